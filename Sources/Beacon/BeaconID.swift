@@ -1,0 +1,96 @@
+/// A 128-bit UUID, held as two words so that comparing and hashing touch no memory beyond the value.
+package struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
+    /// The first eight bytes, most significant first.
+    package let high: UInt64
+    /// The last eight bytes, most significant first.
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads 32 hexadecimal digits in any case: either dashed 8-4-4-4-12 or with no dash at all.
+    ///
+    /// - Returns: nil for anything else, including braces and dashes in other places.
+    package init?(_ text: some StringProtocol) {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        var digits = 0
+        var position = 0
+        var dashes = 0
+        for byte in text.utf8 {
+            defer { position += 1 }
+            if byte == UInt8(ascii: "-") {
+                guard position == 8 || position == 13 || position == 18 || position == 23 else { return nil }
+                dashes += 1
+                continue
+            }
+            guard let digit = hexadecimalValue(of: byte), digits < 32 else { return nil }
+            if digits < 16 {
+                high = high << 4 | UInt64(digit)
+            } else {
+                low = low << 4 | UInt64(digit)
+            }
+            digits += 1
+        }
+        guard digits == 32, dashes == 0 || dashes == 4 else { return nil }
+        self.init(high: high, low: low)
+    }
+}
+
+extension BeaconUUID: CustomStringConvertible {
+    /// Upper case and dashed, the only form this program prints.
+    package var description: String {
+        var text = ""
+        text.reserveCapacity(36)
+        for byte in 0..<16 {
+            if byte == 4 || byte == 6 || byte == 8 || byte == 10 { text.append("-") }
+            let word = byte < 8 ? high : low
+            let value = UInt8(truncatingIfNeeded: word >> UInt64((7 - byte % 8) * 8))
+            text.append(hexadecimal(value))
+        }
+        return text
+    }
+}
+
+/// What an iBeacon says it is: identity never includes the address, which rotates.
+package struct BeaconID: Hashable, Sendable, BitwiseCopyable {
+    /// The UUID that beacons of one owner share.
+    package let uuid: BeaconUUID
+    /// The group within the UUID.
+    package let major: UInt16
+    /// The beacon within the group.
+    package let minor: UInt16
+
+    package init(uuid: BeaconUUID, major: UInt16, minor: UInt16) {
+        self.uuid = uuid
+        self.major = major
+        self.minor = minor
+    }
+}
+
+extension BeaconID: CustomStringConvertible {
+    /// `UUID:major:minor`, the numbers decimal.
+    package var description: String {
+        "\(uuid):\(major):\(minor)"
+    }
+}
+
+/// The value of one ASCII hexadecimal digit, or nil.
+func hexadecimalValue(of ascii: UInt8) -> UInt8? {
+    switch ascii {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): ascii - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): ascii - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): ascii - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}
+
+/// Two upper-case hexadecimal digits.
+package func hexadecimal(_ byte: UInt8) -> String {
+    let digits: StaticString = "0123456789ABCDEF"
+    return digits.withUTF8Buffer { table in
+        String(UnicodeScalar(table[Int(byte >> 4)])) + String(UnicodeScalar(table[Int(byte & 15)]))
+    }
+}

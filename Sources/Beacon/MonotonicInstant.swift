@@ -1,0 +1,42 @@
+/// A point in time on the clock that decides presence: nanoseconds of CLOCK_BOOTTIME, which counts
+/// through suspend and never jumps. Wall time only stamps messages; the two types do not mix.
+package struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCopyable {
+    /// Nanoseconds since the machine booted (or since the start of a capture being replayed).
+    package var nanoseconds: Int64
+
+    package init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The origin of the clock.
+    package static let zero = MonotonicInstant(nanoseconds: 0)
+
+    package func advanced(by duration: Duration) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: nanoseconds &+ duration.nanoseconds)
+    }
+
+    package func duration(to other: MonotonicInstant) -> Duration {
+        .nanoseconds(other.nanoseconds &- nanoseconds)
+    }
+
+    package static func < (lhs: MonotonicInstant, rhs: MonotonicInstant) -> Bool {
+        lhs.nanoseconds < rhs.nanoseconds
+    }
+}
+
+extension Duration {
+    /// The whole duration in nanoseconds, clamped to what 64 bits hold (292 years).
+    package var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        guard !carried else { return seconds < 0 ? .min : .max }
+        return sum
+    }
+
+    /// The duration in seconds, for display and for statistics.
+    package var inSeconds: Double {
+        Double(nanoseconds) / 1e9
+    }
+}
