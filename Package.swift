@@ -41,6 +41,8 @@ let package = Package(
         pure("Regions", ["Beacon"]),
         pure("Presence", ["Beacon", "Regions"]),
 
+        adapter("Scanning", ["Beacon"]),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),

@@ -1,0 +1,105 @@
+/// Takes HCI events apart into advertising reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.2
+/// and 7.7.65.13). Any bytes may come: what is whole is delivered, what is not is counted.
+package struct AdvertisingReportParser: Sendable {
+    /// What was wrong so far, by kind.
+    package var malformed = MalformedCounters()
+    /// Reports delivered so far.
+    package private(set) var reports: UInt64 = 0
+    /// Fragments passed over because they continue the data of an earlier report.
+    package private(set) var continuations: UInt64 = 0
+
+    /// The advertiser whose extended data goes on in a later report. Its continuation starts in the
+    /// middle of an AD structure, where any bytes could look like a beacon.
+    private var fragmented: DeviceAddress?
+
+    package init() {}
+
+    /// HCI event code of LE Meta events.
+    package static let leMetaEvent: UInt8 = 0x3e
+    private static let legacySubevent: UInt8 = 0x02
+    private static let extendedSubevent: UInt8 = 0x0d
+
+    /// Calls `body` for each advertising report of one HCI event.
+    ///
+    /// - Parameters:
+    ///   - event: The event from its event code on (no H4 packet type). Events of other kinds are
+    ///     passed over.
+    ///   - body: Gets the report and the advertising data, which lives only during the call.
+    @inline(__always)
+    package mutating func parse(
+        event: Span<UInt8>, _ body: (_ report: AdvertisingReport, _ data: Span<UInt8>) -> Void
+    ) {
+        guard event.count >= 2 else { return malformed.count(.truncatedEvent) }
+        guard event[0] == Self.leMetaEvent else { return }
+        let end = 2 + Int(event[1])
+        guard event.count >= end, end > 2 else { return malformed.count(.truncatedEvent) }
+        let subevent = event[2]
+        guard subevent == Self.legacySubevent || subevent == Self.extendedSubevent else { return }
+        guard end > 3 else { return malformed.count(.truncatedEvent) }
+        guard event[3] > 0 else { return malformed.count(.noReports) }
+        let layout: ReportLayout = subevent == Self.legacySubevent ? .legacy : .extended
+        parseReports(Int(event[3]), of: event.extracting(4..<end), layout: layout, body)
+        if event.count > end { malformed.count(.trailingBytes) }
+    }
+
+    private mutating func parseReports(
+        _ count: Int, of bytes: Span<UInt8>, layout: ReportLayout,
+        _ body: (_ report: AdvertisingReport, _ data: Span<UInt8>) -> Void
+    ) {
+        var offset = 0
+        for _ in 0..<count {
+            guard bytes.count - offset >= layout.headerLength else { return malformed.count(.truncatedReport) }
+            let dataStart = offset + layout.headerLength
+            let dataEnd = dataStart + Int(bytes[dataStart - 1])
+            let reportEnd = dataEnd + layout.trailerLength
+            guard bytes.count >= reportEnd else { return malformed.count(.truncatedReport) }
+            defer { offset = reportEnd }
+            guard dataEnd - dataStart <= layout.longestData else {
+                malformed.count(.oversizedData)
+                continue
+            }
+            let isRandom = bytes[offset + layout.addressOffset - 1] & 1 == 1
+            guard
+                let address = DeviceAddress(
+                    littleEndian: bytes, at: offset + layout.addressOffset, isRandom: isRandom)
+            else { return malformed.count(.truncatedReport) }
+            if layout == .extended, continues(address, isPartial: bytes[offset] & 0x60 == 0x20) {
+                continuations += 1
+                continue
+            }
+            let rssiOffset = layout == .legacy ? dataEnd : offset + 13
+            reports += 1
+            body(
+                AdvertisingReport(address: address, rssi: RSSI(reported: Int8(bitPattern: bytes[rssiOffset]))),
+                bytes.extracting(dataStart..<dataEnd))
+        }
+        if offset < bytes.count { malformed.count(.trailingBytes) }
+    }
+
+    /// Whether this report continues the data of the one before it from the same advertiser.
+    ///
+    /// - Parameter isPartial: The event type's data status is "incomplete, more data to come".
+    private mutating func continues(_ address: DeviceAddress, isPartial: Bool) -> Bool {
+        let continuation = fragmented == address
+        if isPartial {
+            fragmented = address
+        } else if continuation {
+            fragmented = nil
+        }
+        return continuation
+    }
+}
+
+/// Where things stand in one report of either kind of event.
+private enum ReportLayout {
+    case legacy, extended
+
+    /// Bytes before the data; the last of them is the data's length.
+    var headerLength: Int { self == .legacy ? 9 : 24 }
+    /// Bytes behind the data: a legacy report has its RSSI there.
+    var trailerLength: Int { self == .legacy ? 1 : 0 }
+    /// Of the address; the octet before it is the address type.
+    var addressOffset: Int { self == .legacy ? 2 : 3 }
+    /// The most data a report of this kind may carry.
+    var longestData: Int { self == .legacy ? 31 : 229 }
+}

@@ -1,0 +1,63 @@
+/// An iBeacon frame: manufacturer specific data of Apple (0x004C), type 0x02, length 0x15, then UUID,
+/// major and minor (big endian) and the measured power.
+package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
+    package let id: BeaconID
+    package let measuredPower: MeasuredPower
+
+    package init(id: BeaconID, measuredPower: MeasuredPower) {
+        self.id = id
+        self.measuredPower = measuredPower
+    }
+
+    /// Company, type and length, as they stand at the start of the manufacturer specific data.
+    package static let prefix: InlineArray<4, UInt8> = [0x4c, 0x00, 0x02, 0x15]
+    /// Bytes of manufacturer specific data in a whole frame: prefix, UUID, major, minor, power.
+    package static let contentLength = 25
+
+    /// Finds the iBeacon frame in one advertising packet, with or without a Flags structure before it.
+    ///
+    /// A frame is believed only if it is whole and exact: one byte more or less and it is something
+    /// else. What is malformed on the way is counted.
+    package init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
+        var found: IBeacon?
+        var inexact = false
+        let whole = AdvertisingData.forEachStructure(in: data) { type, content in
+            guard type == AdvertisingData.manufacturerSpecificData, Self.hasPrefix(content) else { return true }
+            found = IBeacon(manufacturerSpecificData: content)
+            inexact = found == nil
+            return found == nil
+        }
+        if inexact { malformed.count(.inexactBeacon) }
+        if !whole { malformed.count(.truncatedStructure) }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// Reads manufacturer specific data, company identifier included, as bluetoothd hands it out apart
+    /// from the packet.
+    ///
+    /// - Returns: nil unless it is exactly an iBeacon frame.
+    package init?(manufacturerSpecificData content: Span<UInt8>) {
+        guard content.count == Self.contentLength, Self.hasPrefix(content) else { return nil }
+        self.init(
+            id: BeaconID(
+                uuid: BeaconUUID(high: bigEndian(content, 4, 8), low: bigEndian(content, 12, 8)),
+                major: UInt16(truncatingIfNeeded: bigEndian(content, 20, 2)),
+                minor: UInt16(truncatingIfNeeded: bigEndian(content, 22, 2))),
+            measuredPower: MeasuredPower(dBm: Int8(bitPattern: content[24])))
+    }
+
+    private static func hasPrefix(_ content: Span<UInt8>) -> Bool {
+        content.count >= 4
+            && content[0] == prefix[0] && content[1] == prefix[1] && content[2] == prefix[2] && content[3] == prefix[3]
+    }
+}
+
+/// The unsigned number in `count` bytes (at most 8) from `offset`, most significant first.
+private func bigEndian(_ bytes: Span<UInt8>, _ offset: Int, _ count: Int) -> UInt64 {
+    var value: UInt64 = 0
+    for index in offset..<offset + count {
+        value = value << 8 | UInt64(bytes[index])
+    }
+    return value
+}

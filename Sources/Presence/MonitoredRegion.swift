@@ -1,0 +1,40 @@
+package import Beacon
+package import Regions
+
+/// Names a region across all trackers of the gateway.
+package struct RegionKey: Hashable, Sendable {
+    /// Position of the tracker in the configuration; 0 is the gateway's own.
+    package let tracker: Int
+    package let rid: String
+
+    package init(tracker: Int, rid: String) {
+        self.tracker = tracker
+        self.rid = rid
+    }
+}
+
+/// What the presence engine knows of a region: which beacons, and when near and gone.
+/// Every default is already filled in.
+package struct MonitoredRegion: Hashable, Sendable {
+    package let key: RegionKey
+    package let pattern: BeaconPattern
+    package let leaveRule: LeaveRule
+    /// The user asked for a longer hold before leave (a name with a leading `-`).
+    package let holdsLonger: Bool
+    /// Nearness begins at this strength; nil: any sighting is near.
+    package let enterRSSI: RSSI?
+    /// Nearness ends below this strength; nil: only silence ends it.
+    package let leaveRSSI: RSSI?
+
+    package init(
+        key: RegionKey, pattern: BeaconPattern, leaveRule: LeaveRule, holdsLonger: Bool = false,
+        enterRSSI: RSSI? = nil, leaveRSSI: RSSI? = nil
+    ) {
+        self.key = key
+        self.pattern = pattern
+        self.leaveRule = leaveRule
+        self.holdsLonger = holdsLonger
+        self.enterRSSI = enterRSSI
+        self.leaveRSSI = leaveRSSI
+    }
+}

@@ -1,0 +1,33 @@
+package import Beacon
+
+/// Which beacons a region means: a UUID, and the major and minor where they are fixed.
+///
+/// Any major with a fixed minor is honoured, which Apple's own beacon regions cannot express.
+package struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
+    package let uuid: BeaconUUID
+    /// nil: any.
+    package let major: UInt16?
+    /// nil: any.
+    package let minor: UInt16?
+
+    package init(uuid: BeaconUUID, major: UInt16? = nil, minor: UInt16? = nil) {
+        self.uuid = uuid
+        self.major = major
+        self.minor = minor
+    }
+
+    package func matches(_ beacon: BeaconID) -> Bool {
+        uuid == beacon.uuid && (major ?? beacon.major) == beacon.major && (minor ?? beacon.minor) == beacon.minor
+    }
+}
+
+extension BeaconPattern: CustomStringConvertible {
+    /// `UUID[:major[:minor]]` with decimal numbers, 0 for "any" where something follows it.
+    package var description: String {
+        switch (major, minor) {
+        case (nil, nil): "\(uuid)"
+        case (let major?, nil): "\(uuid):\(major)"
+        case (_, let minor?): "\(uuid):\(major ?? 0):\(minor)"
+        }
+    }
+}

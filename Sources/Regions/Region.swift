@@ -1,0 +1,106 @@
+package import Beacon
+
+/// When silence becomes a leave.
+package enum LeaveRule: Hashable, Sendable {
+    /// Learned from the beacon's own rhythm.
+    case auto
+    /// After this much listening silence.
+    case after(Duration)
+}
+
+/// Where a region is on the map. Beacon regions have one too; it only travels along.
+package struct Coordinates: Hashable, Sendable {
+    /// Degrees, −90 … 90.
+    package var latitude: Double
+    /// Degrees, −180 … 180.
+    package var longitude: Double
+
+    package init(latitude: Double, longitude: Double) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+
+    /// Out of range is how OwnTracks writes "delete this region".
+    package var isValid: Bool {
+        (-90...90).contains(latitude) && (-180...180).contains(longitude)
+    }
+}
+
+/// One region (OwnTracks also says waypoint) of one tracker.
+package struct Region: Hashable, Sendable {
+    /// What can become of a region on a fixed gateway.
+    package enum Kind: Hashable, Sendable {
+        /// Entered and left by hearing beacons.
+        case beacon(BeaconPattern)
+        /// A circle on the map (`rad > 0`): kept and exported.
+        case circular
+        /// A moving circle (`+follow`): kept and exported.
+        case follow
+        /// A place with neither beacon nor radius: kept and exported.
+        case place
+    }
+
+    /// The key by which it is updated and deleted; any text.
+    package var rid: String
+    /// The description as it arrived. The canonical form is `exportedDescription(base:)`.
+    package var description: RegionDescription
+    /// When it was made or changed, epoch seconds (`tst`, and `wtst` in transitions).
+    package var timestamp: Int64
+    package var coordinates: Coordinates
+    /// Metres; above 0 it is a circle.
+    package var radius: Double
+    /// nil: as the configuration says.
+    package var leaveRule: LeaveRule?
+    /// Nearness begins at this strength; nil: as the configuration says.
+    package var enterRSSI: RSSI?
+    /// Nearness ends below this strength; nil: as the configuration says.
+    package var leaveRSSI: RSSI?
+    /// Members of the waypoint that mean nothing here, as the text of a JSON object with sorted keys
+    /// (empty if there are none). They survive export and import.
+    package var extensionMembers: String
+
+    package init(
+        rid: String, description: RegionDescription, timestamp: Int64,
+        coordinates: Coordinates = Coordinates(latitude: 0, longitude: 0), radius: Double = 0,
+        leaveRule: LeaveRule? = nil, enterRSSI: RSSI? = nil, leaveRSSI: RSSI? = nil, extensionMembers: String = ""
+    ) {
+        self.rid = rid
+        self.description = description
+        self.timestamp = timestamp
+        self.coordinates = coordinates
+        self.radius = radius
+        self.leaveRule = leaveRule
+        self.enterRSSI = enterRSSI
+        self.leaveRSSI = leaveRSSI
+        self.extensionMembers = extensionMembers
+    }
+
+    package var kind: Kind {
+        if description.name.hasPrefix("+") { return .follow }
+        if radius > 0 { return .circular }
+        guard let pattern = description.pattern else { return .place }
+        return .beacon(pattern)
+    }
+
+    /// A leading `-` asks for a longer hold before leave.
+    package var asksForLongerLeave: Bool { description.name.hasPrefix("-") }
+
+    /// The name as transitions show it: what stands before the first `|`.
+    package var displayName: String {
+        String(description.name.prefix { $0 != "|" })
+    }
+
+    /// The monitoring modes that `Name|enter|leave` asks for (−1 … 2), if it is written just so.
+    package var monitoringModes: (onEnter: Int, onLeave: Int)? {
+        let parts = description.name.split(separator: "|", omittingEmptySubsequences: false)
+        guard parts.count == 3, let onEnter = Int(parts[1]), let onLeave = Int(parts[2]) else { return nil }
+        guard (-1...2).contains(onEnter), (-1...2).contains(onLeave) else { return nil }
+        return (onEnter, onLeave)
+    }
+
+    /// Whether a transition from `self` to `other` would lose nothing: same key, same beacons. Then an
+    /// update while inside is no leave.
+    package func hasSamePresence(as other: Region) -> Bool {
+        rid == other.rid && kind == other.kind
+    }
+}

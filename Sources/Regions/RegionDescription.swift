@@ -1,0 +1,155 @@
+internal import Beacon
+
+/// How the numbers of a region description are written. OwnTracks read them as hexadecimal until
+/// 2015 and as decimal since; its documents still show both.
+package enum NumberBase: String, CaseIterable, Sendable {
+    /// Hexadecimal if it has `0x`, a letter A-F, or is four characters with a leading zero, or if the
+    /// other number of the same description is hexadecimal by these rules; else decimal.
+    case auto
+    case decimal
+    case hexadecimal = "hex"
+}
+
+/// Why a region description cannot be used.
+package enum RegionDescriptionError: Error, Hashable, Sendable {
+    case emptyName
+    case nameTooLong(bytes: Int)
+    case tooManyParts(Int)
+    case invalidUUID(String)
+    case invalidNumber(member: String, text: String)
+    case numberOutOfRange(member: String, text: String)
+}
+
+extension RegionDescriptionError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .emptyName:
+            "the name before the first ':' is empty; write name:UUID[:major[:minor]]"
+        case .nameTooLong(let bytes):
+            "the name has \(bytes) bytes; at most \(RegionDescription.longestName) are taken"
+        case .tooManyParts(let count):
+            "\(count) parts between ':'; at most 4 are allowed: name:UUID:major:minor"
+        case .invalidUUID(let text):
+            "'\(text.shortened)' is not a UUID; write 32 hexadecimal digits, dashed 8-4-4-4-12 or with no dash"
+        case .invalidNumber(let member, let text):
+            "\(member) '\(text.shortened)' is not a number; write 0 to 65535, or hexadecimal as 0xCAFE"
+        case .numberOutOfRange(let member, let text):
+            "\(member) '\(text.shortened)' is out of range; 0 (any) to 65535 are possible"
+        }
+    }
+}
+
+/// `name:UUID[:major[:minor]]`, the text in which OwnTracks describes a beacon region.
+package struct RegionDescription: Hashable, Sendable {
+    /// Bytes of UTF-8 that a name may have.
+    package static let longestName = 16384
+
+    /// Verbatim, with its leading `-` or `+` and its `|1|2`.
+    package let name: String
+    /// nil if the description has no UUID part.
+    package let pattern: BeaconPattern?
+
+    package init(name: String, pattern: BeaconPattern?) {
+        self.name = name
+        self.pattern = pattern
+    }
+
+    /// Reads a description.
+    ///
+    /// - Parameters:
+    ///   - text: The description. White space is trimmed around UUID and numbers, never in the name.
+    ///   - base: How its numbers are written.
+    /// - Throws: The first thing that is wrong with it, in words for the person who wrote it.
+    package init(parsing text: String, base: NumberBase = .auto) throws(RegionDescriptionError) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard !name.isEmpty else { throw .emptyName }
+        guard name.utf8.count <= Self.longestName else { throw .nameTooLong(bytes: name.utf8.count) }
+        guard parts.count > 1 else {
+            self.init(name: name, pattern: nil)
+            return
+        }
+        guard parts.count <= 4 else { throw .tooManyParts(parts.count) }
+        let uuidText = parts[1].trimmingASCIIWhitespace
+        guard let uuid = BeaconUUID(uuidText) else { throw .invalidUUID(String(uuidText)) }
+        let majorText = parts.count > 2 ? parts[2].trimmingASCIIWhitespace : ""
+        let minorText = parts.count > 3 ? parts[3].trimmingASCIIWhitespace : ""
+        let isHexadecimal =
+            switch base {
+            case .decimal: false
+            case .hexadecimal: true
+            case .auto: majorText.looksHexadecimal || minorText.looksHexadecimal
+            }
+        self.init(
+            name: name,
+            pattern: BeaconPattern(
+                uuid: uuid,
+                major: try number(majorText, member: "major", isHexadecimal: isHexadecimal),
+                minor: try number(minorText, member: "minor", isHexadecimal: isHexadecimal)))
+    }
+
+    /// The description with its UUID in upper case, dashed, and numbers that read the same under `base`.
+    package func text(base: NumberBase = .auto) -> String {
+        guard let pattern else { return name }
+        guard base == .hexadecimal else { return "\(name):\(pattern)" }
+        switch (pattern.major, pattern.minor) {
+        case (nil, nil): return "\(name):\(pattern.uuid)"
+        case (let major?, nil): return "\(name):\(pattern.uuid):\(hexadecimal(major))"
+        case (let major, let minor?): return "\(name):\(pattern.uuid):\(hexadecimal(major ?? 0)):\(hexadecimal(minor))"
+        }
+    }
+}
+
+/// A major or minor as four hexadecimal digits behind `0x`.
+package func hexadecimal(_ number: UInt16) -> String {
+    "0x" + hexadecimal(UInt8(number >> 8)) + hexadecimal(UInt8(number & 0xff))
+}
+
+/// The number in `text`; nil for "any" (empty or 0).
+private func number(
+    _ text: Substring, member: String, isHexadecimal: Bool
+) throws(RegionDescriptionError) -> UInt16? {
+    guard !text.isEmpty else { return nil }
+    let isPrefixed = text.hasPrefix("0x") || text.hasPrefix("0X")
+    let digits = isPrefixed ? text.dropFirst(2) : text
+    let isNumber =
+        !digits.isEmpty && digits.utf8.allSatisfy { $0.isHexadecimalDigit(orDecimal: !isHexadecimal && !isPrefixed) }
+    guard isNumber else { throw .invalidNumber(member: member, text: String(text)) }
+    guard let value = UInt16(digits, radix: isHexadecimal || isPrefixed ? 16 : 10) else {
+        throw .numberOutOfRange(member: member, text: String(text))
+    }
+    return value == 0 ? nil : value
+}
+
+extension UInt8 {
+    fileprivate func isHexadecimalDigit(orDecimal decimalOnly: Bool) -> Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): !decimalOnly
+        default: false
+        }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingASCIIWhitespace: Substring {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
+        var text = drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        return text
+    }
+
+    /// The signs of hexadecimal that a number carries in itself.
+    fileprivate var looksHexadecimal: Bool {
+        if hasPrefix("0x") || hasPrefix("0X") { return true }
+        if utf8.count == 4, first == "0" { return true }
+        return utf8.contains { $0.isHexadecimalDigit(orDecimal: false) && !$0.isHexadecimalDigit(orDecimal: true) }
+    }
+}
+
+extension String {
+    /// At most 40 characters, for an error message about text of any length.
+    fileprivate var shortened: String {
+        count > 40 ? "\(prefix(40))…" : self
+    }
+}

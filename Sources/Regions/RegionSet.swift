@@ -1,0 +1,110 @@
+/// One step of a merge.
+package enum RegionChange: Hashable, Sendable {
+    /// Insert, or replace the region with this `rid`.
+    ///
+    /// `isRIDDerived` says that no `rid` came with it: then, if no region has the derived one but
+    /// exactly one has the same time stamp, that one is meant (OwnTracks' older key) and keeps its `rid`.
+    case set(Region, isRIDDerived: Bool)
+    /// Remove the region with this `rid`; nothing happens if there is none.
+    case remove(rid: String)
+}
+
+/// What a merge changed.
+package struct RegionDifference: Hashable, Sendable {
+    package var inserted: [Region] = []
+    package var updated: [Region] = []
+    package var removed: [Region] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
+}
+
+/// The regions of one tracker, in the order in which they came, keyed by `rid`.
+package struct RegionSet: Hashable, Sendable {
+    package private(set) var regions: [Region] = []
+    private var positions: [String: Int] = [:]
+
+    package init() {}
+
+    /// Later regions replace earlier ones of the same `rid`.
+    package init(_ regions: some Sequence<Region>) {
+        apply(regions.map { .set($0, isRIDDerived: false) })
+    }
+
+    package subscript(rid rid: String) -> Region? {
+        positions[rid].map { regions[$0] }
+    }
+
+    /// Applies changes in their order, as one step. Regions that are not mentioned stay.
+    @discardableResult
+    package mutating func apply(_ changes: [RegionChange]) -> RegionDifference {
+        let before = self
+        var byTimestamp: [Int64: [String]]?
+        var removed: Set<String> = []
+        for change in changes {
+            switch change {
+            case .set(var region, let isRIDDerived):
+                if isRIDDerived, positions[region.rid] == nil {
+                    let index =
+                        byTimestamp ?? Dictionary(grouping: before.regions, by: \.timestamp).mapValues { $0.map(\.rid) }
+                    byTimestamp = index
+                    if let rids = index[region.timestamp], rids.count == 1, !removed.contains(rids[0]) {
+                        region.rid = rids[0]
+                    }
+                }
+                removed.remove(region.rid)
+                insert(region)
+            case .remove(let rid):
+                if positions[rid] != nil { removed.insert(rid) }
+            }
+        }
+        remove(removed)
+        return difference(from: before)
+    }
+
+    /// Removes everything.
+    package mutating func removeAll() -> RegionDifference {
+        var difference = RegionDifference()
+        difference.removed = regions
+        self = RegionSet()
+        return difference
+    }
+
+    private mutating func insert(_ region: Region) {
+        if let position = positions[region.rid] {
+            regions[position] = region
+        } else {
+            positions[region.rid] = regions.count
+            regions.append(region)
+        }
+    }
+
+    private mutating func remove(_ rids: Set<String>) {
+        guard !rids.isEmpty else { return }
+        regions.removeAll { rids.contains($0.rid) }
+        positions = Dictionary(uniqueKeysWithValues: zip(regions.map(\.rid), regions.indices))
+    }
+
+    private func difference(from before: RegionSet) -> RegionDifference {
+        var difference = RegionDifference()
+        for region in regions {
+            guard let old = before[rid: region.rid] else {
+                difference.inserted.append(region)
+                continue
+            }
+            if !old.isEqualButForTimestamp(region) { difference.updated.append(region) }
+        }
+        difference.removed = before.regions.filter { self[rid: $0.rid] == nil }
+        return difference
+    }
+}
+
+extension Region {
+    /// OwnTracks does not compare `tst`: a region that comes again unchanged is no update.
+    fileprivate func isEqualButForTimestamp(_ other: Region) -> Bool {
+        var same = other
+        same.timestamp = timestamp
+        return self == same
+    }
+}

@@ -1,0 +1,104 @@
+package import Beacon
+
+/// A source of advertising reports: a way into Linux Bluetooth, or a recording.
+///
+/// A scanner runs on the loop's thread, never blocks it, and tells its output the truth about when it
+/// listens: what it does not tell, presence takes for silence.
+package protocol Scanner: AnyObject {
+    /// Begins to scan. Trouble that can pass (no adapter yet, bluetoothd restarting) is no error: it is
+    /// told to the output and mended by the scanner itself.
+    ///
+    /// - Throws: `ScannerError` if this way can never work as things are.
+    func start() throws(ScannerError)
+
+    /// Stops scanning and leaves the adapters as they were found.
+    func stop()
+
+    /// One entry for each adapter that has been met.
+    var adapters: [AdapterStatus] { get }
+}
+
+/// Why a way of scanning cannot work at all.
+package struct ScannerError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        /// A capability or right is missing.
+        case permission
+        /// The kernel or the machine has no such thing.
+        case unavailable
+        /// The recording cannot be read.
+        case badInput
+    }
+
+    package let kind: Kind
+    /// What was wrong, where, and what to do.
+    package let description: String
+
+    package init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}
+
+/// What a scanner tells. All calls come on the loop's thread.
+package protocol ScannerOutput: AnyObject {
+    /// One advertising packet. `data` lives only during the call.
+    func heard(
+        _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant)
+    /// A receiver began or ceased to listen, and why.
+    func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String)
+    /// Something that a person may want to know of.
+    func notice(_ notice: ScannerNotice)
+    /// There will be no more reports (a recording has ended).
+    func finished(at instant: MonotonicInstant)
+}
+
+/// A line for the log.
+package struct ScannerNotice: Hashable, Sendable {
+    package enum Level: Hashable, Sendable { case debug, info, warning, error }
+
+    package let level: Level
+    package let text: String
+
+    package init(_ level: Level, _ text: String) {
+        self.level = level
+        self.text = text
+    }
+}
+
+/// How one adapter does.
+package struct AdapterStatus: Sendable {
+    package let receiver: Receiver
+    /// `hci0`, or the name of a recording.
+    package var name: String
+    package var isListening = false
+    /// Advertising reports delivered.
+    package var reports: UInt64 = 0
+    package var malformed = MalformedCounters()
+    /// Reports that are known to have been lost before they reached us.
+    package var lost: UInt64 = 0
+    /// How often scanning had to be started again.
+    package var restarts: UInt64 = 0
+    /// Share of the time in which the radio listens (0 … 1), if known.
+    package var duty: Double?
+    package var lastHeard: MonotonicInstant?
+
+    package init(receiver: Receiver, name: String) {
+        self.receiver = receiver
+        self.name = name
+    }
+}
+
+/// What a scanner needs of the event loop. The executable gives it, so that scanners know no loop.
+package protocol ScannerHost: AnyObject {
+    /// CLOCK_BOOTTIME.
+    var now: MonotonicInstant { get }
+    /// Calls `handler` whenever the descriptor can be read, until the token is cancelled.
+    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken
+    /// Calls `handler` once, not before `instant`, unless the token is cancelled.
+    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken
+}
+
+/// A registration with the loop. Dropping it does not cancel it.
+package protocol ScannerToken: AnyObject {
+    func cancel()
+}
