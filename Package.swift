@@ -40,6 +40,7 @@ let package = Package(
         pure("Beacon"),
         pure("Regions", ["Beacon"]),
         pure("Presence", ["Beacon", "Regions"]),
+        pure("Gateway", ["Beacon", "Regions", "Presence"]),
 
         adapter("Scanning", ["Beacon"]),
 

@@ -1,0 +1,42 @@
+/// What `--help` prints.
+enum HelpText {
+    /// The page of the whole program.
+    static func overview(_ commands: [CommandSpecification]) -> String {
+        var lines = [
+            "Hears iBeacons and tells an MQTT broker, in OwnTracks' language, who comes and goes.",
+            "",
+            "usage: ibeacon-gateway [OPTIONS] COMMAND [OPTIONS] …",
+            "",
+            "Commands:",
+        ]
+        lines += table(commands.map { ($0.name, $0.summary) })
+        lines += ["", "Options, with every command:"]
+        lines += table(CommandSpecification.globalOptions.map(row))
+        lines += ["", "'ibeacon-gateway COMMAND --help' shows a command's own options and examples."]
+        return lines.joined(separator: "\n")
+    }
+
+    /// The page of one command.
+    static func page(_ command: CommandSpecification) -> String {
+        let options = command.options.isEmpty ? "" : " [OPTIONS]"
+        let operands = command.operands.isEmpty ? "" : " \(command.operands)"
+        var lines = [command.summary, "", "usage: ibeacon-gateway \(command.name)\(options)\(operands)"]
+        if !command.options.isEmpty {
+            lines += ["", "Options:"] + table(command.options.map(row))
+        }
+        if !command.examples.isEmpty {
+            lines += ["", "Examples:"]
+            for example in command.examples { lines += ["  \(example.line)", "      \(example.what)"] }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func row(_ option: OptionSpecification) -> (String, String) {
+        ("--" + option.name + (option.argument.map { " " + $0 } ?? ""), option.help)
+    }
+
+    private static func table(_ rows: [(String, String)]) -> [String] {
+        let width = (rows.map(\.0.count).max() ?? 0) + 2
+        return rows.map { "  " + $0.0 + String(repeating: " ", count: width - $0.0.count) + $0.1 }
+    }
+}
