@@ -40,11 +40,13 @@ let package = Package(
         pure("Beacon"),
         pure("Regions", ["Beacon"]),
         pure("Presence", ["Beacon", "Regions"]),
+        pure("OwnTracks", ["Beacon", "Regions"]),
 
         adapter("Scanning", ["Beacon"]),
 
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
+        tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
     ]
 )
