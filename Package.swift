@@ -40,12 +40,14 @@ let package = Package(
         pure("Beacon"),
         pure("Regions", ["Beacon"]),
         pure("Presence", ["Beacon", "Regions"]),
-        pure("Gateway", ["Beacon", "Regions", "Presence"]),
+        pure("OwnTracks", ["Beacon", "Regions"]),
+        pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
 
         adapter("Scanning", ["Beacon"]),
 
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
+        tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
     ]
 )

@@ -1,0 +1,48 @@
+package import Beacon
+package import OwnTracks
+package import Presence
+package import Regions
+
+/// What the gateway wants done. Adapters turn these into the world.
+package enum Effect: Sendable {
+    /// Send this to the broker, once and in order.
+    case publish(Message)
+    /// A tracker's regions are these from now on: keep them.
+    case regions(tracker: Int, RegionSet)
+    /// Somebody came or went: keep it in the history.
+    case record(TransitionRecord)
+    /// A tracker's monitoring mode changed: keep it.
+    case monitoring(tracker: Int, MonitoringMode)
+    /// A person may want to know.
+    case log(LogEntry)
+}
+
+/// A transition for the history.
+package struct TransitionRecord: Hashable, Sendable {
+    package let key: RegionKey
+    package let isEnter: Bool
+    /// The region's name as transitions show it.
+    package let name: String
+    /// The beacon that decided it: the first to come, the last to go.
+    package let beacon: BeaconID
+    package let rssi: RSSI?
+    package let instant: MonotonicInstant
+    /// Seconds since 1970, as far as they were known.
+    package let timestamp: Int64
+}
+
+/// A line for the log.
+package struct LogEntry: Hashable, Sendable {
+    package enum Level: Hashable, Sendable { case debug, info, notice, warning, error }
+
+    package let level: Level
+    /// Names the sort of line, for rate limits and for searching: `command-refused`.
+    package let kind: String
+    package let text: String
+
+    package init(_ level: Level, _ kind: String, _ text: String) {
+        self.level = level
+        self.kind = kind
+        self.text = text
+    }
+}

@@ -1,0 +1,123 @@
+internal import Beacon
+internal import OwnTracks
+internal import Presence
+internal import Regions
+
+extension Gateway {
+    /// Carries out a command, or says why not.
+    mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        guard trackers.indices.contains(received.tracker) else { return [] }
+        let command: OwnTracks.Command
+        switch received.command {
+        case .success(let decoded): command = decoded
+        case .failure(let error): return refuse(received, "\(error)")
+        }
+        if let reason = reasonToRefuse(command, received) { return refuse(received, reason) }
+        counters.commands += 1
+        switch command {
+        case .setWaypoints(let reading): return setWaypoints(reading, of: received.tracker, at: now)
+        case .clearWaypoints: return clearWaypoints(of: received.tracker, at: now)
+        case .waypoints: return [waypoints(of: received.tracker, at: now)]
+        case .reportLocation: return [location(of: received.tracker, trigger: .requested, at: now)]
+        case .dump, .status, .setConfiguration: return []
+        }
+    }
+
+    private func reasonToRefuse(_ command: OwnTracks.Command, _ received: ReceivedCommand) -> String? {
+        guard configuration.obeysCommands else { return "commands are switched off ('cmd' is false)" }
+        if trackers[received.tracker].configuration.encryptionKey != nil, !received.wasEncrypted {
+            return "it came unencrypted, and this tracker has an encryption key"
+        }
+        // A retained command comes again at every connection; setWaypoints alone bears that.
+        if received.isRetained, !command.isSafeToRepeat { return "the broker had retained it" }
+        return nil
+    }
+
+    private mutating func refuse(_ received: ReceivedCommand, _ reason: String) -> [Effect] {
+        counters.commandsRefused += 1
+        let topic = trackers[received.tracker].topics.command
+        return [.log(LogEntry(.warning, "command-refused", "command on \(topic) refused: \(reason)"))]
+    }
+
+    private mutating func setWaypoints(
+        _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
+    ) -> [Effect] {
+        var regions = trackers[tracker].regions
+        let difference = regions.apply(reading.changes)
+        counters.waypointsRefused += UInt64(reading.problemCount)
+        var effects = reading.problems.prefix(10).map { problem in
+            Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)"))
+        }
+        if reading.problemCount > 10 {
+            effects.append(
+                .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
+        }
+        return effects + replaceRegions(of: tracker, by: regions, difference, at: now)
+    }
+
+    private mutating func clearWaypoints(of tracker: Int, at now: MonotonicInstant) -> [Effect] {
+        var regions = trackers[tracker].regions
+        let difference = regions.removeAll()
+        return replaceRegions(of: tracker, by: regions, difference, at: now)
+    }
+
+    /// Puts a tracker's new regions in force: whoever is inside one that goes leaves it first.
+    private mutating func replaceRegions(
+        of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, at now: MonotonicInstant
+    ) -> [Effect] {
+        let text = "\(difference.inserted.count) new, \(difference.updated.count) changed, "
+            + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
+        var effects: [Effect] = [.log(LogEntry(.info, "regions", "setWaypoints: \(text)"))]
+        guard !difference.isEmpty else { return effects }
+        // The engine decides with the new regions while the old ones still name what is left.
+        let old = trackers[tracker].regions
+        trackers[tracker].regions = regions
+        let monitored = monitoredRegions
+        trackers[tracker].regions = old
+        effects += presence(.regions(monitored), at: now)
+        trackers[tracker].regions = regions
+        effects.append(.regions(tracker: tracker, regions))
+        // What is a beacon region no more has no state to show.
+        for region in difference.removed + difference.updated.filter({ !$0.isBeacon }) {
+            effects.append(withdrawState(of: region, tracker: tracker))
+        }
+        for region in difference.inserted + difference.updated where region.isBeacon {
+            effects.append(state(of: region, tracker: tracker, at: now))
+        }
+        return effects
+    }
+
+    /// Empties the retained state of a region that is no more.
+    private func withdrawState(of region: Region, tracker: Int) -> Effect {
+        .publish(
+            Message(
+                kind: .state, tracker: tracker, topic: RegionState.topic(device: trackers[tracker].configuration.deviceID, rid: region.rid), payload: [],
+                qos: configuration.broker.qos, isRetained: true, isEncrypted: false))
+    }
+
+    private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
+        publish(
+            .reply, of: tracker, on: trackers[tracker].topics.waypoints,
+            waypointsMessage(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
+    }
+
+    /// The retained state of every region: after a start, and after each new session with the broker.
+    func announce(at now: MonotonicInstant) -> [Effect] {
+        trackers.indices.flatMap { position in
+            trackers[position].regions.regions.filter(\.isBeacon).map { state(of: $0, tracker: position, at: now) }
+        }
+    }
+}
+
+extension Region {
+    var isBeacon: Bool {
+        if case .beacon = kind { true } else { false }
+    }
+}
+
+extension OwnTracks.Command {
+    /// Whether carrying it out again, at any later time, changes nothing.
+    fileprivate var isSafeToRepeat: Bool {
+        if case .setWaypoints = self { true } else { false }
+    }
+}

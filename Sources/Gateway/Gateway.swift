@@ -1,0 +1,117 @@
+package import Beacon
+package import OwnTracks
+package import Presence
+package import Regions
+
+/// Everything the gateway decides: sightings, commands and time in; messages, records and changes out.
+///
+/// It reads no clock, opens no file and knows no socket, so that every behaviour can be replayed.
+package struct Gateway: Sendable {
+    package private(set) var configuration: Configuration
+    package internal(set) var trackers: [TrackerState]
+    package internal(set) var counters = Counters()
+    var engine = PresenceEngine()
+    var wallClock: WallClock
+    /// Whether the state of all regions was told since the start.
+    private var hasAnnounced = false
+
+    package init(configuration: Configuration, wallClock: WallClock) {
+        self.configuration = configuration
+        self.wallClock = wallClock
+        trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
+    }
+
+    /// When `tick` has something to decide; nil while nothing is pending.
+    package var nextDeadline: MonotonicInstant? { engine.nextDeadline }
+
+    /// Takes one input at `now`, which never lies before the previous one.
+    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
+        switch input {
+        case .sighting(let sighting):
+            counters.sightings += 1
+            return presence(.sighting(sighting), at: now)
+        case .listening(let receiver, let isListening):
+            return presence(.listening(receiver, isListening), at: now)
+        case .tick:
+            return presence(.tick, at: now)
+        case .wallClock(let clock):
+            wallClock = clock
+            return []
+        case .command(let command):
+            return presence(.tick, at: now) + obey(command, at: now)
+        case .brokerConnected(let isNew):
+            defer { hasAnnounced = true }
+            return presence(.tick, at: now) + (isNew || !hasAnnounced ? announce(at: now) : [])
+        case .configuration(let configuration):
+            return presence(.tick, at: now) + reconfigure(configuration, at: now)
+        }
+    }
+
+    /// Begins with the regions that were kept, and those of the configuration merged into them.
+    ///
+    /// - Parameter stored: The regions of each tracker as the store has them.
+    package mutating func start(stored: [RegionSet], at now: MonotonicInstant) -> [Effect] {
+        for (tracker, regions) in stored.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].regions = regions
+        }
+        return mergeConfiguredRegions(at: now)
+    }
+
+    /// Puts another configuration in force. Regions and presence stay; trackers are known by position.
+    private mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
+        var states = new.trackers.map { TrackerState($0, monitoring: new.monitoring) }
+        for position in states.indices where trackers.indices.contains(position) {
+            states[position].regions = trackers[position].regions
+            states[position].occupancy = trackers[position].occupancy
+        }
+        configuration = new
+        trackers = states
+        return mergeConfiguredRegions(at: now) + announce(at: now)
+    }
+
+    private mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        for tracker in trackers.indices {
+            var regions = trackers[tracker].regions
+            let difference = regions.apply(trackers[tracker].configuration.waypoints.changes)
+            guard !difference.isEmpty else { continue }
+            trackers[tracker].regions = regions
+            effects.append(.regions(tracker: tracker, regions))
+        }
+        return effects + presence(.regions(monitoredRegions), at: now)
+    }
+
+    /// The beacon regions of all trackers, with every default filled in.
+    var monitoredRegions: [MonitoredRegion] {
+        trackers.enumerated().flatMap { position, tracker in
+            tracker.regions.regions.compactMap { region -> MonitoredRegion? in
+                guard case .beacon(let pattern) = region.kind else { return nil }
+                return MonitoredRegion(
+                    key: RegionKey(tracker: position, rid: region.rid),
+                    pattern: pattern,
+                    leaveRule: region.leaveRule ?? configuration.leaveRule,
+                    holdsLonger: region.asksForLongerLeave,
+                    enterRSSI: region.enterRSSI ?? configuration.enterRSSI,
+                    leaveRSSI: region.leaveRSSI ?? configuration.leaveRSSI)
+            }
+        }
+    }
+
+    /// Lets the presence engine decide, and turns what it decides into messages and records.
+    mutating func presence(_ input: PresenceEngine.Input, at now: MonotonicInstant) -> [Effect] {
+        let decisions = engine.handle(input, at: now)
+        guard !decisions.isEmpty else { return [] }
+        var effects: [Effect] = []
+        for decision in decisions {
+            switch decision {
+            case .entered(let key, let sighting):
+                counters.enters += 1
+                enter(key, by: sighting, at: now, &effects)
+            case .left(let key, let beacon):
+                counters.leaves += 1
+                leave(key, last: beacon, at: now, &effects)
+            }
+        }
+        return effects
+    }
+}

@@ -1,0 +1,47 @@
+package import Beacon
+package import OwnTracks
+package import Regions
+
+/// Who is inside a region, since when and by which beacon.
+package struct Occupancy: Hashable, Sendable {
+    package let since: MonotonicInstant
+    package let beacon: BeaconID
+    package let rssi: RSSI?
+}
+
+/// One identity on the radio: its configuration, its regions, who is inside.
+package struct TrackerState: Sendable {
+    package internal(set) var configuration: TrackerConfiguration
+    package internal(set) var regions = RegionSet()
+    package internal(set) var occupancy: [String: Occupancy] = [:]
+    /// What transitions are made of it; `Name|1|2` regions switch it.
+    package internal(set) var monitoring: MonitoringMode
+
+    init(_ configuration: TrackerConfiguration, monitoring: MonitoringMode) {
+        self.configuration = configuration
+        self.monitoring = monitoring
+    }
+
+    package var topics: Topics { configuration.topics }
+
+    /// Where the tracker is: where the gateway stands, or its away position while nobody is inside and
+    /// one is set.
+    ///
+    /// A location that followed a leave with the gateway's own coordinates would bring the tracker
+    /// straight back home.
+    func position(standing: Position) -> Position {
+        guard occupancy.isEmpty, let away = configuration.away else { return standing }
+        return away
+    }
+
+    /// The regions somebody is in, in their order, and the circles that the gateway itself stands in.
+    func inside(standing: Position) -> [Region] {
+        regions.regions.filter { region in
+            switch region.kind {
+            case .beacon: occupancy[region.rid] != nil
+            case .circular: standing.isKnown && region.contains(standing.coordinates)
+            case .follow, .place: false
+            }
+        }
+    }
+}

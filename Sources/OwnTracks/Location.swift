@@ -1,0 +1,61 @@
+package import Regions
+
+/// How a location names a region.
+package struct RegionName: Hashable, Sendable {
+    package let name: String
+    package let rid: String
+}
+
+/// `_type: location`. Topic: the base itself, retained if `pubRetain` says so.
+package struct Location: Hashable, Sendable {
+    /// Why it is published (`t`).
+    package enum Trigger: String, Hashable, Sendable {
+        case beacon = "b"
+        case requested = "r"
+        case periodic = "p"
+        case manual = "u"
+    }
+
+    package var trigger: Trigger
+    package var trackerID: String
+    package var position: Position
+    /// Epoch seconds.
+    package var timestamp: Int64
+    /// Epoch seconds.
+    package var createdAt: Int64
+    /// Names and identifiers of the regions that the tracker is in.
+    package let regions: [RegionName]
+    /// A word that stays in every location until it is taken away.
+    package var tag: String?
+    /// A point of interest, told once.
+    package var pointOfInterest: String?
+
+    /// - Parameter regions: The regions that the tracker is in; moving circles (`+follow`) are left out.
+    package init(
+        _ trigger: Trigger, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64,
+        inRegions regions: some Sequence<Region> = [], tag: String? = nil, pointOfInterest: String? = nil
+    ) {
+        self.trigger = trigger
+        self.trackerID = trackerID
+        self.position = position
+        self.timestamp = timestamp
+        self.createdAt = createdAt
+        self.regions = regions.filter { $0.kind != .follow }.map { RegionName(name: $0.displayName, rid: $0.rid) }
+        self.tag = tag
+        self.pointOfInterest = pointOfInterest
+    }
+
+    package var payload: JSONValue {
+        var members = position.members
+        members["_type"] = "location"
+        members["t"] = .string(trigger.rawValue)
+        members["tid"] = .string(trackerID)
+        members["tst"] = .integer(timestamp)
+        members["inregions"] = .array(regions.map { .string($0.name) })
+        members["inrids"] = .array(regions.map { .string($0.rid) })
+        if let tag { members["tag"] = .string(tag) }
+        if let pointOfInterest { members["poi"] = .string(pointOfInterest) }
+        members.setCreationTime(createdAt, after: timestamp)
+        return .object(members)
+    }
+}

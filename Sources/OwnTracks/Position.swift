@@ -1,0 +1,26 @@
+package import Regions
+
+/// A place with its accuracy, as messages carry it.
+package struct Position: Hashable, Sendable {
+    package let coordinates: Coordinates
+    /// Metres, at least 1: Home Assistant takes 0 for "no fix" and does not move the tracker then.
+    package let accuracy: Int
+
+    /// - Parameter accuracy: Metres; below 1 it is raised to 1.
+    package init(coordinates: Coordinates, accuracy: Int) {
+        self.coordinates = coordinates
+        self.accuracy = max(1, accuracy)
+    }
+
+    /// 0/0 is what one has who set nothing. OwnTracks publishes no location for it.
+    package var isKnown: Bool { coordinates.latitude != 0 || coordinates.longitude != 0 }
+
+    /// `lat`, `lon` and `acc`: always there and always numbers, since the Recorder drops a message
+    /// without them.
+    var members: [String: JSONValue] {
+        [
+            "lat": .degrees(coordinates.latitude), "lon": .degrees(coordinates.longitude),
+            "acc": .integer(Int64(accuracy)),
+        ]
+    }
+}

@@ -1,0 +1,73 @@
+/// Why something cannot be a topic to publish to.
+package struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+}
+
+/// The topics of one tracker.
+///
+/// OwnTracks' consumers subscribe to `owntracks/+/+` and below, so a base has three levels.
+package struct Topics: Hashable, Sendable {
+    /// Locations (retained) and the last will.
+    package let base: String
+
+    /// - Throws: If MQTT would not take the base as a topic to publish to.
+    package init(base: String) throws(TopicError) {
+        guard !base.isEmpty else { throw TopicError(description: "the topic is empty") }
+        // The longest suffix must fit too. MQTT 3.1.1, 1.5.3: a string has at most 65,535 bytes.
+        guard base.utf8.count <= 65_000 else { throw TopicError(description: "the topic is longer than 65000 bytes") }
+        for scalar in base.unicodeScalars {
+            switch scalar {
+            case "+", "#":
+                throw TopicError(description: "'\(scalar)' is a wildcard and cannot be in a topic to publish to")
+            case "\0"..."\u{1f}", "\u{7f}"..."\u{9f}":
+                throw TopicError(description: "a control character cannot be in a topic")
+            default: continue
+            }
+        }
+        guard !base.hasPrefix("$") else {
+            throw TopicError(description: "topics that begin with '$' belong to the broker")
+        }
+        guard !base.hasSuffix("/") else { throw TopicError(description: "a topic must not end with '/'") }
+        self.base = base
+    }
+
+    /// Puts user and device into a template, as the phones do: `%u` and `%d`.
+    package init(template: String, user: String, device: String) throws(TopicError) {
+        var base = ""
+        var isAfterPercent = false
+        // Not two replacements in a row: a user called "%d" must not become the device.
+        for character in template {
+            switch (isAfterPercent, character) {
+            case (true, "u"): base += user
+            case (true, "d"): base += device
+            case (true, _): base += "%\(character)"
+            case (false, "%"): break
+            case (false, _): base.append(character)
+            }
+            isAfterPercent = !isAfterPercent && character == "%"
+        }
+        if isAfterPercent { base += "%" }
+        try self.init(base: base)
+    }
+
+    /// Transitions.
+    package var event: String { base + "/event" }
+    /// Commands to this tracker: the only topic that it reads.
+    package var command: String { base + "/cmd" }
+    /// One region that was changed.
+    package var waypoint: String { base + "/waypoint" }
+    /// All regions, when asked.
+    package var waypoints: String { base + "/waypoints" }
+    /// Ranging.
+    package var beacon: String { base + "/beacon" }
+    package var status: String { base + "/status" }
+    package var dump: String { base + "/dump" }
+    /// The card: a name and a face.
+    package var info: String { base + "/info" }
+
+    /// Levels between `/`. The Recorder and Home Assistant ignore what has fewer than three.
+    package var levels: Int { base.count { $0 == "/" } + 1 }
+
+    /// The tracker id that a device takes if it is given none: the last two characters, upper case.
+    package var trackerID: String { base.suffix(2).uppercased() }
+}

@@ -1,0 +1,33 @@
+internal import Beacon
+package import Regions
+
+extension Region {
+    /// The region as a waypoint: what `/waypoint` carries and an `.otrw` file holds. Reading it gives
+    /// this region again.
+    ///
+    /// - Parameter base: How the numbers of descriptions are read here; phones read only decimal.
+    package func waypoint(base: NumberBase = .auto) -> JSONValue {
+        var members = storedExtensionMembers
+        members["_type"] = "waypoint"
+        members["desc"] = .string(description.text(base: base))
+        members["lat"] = .degrees(coordinates.latitude)
+        members["lon"] = .degrees(coordinates.longitude)
+        members["rad"] = .whole(radius)
+        members["tst"] = .integer(timestamp)
+        members["rid"] = .string(rid)
+        if let leaveRule { members["leaveAfter"] = leaveRule.json }
+        if let enterRSSI { members["enterRSSI"] = .integer(Int64(enterRSSI.dBm)) }
+        if let leaveRSSI { members["leaveRSSI"] = .integer(Int64(leaveRSSI.dBm)) }
+        return .object(members)
+    }
+
+    private var storedExtensionMembers: [String: JSONValue] {
+        guard !extensionMembers.isEmpty, let json = try? JSONValue(parsing: extensionMembers) else { return [:] }
+        return json.object ?? [:]
+    }
+}
+
+/// The regions as the message on `/waypoints` and the content of an `.otrw` file, in their order.
+package func waypointsMessage(_ regions: some Sequence<Region>, base: NumberBase = .auto) -> JSONValue {
+    ["_type": "waypoints", "waypoints": .array(regions.map { $0.waypoint(base: base) })]
+}

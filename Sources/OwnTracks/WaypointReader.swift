@@ -1,0 +1,177 @@
+internal import Beacon
+internal import Regions
+
+/// Members of a waypoint that mean something here; all others travel along as extension members.
+enum WaypointMember {
+    static let known: Set<String> = [
+        "_type", "desc", "tst", "rid", "lat", "lon", "rad", "uuid", "major", "minor",
+        "leaveAfter", "enterRSSI", "leaveRSSI",
+    ]
+    /// Bytes of UTF-8 that a `rid` may have. It becomes part of a topic, which MQTT limits to 65,535.
+    static let longestRID = 1024
+}
+
+/// Why one waypoint was not taken, in words for the person who wrote it.
+struct WaypointRejection: Error {
+    let reason: String
+}
+
+/// Reads one waypoint object into one step of a merge, by the rules of OwnTracks for iOS
+/// (`setWaypoints`), more tolerant where its documents are.
+struct WaypointReader {
+    let base: NumberBase
+    private(set) var remarks: [String] = []
+
+    init(base: NumberBase) {
+        self.base = base
+    }
+
+    mutating func change(from element: JSONValue) throws(WaypointRejection) -> RegionChange {
+        remarks = []
+        guard let members = element.object else {
+            throw WaypointRejection(reason: "it is \(element.kindName); an object should stand here")
+        }
+        try checkType(members)
+        guard let description = members["desc"]?.string else { throw rejection(members, "desc", "a string") }
+        let timestamp = try timestamp(members)
+        let name = description.prefix { $0 != ":" }
+        let (rid, isDerived) = try rid(members, name: String(name), timestamp: timestamp)
+        let latitude = try number(members, "lat")
+        let longitude = try number(members, "lon")
+        // A radius is a whole number of metres; rounding away from 0 keeps circle and beacon apart.
+        let radius = try number(members, "rad").rounded(.awayFromZero)
+        let coordinates = Coordinates(
+            latitude: roundedDegrees(latitude), longitude: roundedDegrees(longitude))
+        guard coordinates.isValid else { return .remove(rid: rid) }
+        var region = Region(
+            rid: rid,
+            description: try self.description(description, members, isBeaconRegion: radius <= 0),
+            timestamp: timestamp, coordinates: coordinates, radius: radius)
+        try readOwnMembers(members, into: &region)
+        let unknown = members.filter { !WaypointMember.known.contains($0.key) }
+        region.extensionMembers = unknown.isEmpty ? "" : JSONValue.object(unknown).text
+        remark(on: region)
+        return .set(region, isRIDDerived: isDerived)
+    }
+
+    private func checkType(_ members: [String: JSONValue]) throws(WaypointRejection) {
+        guard members["_type"] == "waypoint" else {
+            throw rejection(members, "_type", "'waypoint'")
+        }
+    }
+
+    private func timestamp(_ members: [String: JSONValue]) throws(WaypointRejection) -> Int64 {
+        guard let seconds = members["tst"]?.asNumber, let timestamp = Int64(exactly: seconds.rounded(.towardZero))
+        else { throw rejection(members, "tst", "a number, in seconds since 1970") }
+        return timestamp
+    }
+
+    private func rid(
+        _ members: [String: JSONValue], name: String, timestamp: Int64
+    ) throws(WaypointRejection) -> (String, isDerived: Bool) {
+        switch members["rid"] {
+        case nil, .null, .string(""): return (derivedRID(name: name, timestamp: timestamp), true)
+        case .string(let rid) where rid.utf8.count <= WaypointMember.longestRID: return (rid, false)
+        default:
+            throw rejection(members, "rid", "a string of at most \(WaypointMember.longestRID) bytes")
+        }
+    }
+
+    /// A member that may be left out but, if it is there, must be a number: text that is none (or null)
+    /// would otherwise become 0 and put the region somewhere.
+    private func number(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> Double {
+        guard let value = members[name] else { return 0 }
+        guard let number = value.asNumber else { throw rejection(members, name, "a number") }
+        return number
+    }
+
+    private func description(
+        _ text: String, _ members: [String: JSONValue], isBeaconRegion: Bool
+    ) throws(WaypointRejection) -> RegionDescription {
+        let name = String(text.prefix { $0 != ":" })
+        let hasOwnUUID = members["uuid"].map { $0 != .null && $0 != "" } ?? false
+        // With its own UUID member the text counts only for what the members leave open, so what is
+        // wrong in it does no harm.
+        let written: RegionDescription
+        do {
+            written = try RegionDescription(parsing: text, base: base)
+        } catch {
+            // A circle may be called "Lunch: the corner"; it is kept as it came.
+            if !isBeaconRegion || name.hasPrefix("+"), !name.isEmpty, text.utf8.count <= RegionDescription.longestName {
+                return RegionDescription(name: text, pattern: nil)
+            }
+            guard hasOwnUUID, !name.isEmpty, name.utf8.count <= RegionDescription.longestName else {
+                throw WaypointRejection(reason: "desc: \(error)")
+            }
+            written = RegionDescription(name: name, pattern: nil)
+        }
+        let major = try beaconNumber(members, "major")
+        let minor = try beaconNumber(members, "minor")
+        var uuid = written.pattern?.uuid
+        if hasOwnUUID {
+            guard let own = members["uuid"]?.string.flatMap({ BeaconUUID($0) }) else {
+                throw rejection(members, "uuid", "32 hexadecimal digits, dashed 8-4-4-4-12 or with no dash")
+            }
+            uuid = own
+        }
+        guard let uuid else { return written }
+        let pattern = BeaconPattern(
+            uuid: uuid, major: major ?? written.pattern?.major, minor: minor ?? written.pattern?.minor)
+        return RegionDescription(
+            name: written.name,
+            pattern: BeaconPattern(
+                uuid: uuid, major: pattern.major == 0 ? nil : pattern.major,
+                minor: pattern.minor == 0 ? nil : pattern.minor))
+    }
+
+    /// nil if the member is not there; 0 says "any", also against the description.
+    private func beaconNumber(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> UInt16? {
+        switch members[name] {
+        case nil, .null, .string(""): return nil
+        case let value?:
+            guard let number = value.asInteger, let number = UInt16(exactly: number) else {
+                throw rejection(members, name, "a decimal number from 0 (any) to 65535")
+            }
+            return number
+        }
+    }
+
+    private func readOwnMembers(
+        _ members: [String: JSONValue], into region: inout Region
+    ) throws(WaypointRejection) {
+        if let value = members["leaveAfter"], value != .null {
+            guard let rule = LeaveRule(value) else { throw rejection(members, "leaveAfter", LeaveRule.allowed) }
+            region.leaveRule = rule
+        }
+        region.enterRSSI = try rssi(members, "enterRSSI")
+        region.leaveRSSI = try rssi(members, "leaveRSSI")
+        if let enter = region.enterRSSI, let leave = region.leaveRSSI, leave > enter {
+            throw rejection(members, "leaveRSSI", "a number not above enterRSSI (\(enter.dBm))")
+        }
+    }
+
+    private func rssi(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> RSSI? {
+        guard let value = members[name], value != .null else { return nil }
+        guard let rssi = RSSI(value) else { throw rejection(members, name, RSSI.allowed) }
+        return rssi
+    }
+
+    private mutating func remark(on region: Region) {
+        guard let pattern = region.description.pattern else { return }
+        if region.radius > 0 {
+            remarks.append("rad is above 0, so this is a circle and its UUID is not listened for")
+        }
+        if pattern.major == nil, pattern.minor != nil {
+            remarks.append("a minor without a major is honoured here, but a phone hears every beacon of the UUID")
+        }
+    }
+
+    private func rejection(
+        _ members: [String: JSONValue], _ name: String, _ allowed: String
+    ) -> WaypointRejection {
+        guard let value = members[name] else {
+            return WaypointRejection(reason: "\(name) is missing; it is \(allowed)")
+        }
+        return WaypointRejection(reason: "\(name): \(value.shortened) does not fit; write \(allowed)")
+    }
+}
