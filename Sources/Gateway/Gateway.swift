@@ -1,6 +1,6 @@
 package import Beacon
 package import OwnTracks
-package import Presence
+internal import Presence
 package import Regions
 
 /// Everything the gateway decides: sightings, commands and time in; messages, records and changes out.

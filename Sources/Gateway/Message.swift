@@ -1,7 +1,7 @@
 package import Beacon
 
 /// A message on its way to the broker.
-package struct OutgoingMessage: Hashable, Sendable {
+package struct Message: Hashable, Sendable {
     /// What it is worth when room is short: a transition is never given up for a location.
     package enum Kind: UInt8, Sendable {
         case transition
@@ -19,7 +19,7 @@ package struct OutgoingMessage: Hashable, Sendable {
     /// One line of JSON.
     package let payload: [UInt8]
     /// 0, 1 or 2.
-    package let qos: Int
+    package let qos: UInt8
     package let isRetained: Bool
     /// Whether the tracker's encryption key applies: it does in OwnTracks' tree, and not outside it.
     package let isEncrypted: Bool
@@ -27,7 +27,7 @@ package struct OutgoingMessage: Hashable, Sendable {
     package let unstamped: MonotonicInstant?
 
     package init(
-        kind: Kind, tracker: Int, topic: String, payload: [UInt8], qos: Int, isRetained: Bool, isEncrypted: Bool,
+        kind: Kind, tracker: Int, topic: String, payload: [UInt8], qos: UInt8, isRetained: Bool, isEncrypted: Bool,
         unstamped: MonotonicInstant? = nil
     ) {
         self.kind = kind

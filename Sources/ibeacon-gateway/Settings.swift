@@ -1,0 +1,97 @@
+internal import Glibc
+internal import OwnTracks
+
+/// The configuration that is in force, where it came from, and the secrets that it names.
+struct Settings {
+    static let defaultPath = "/etc/ibeacon-gateway/config.json"
+    static let defaultStateDirectory = "/var/lib/ibeacon-gateway"
+
+    var configuration: Configuration
+    /// nil: no file; the defaults are in force.
+    let path: String?
+    let stateDirectory: String
+
+    /// Reads the configuration as the command line says: `--config`, `$IBEACON_GATEWAY_CONFIG`, or the
+    /// file in /etc. A file that somebody named must be there; the one in /etc need not.
+    static func load(_ arguments: Arguments) throws(Failure) -> Settings {
+        let named = arguments.value("config") ?? environment("IBEACON_GATEWAY_CONFIG")
+        let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? defaultStateDirectory
+        guard let path = named ?? (FileAccess.exists(defaultPath) ? defaultPath : nil) else {
+            return Settings(
+                configuration: .defaults(hostName: hostName), path: nil, stateDirectory: stateDirectory)
+        }
+        let configuration = try read(path)
+        return Settings(configuration: configuration, path: path, stateDirectory: stateDirectory)
+    }
+
+    /// Reads and checks one file, with the secrets that it names.
+    static func read(_ path: String) throws(Failure) -> Configuration {
+        let bytes = try FileAccess.read(path)
+        var configuration: Configuration
+        do throws(ConfigurationError) {
+            configuration = try Configuration(parsing: bytes, hostName: hostName)
+        } catch {
+            let lines = error.problems.map { "  \($0)" }.joined(separator: "\n")
+            throw Failure(.configuration, "\(path) cannot be used:\n\(lines)")
+        }
+        if configuration.holdsSecret, FileAccess.isWorldReadable(path) {
+            throw Failure(
+                .configuration,
+                "\(path) holds a secret and everybody can read it; run: chmod o-r \(path)")
+        }
+        try configuration.readSecretFiles(beside: path)
+        return configuration
+    }
+
+    static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        let name = buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        return name.isEmpty ? "localhost" : name
+    }
+
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}
+
+extension Configuration {
+    /// Whether a secret stands in the file itself.
+    fileprivate var holdsSecret: Bool {
+        broker.password != nil || trackers.contains { $0.encryptionKey != nil }
+    }
+
+    /// Fills in what the configuration keeps in files of their own.
+    fileprivate mutating func readSecretFiles(beside path: String) throws(Failure) {
+        if let file = broker.passwordFile {
+            broker.password = try secret(in: file, member: "passwordFile", beside: path)
+        }
+        for position in trackers.indices {
+            guard let file = trackers[position].encryptionKeyFile else { continue }
+            let key = try secret(in: file, member: "encryptionKeyFile", beside: path)
+            guard key.byteCount <= 32 else {
+                throw Failure(.configuration, "encryptionKeyFile: the key has \(key.byteCount) bytes; at most 32 are possible")
+            }
+            trackers[position].encryptionKey = key
+        }
+    }
+
+    /// The first line of a file that only its owner and group may read.
+    private func secret(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+        let resolved = FileAccess.resolve(file, beside: path)
+        let bytes: [UInt8]
+        do throws(Failure) { bytes = try FileAccess.read(resolved) } catch {
+            throw Failure(.configuration, "\(member): \(error.message)")
+        }
+        guard !FileAccess.isWorldReadable(resolved) else {
+            throw Failure(.configuration, "\(member): everybody can read \(resolved); run: chmod o-r \(resolved)")
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
+            throw Failure(.configuration, "\(member): the first line of \(resolved) is empty or not UTF-8")
+        }
+        return Secret(text)
+    }
+}
