@@ -1,5 +1,5 @@
 /// The candidate that is nearest to a misspelt word, if one is near enough to be meant.
-func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
+package func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
     let written = Array(word.lowercased().utf8)
     // Longer words are not compared: the cost grows with the square, and nobody misspells that much.
     guard !written.isEmpty, written.count <= 64 else { return nil }

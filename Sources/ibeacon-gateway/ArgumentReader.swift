@@ -1,4 +1,5 @@
 internal import CGetopt
+internal import OwnTracks
 
 /// The words of a command line after reading: options with their arguments, then operands.
 struct Arguments {
@@ -93,7 +94,7 @@ enum ArgumentReader {
     ) -> String {
         let name = String(word.drop { $0 == "-" }.prefix { $0 != "=" })
         let place = command.map { "'\($0.name)' has" } ?? "there is"
-        guard let nearest = nearest(to: name, among: options.map(\.name)) else {
+        guard let nearest = suggestion(for: name, among: options.map(\.name)) else {
             return "\(place) no option '\(word)'; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
         }
         return "\(place) no option '\(word)'; did you mean '--\(nearest)'?"
