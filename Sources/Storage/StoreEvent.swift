@@ -46,11 +46,11 @@ package struct StoreSnapshot: Sendable {
 
 /// Why the store cannot write.
 package struct StoreFailure: Error, Hashable, Sendable {
-    package let error: DatabaseError
+    package let error: StoreError
     package let since: MonotonicInstant
     package let nextTry: MonotonicInstant
 
-    package init(error: DatabaseError, since: MonotonicInstant, nextTry: MonotonicInstant) {
+    package init(error: StoreError, since: MonotonicInstant, nextTry: MonotonicInstant) {
         self.error = error
         self.since = since
         self.nextTry = nextTry
