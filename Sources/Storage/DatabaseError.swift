@@ -35,6 +35,8 @@ package struct DatabaseError: Error, Hashable, Sendable {
     package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
     package var isDiskFull: Bool { primaryCode == SQLITE_FULL }
     package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+    /// The file was deleted or renamed while it was open.
+    var isMoved: Bool { code == Self.moved.code }
 }
 
 extension DatabaseError: CustomStringConvertible {
@@ -44,6 +46,13 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
+    static let moved = DatabaseError(
+        code: SQLITE_READONLY | 4 << 8, message: "the file was moved or deleted while it was in use")
+
+    static func tooLarge(bytes: Int) -> DatabaseError {
+        DatabaseError(code: SQLITE_TOOBIG, message: "a message of \(bytes) bytes is too large to keep")
+    }
+
     /// What stands in the file cannot be what this program wrote.
     static func damaged(_ what: String) -> DatabaseError {
         DatabaseError(code: SQLITE_CORRUPT, message: what)

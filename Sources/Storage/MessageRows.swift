@@ -47,7 +47,9 @@ extension RefusedRow: StoredRow {
     static let columns = MessageColumns.names + ["reason"]
 
     init?(values: [SQLValue]) {
-        guard let row = MessageColumns.row(from: values.dropLast()), let reason = values.last?.asText else { return nil }
+        guard let row = MessageColumns.row(from: values.dropLast()), let reason = values.last?.asText else {
+            return nil
+        }
         self.init(row: row, reason: reason)
     }
 

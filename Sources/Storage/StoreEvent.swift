@@ -18,6 +18,9 @@ package enum StoreEvent: Sendable {
     case troubled(StoreFailure)
     /// Writing goes again, after it had failed for so long.
     case recovered(after: Duration)
+    /// The file was damaged or taken away while it was open, and another one is in use that may lack
+    /// anything: commit all regions, values and the presence state again.
+    case stateLost
     /// Hand these to the broker, in this order.
     case deliver([OutboxRow])
     /// The command line edited regions. Apply them, and commit the outcome with `editsTaken`; until
@@ -39,9 +42,11 @@ package struct StoreSnapshot: Sendable {
     /// Messages that wait.
     package var outboxCount = 0
     /// Whether this is the first time, or nothing could be saved from a damaged file.
-    package var isNew = false
+    package var isNew: Bool
 
-    package init() {}
+    package init(isNew: Bool = false) {
+        self.isNew = isNew
+    }
 }
 
 /// Why the store cannot write.

@@ -18,8 +18,10 @@ enum StoreFile {
         throw .newerSchema(path: settings.path, found: try newerVersion(settings), known: Migrations.latest)
     }
 
+    /// Makes a connection ready for use: inspects the file, and brings it up to date.
+    ///
     /// - Returns: false for a file of a newer schema.
-    private static func prepare(_ database: borrowing Database) throws(DatabaseError) -> Bool {
+    static func prepare(_ database: borrowing Database) throws(DatabaseError) -> Bool {
         let finding = try Inspection.examine(database)
         if case .sound(let version) = finding, version > Migrations.latest { return false }
         // The log is synchronised at each commit: what was said to be committed survives a power cut.
