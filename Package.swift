@@ -45,9 +45,13 @@ let package = Package(
 
         adapter("Scanning", ["Beacon"]),
 
+        library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+        adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
+        tests("StorageTests", ["Beacon", "Regions", "Storage"]),
     ]
 )

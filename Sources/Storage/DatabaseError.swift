@@ -1,0 +1,60 @@
+internal import CSQLite
+
+/// What SQLite did not do, and why. Bound values are never part of it: they may hold secrets.
+package struct DatabaseError: Error, Hashable, Sendable {
+    /// SQLite's extended result code (https://sqlite.org/rescode.html).
+    package let code: Int32
+    package let message: String
+    /// The statement, with `?` where values were bound; empty if it was not about one.
+    package let sql: String
+
+    package init(code: Int32, message: String, sql: String = "") {
+        self.code = code
+        self.message = message
+        self.sql = sql
+    }
+
+    /// The low byte: the kind of failure.
+    package var primaryCode: Int32 { code & 0xff }
+
+    /// Time, or a person, can cure it: the same work is worth another try.
+    package var isPassing: Bool {
+        switch primaryCode {
+        case SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN,
+            SQLITE_NOMEM, SQLITE_PERM, SQLITE_PROTOCOL, SQLITE_INTERRUPT:
+            true
+        default: false
+        }
+    }
+
+    /// The file is not what was written to it.
+    package var isDamage: Bool {
+        primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB
+    }
+
+    package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+    package var isDiskFull: Bool { primaryCode == SQLITE_FULL }
+    package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+    /// The file was deleted or renamed while it was open.
+    var isMoved: Bool { code == Self.moved.code }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    package var description: String {
+        "\(message) (SQLite \(code))" + (sql.isEmpty ? "" : " in: \(sql)")
+    }
+}
+
+extension DatabaseError {
+    static let moved = DatabaseError(
+        code: SQLITE_READONLY | 4 << 8, message: "the file was moved or deleted while it was in use")
+
+    static func tooLarge(bytes: Int) -> DatabaseError {
+        DatabaseError(code: SQLITE_TOOBIG, message: "a message of \(bytes) bytes is too large to keep")
+    }
+
+    /// What stands in the file cannot be what this program wrote.
+    static func damaged(_ what: String) -> DatabaseError {
+        DatabaseError(code: SQLITE_CORRUPT, message: what)
+    }
+}

@@ -1,0 +1,40 @@
+/// Which rows the broker's client has, and where in the outbox to go on.
+struct Delivery {
+    /// How many it may have at one time.
+    var window = 0
+    var handedOut: Set<Int64> = []
+    /// Everything up to here has been looked at.
+    private var cursor: Int64 = 0
+
+    /// What was handed out is to be handed out again.
+    mutating func startOver() {
+        handedOut = []
+        cursor = 0
+    }
+
+    /// Rows that were passed over may be ready now.
+    mutating func lookAgain() {
+        cursor = 0
+    }
+
+    /// The next rows in order, as many as the window has room for.
+    ///
+    /// - Parameter withheld: Rows that are done with and not deleted yet.
+    mutating func next(
+        from database: borrowing Database, except withheld: Set<Int64>
+    ) throws(DatabaseError) -> [OutboxRow] {
+        let room = window - handedOut.count
+        guard room > 0 else { return [] }
+        let (skipped, start) = (handedOut.union(withheld), cursor)
+        var rows: [OutboxRow] = []
+        try Outbox.forEachDeliverable(after: start, in: database) { row in
+            if !skipped.contains(row.id) { rows.append(row) }
+            return rows.count < room
+        }
+        if let last = rows.last {
+            cursor = last.id
+            handedOut.formUnion(rows.map(\.id))
+        }
+        return rows
+    }
+}

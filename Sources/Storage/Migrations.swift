@@ -1,0 +1,85 @@
+/// The schema, as the steps that lead to it. Steps are only ever appended: a file that was written by
+/// any released version is brought up to date by the steps it has not seen.
+package enum Migrations {
+    /// Marks our files (`PRAGMA application_id`): "iBGW".
+    static let applicationID: Int64 = 0x6942_4757
+
+    /// What this program writes.
+    package static var latest: Int64 { Int64(steps.count) }
+
+    /// `steps[n]` leads from version n to n + 1.
+    static let steps: [[String]] = [
+        [
+            """
+            CREATE TABLE setting (key TEXT PRIMARY KEY, value BLOB NOT NULL, digest INTEGER NOT NULL) WITHOUT ROWID
+            """,
+            """
+            CREATE TABLE boot (
+                number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, wall_offset INTEGER, digest INTEGER NOT NULL)
+            """,
+            """
+            CREATE TABLE region (
+                tracker TEXT NOT NULL, position INTEGER NOT NULL, rid TEXT NOT NULL, name TEXT NOT NULL,
+                uuid TEXT, major INTEGER, minor INTEGER, tst INTEGER NOT NULL, lat REAL, lon REAL, rad REAL,
+                leave_after INTEGER, enter_rssi INTEGER, leave_rssi INTEGER, extension_members TEXT NOT NULL,
+                digest INTEGER NOT NULL, PRIMARY KEY (tracker, rid)) WITHOUT ROWID
+            """,
+            """
+            CREATE TABLE presence (
+                id INTEGER PRIMARY KEY, version INTEGER NOT NULL, state BLOB NOT NULL, boot TEXT NOT NULL,
+                saved_at INTEGER NOT NULL, digest INTEGER NOT NULL)
+            """,
+            """
+            CREATE TABLE inside (
+                tracker TEXT NOT NULL, rid TEXT NOT NULL, beacon TEXT NOT NULL, since INTEGER, last_heard INTEGER,
+                digest INTEGER NOT NULL, PRIMARY KEY (tracker, rid, beacon)) WITHOUT ROWID
+            """,
+            """
+            CREATE TABLE outbox (
+                id INTEGER PRIMARY KEY, tracker TEXT NOT NULL, topic TEXT NOT NULL, qos INTEGER NOT NULL,
+                retain INTEGER NOT NULL, kind INTEGER NOT NULL, payload BLOB NOT NULL, boot TEXT NOT NULL,
+                happened INTEGER NOT NULL, stamp INTEGER NOT NULL, digest INTEGER NOT NULL)
+            """,
+            // Only what waits for the clock, which is nothing nearly always: it costs no write then.
+            "CREATE INDEX outbox_provisional ON outbox (topic) WHERE stamp = 0",
+            "CREATE INDEX outbox_state ON outbox (topic) WHERE kind = 2",
+            """
+            CREATE TABLE refused (
+                id INTEGER PRIMARY KEY, tracker TEXT NOT NULL, topic TEXT NOT NULL, qos INTEGER NOT NULL,
+                retain INTEGER NOT NULL, kind INTEGER NOT NULL, payload BLOB NOT NULL, boot TEXT NOT NULL,
+                happened INTEGER NOT NULL, stamp INTEGER NOT NULL, reason TEXT NOT NULL, digest INTEGER NOT NULL)
+            """,
+            """
+            CREATE TABLE history (
+                id INTEGER PRIMARY KEY, tracker TEXT NOT NULL, rid TEXT NOT NULL, name TEXT NOT NULL,
+                event INTEGER NOT NULL, beacon TEXT, tst INTEGER NOT NULL, stamp INTEGER NOT NULL,
+                boot TEXT NOT NULL, happened INTEGER NOT NULL, digest INTEGER NOT NULL)
+            """,
+            "CREATE INDEX history_provisional ON history (id) WHERE stamp = 0",
+        ],
+        [
+            """
+            CREATE TABLE region_edit (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, tracker TEXT NOT NULL, kind INTEGER NOT NULL,
+                rid TEXT NOT NULL, name TEXT, uuid TEXT, major INTEGER, minor INTEGER, tst INTEGER, lat REAL,
+                lon REAL, rad REAL, leave_after INTEGER, enter_rssi INTEGER, leave_rssi INTEGER,
+                extension_members TEXT, digest INTEGER NOT NULL)
+            """
+        ],
+    ]
+
+    /// Brings a file of version `found` to `version`, in one transaction.
+    static func run(
+        on database: borrowing Database, from found: Int64, to version: Int64 = latest
+    ) throws(DatabaseError) {
+        guard found < version else { return }
+        try database.transaction { () throws(DatabaseError) in
+            for step in steps[Int(found)..<Int(version)] {
+                for statement in step { try database.run(statement) }
+            }
+            try database.run("PRAGMA application_id = \(applicationID)")
+            try database.run("PRAGMA user_version = \(version)")
+            try Inspection.seal(database, version: version)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+internal import Beacon
+internal import Regions
+
+/// The open database with what is known of it. A class, for it is put in and out of an optional,
+/// where an owner that cannot be copied is not at home.
+final class OpenStore {
+    let database: Database
+    private let settings: StoreSettings
+    private let outbox: Outbox
+    private(set) var book: OutboxBook
+    private(set) var historyRows: Int
+    private var nextHistoryID: Int64
+    private(set) var boot: BootRow
+
+    /// Takes the database over and puts this boot on record.
+    init(_ database: consuming Database, _ settings: StoreSettings) throws(DatabaseError) {
+        self.settings = settings
+        outbox = Outbox(
+            limit: settings.outboxLimit, byteLimit: settings.outboxByteLimit, refusedLimit: settings.refusedLimit)
+        book = try Outbox.readBook(database)
+        historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
+        nextHistoryID = (try database.value("SELECT max(id) FROM history")?.asInteger ?? 0) + 1
+        if let known = try database.rows(BootRow.self, "WHERE id = ?1", .text(settings.boot)).first {
+            boot = known
+        } else {
+            let last = try database.value("SELECT max(number) FROM boot")?.asInteger ?? 0
+            boot = BootRow(number: last + 1, id: settings.boot, wallClock: nil)
+            try Self.record(boot, in: database)
+        }
+        self.database = database
+    }
+
+    /// Boots of which nothing is left are of no use to anybody.
+    private static func record(_ boot: BootRow, in database: borrowing Database) throws(DatabaseError) {
+        try database.transaction { () throws(DatabaseError) in
+            try database.insert(boot)
+            try database.run(
+                """
+                DELETE FROM boot WHERE number < ?1 - 20 AND id NOT IN (SELECT boot FROM outbox WHERE stamp = 0)
+                AND id NOT IN (SELECT boot FROM history WHERE stamp = 0)
+                """, .integer(boot.number))
+        }
+    }
+
+    /// What a write did.
+    struct Outcome {
+        /// For each token of the commit, the rows of its messages.
+        var outboxIDs: [[Int64?]] = []
+        /// Rows were stamped: what waited behind them can go.
+        var stamped = false
+        var unrendered = 0
+        var superseded: UInt64 = 0
+        var refused: UInt64 = 0
+        var dropped = DropCounts()
+    }
+
+    /// Writes all of `work` in one transaction.
+    func write(
+        _ work: StoreWork, handedOut: Set<Int64>, at now: MonotonicInstant
+    ) throws(DatabaseError) -> Outcome {
+        var outcome = Outcome()
+        var book = book
+        var boot = boot
+        var nextHistoryID = nextHistoryID
+        try database.transaction { () throws(DatabaseError) in
+            try outbox.acknowledge(work.acknowledged, in: database, &book)
+            for (id, reason) in work.refused {
+                try outbox.refuse(id, reason: reason, in: database, &book)
+            }
+            if let commit = work.commit {
+                try write(commit, handedOut: handedOut, &book, &nextHistoryID, &outcome)
+            }
+            if let record = work.commit?.presence ?? work.checkpoint { try write(record) }
+            if let clock = work.clock, clock.isNews(to: boot.wallClock) {
+                boot.wallClock = clock
+                try database.insert(boot)
+            }
+            if let clock = boot.wallClock, work.clock != nil || book.unstamped > 0 {
+                outcome.stamped = book.unstamped > 0
+                let stamping = Stamping(boot: boot.id, restamp: settings.restamp)
+                let unrendered = try stamping.run(clock, at: now, on: database, &book)
+                for id in unrendered {
+                    try outbox.refuse(id, reason: "its time could not be corrected", in: database, &book)
+                }
+                outcome.unrendered = unrendered.count
+            }
+            if let before = work.pruneBefore {
+                try database.run("DELETE FROM history WHERE tst < ?1 AND stamp <> 0", .integer(before))
+            }
+            outcome.dropped.history = UInt64(try trimHistory())
+        }
+        outcome.take(&book)
+        (self.book, self.boot, self.nextHistoryID) = (book, boot, nextHistoryID)
+        historyRows += work.commit?.history.count ?? 0
+        if work.pruneBefore != nil || outcome.dropped.history > 0 {
+            historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
+        }
+        return outcome
+    }
+
+    private func write(
+        _ commit: PendingCommit, handedOut: Set<Int64>, _ book: inout OutboxBook, _ nextHistoryID: inout Int64,
+        _ outcome: inout Outcome
+    ) throws(DatabaseError) {
+        for (tracker, regions) in commit.regions {
+            try database.run("DELETE FROM region WHERE tracker = ?1", .text(tracker))
+            try database.insert(
+                regions.enumerated().map { RegionRow(tracker: tracker, position: $0.offset, region: $0.element) })
+        }
+        if let upTo = commit.editsTaken {
+            try database.run("DELETE FROM region_edit WHERE id <= ?1", .integer(upTo))
+        }
+        for (key, value) in commit.values {
+            if let value {
+                try database.insert(SettingRow(key: key, value: value))
+            } else {
+                try database.run("DELETE FROM setting WHERE key = ?1", .text(key))
+            }
+        }
+        var messages = commit.messages[...]
+        for token in commit.tokens {
+            var ids: [Int64?] = []
+            for message in messages.prefix(token.messages) {
+                guard let message else {
+                    ids.append(nil)
+                    continue
+                }
+                ids.append(
+                    try outbox.add(message, boot: settings.boot, handedOut: handedOut, to: database, &book))
+            }
+            messages = messages.dropFirst(token.messages)
+            outcome.outboxIDs.append(ids)
+        }
+        for entry in commit.history {
+            try database.insert(HistoryRow(id: nextHistoryID, entry: entry, boot: settings.boot))
+            nextHistoryID += 1
+        }
+    }
+
+    private func write(_ record: PresenceRecord) throws(DatabaseError) {
+        var record = record
+        record.boot = settings.boot
+        try database.insert(PresenceRow(record))
+        try database.run("DELETE FROM inside")
+        try database.insert(record.inside.map(InsideRow.init))
+    }
+
+    /// Keeps the history within its limit, with a tenth of slack so that it is not trimmed at each entry.
+    private func trimHistory() throws(DatabaseError) -> Int {
+        guard historyRows > settings.historyLimit + settings.historyLimit / 10 else { return 0 }
+        try database.run(
+            "DELETE FROM history WHERE id <= (SELECT id FROM history ORDER BY id DESC LIMIT 1 OFFSET ?1)",
+            .number(settings.historyLimit))
+        return database.changes
+    }
+}
+
+extension OpenStore.Outcome {
+    /// Moves what the book counted during the transaction.
+    fileprivate mutating func take(_ book: inout OutboxBook) {
+        dropped = dropped + book.dropped
+        (superseded, refused) = (book.superseded, book.refused)
+        (book.dropped, book.superseded, book.refused) = (DropCounts(), 0, 0)
+    }
+}
+
+extension WallClockReading {
+    /// A second of difference is what stamps can show; less is the clock being disciplined.
+    fileprivate func isNews(to known: WallClockReading?) -> Bool {
+        guard let known else { return true }
+        return (epochNanosecondsAtBoot &- known.epochNanosecondsAtBoot).magnitude >= 1_000_000_000
+    }
+}

@@ -1,0 +1,64 @@
+/// A value as SQLite knows it.
+package enum SQLValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    /// Any integer that 64 bits hold.
+    static func number(_ value: some BinaryInteger) -> SQLValue { .integer(Int64(value)) }
+    static func flag(_ value: Bool) -> SQLValue { .integer(value ? 1 : 0) }
+    static func optional(_ value: (some BinaryInteger)?) -> SQLValue { value.map { .integer(Int64($0)) } ?? .null }
+    static func optional(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
+
+    var asInteger: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var asReal: Double? { if case .real(let value) = self { value } else { nil } }
+    var asText: String? { if case .text(let value) = self { value } else { nil } }
+    var asBlob: [UInt8]? { if case .blob(let value) = self { value } else { nil } }
+}
+
+/// FNV-1a, 64 bits, over the values of a row with their types and lengths.
+///
+/// SQLite's integrity check looks at the structure of a file, not at what stands in its cells. This
+/// sum is against worn cells of a memory card, not against people: whoever can write the file can sum.
+struct RowDigest {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    static func of(_ values: [SQLValue]) -> Int64 {
+        var digest = RowDigest()
+        for value in values { digest.add(value) }
+        return Int64(bitPattern: digest.value)
+    }
+
+    mutating func add(_ value: SQLValue) {
+        switch value {
+        case .null: add(byte: 0)
+        case .integer(let number):
+            add(byte: 1)
+            add(word: UInt64(bitPattern: number))
+        case .real(let number):
+            // SQLite stores NaN as NULL and does not keep the sign of zero.
+            guard !number.isNaN else { return add(byte: 0) }
+            add(byte: 2)
+            add(word: number == 0 ? 0 : number.bitPattern)
+        case .text(let text):
+            add(byte: 3)
+            add(word: UInt64(text.utf8.count))
+            for byte in text.utf8 { add(byte: byte) }
+        case .blob(let bytes):
+            add(byte: 4)
+            add(word: UInt64(bytes.count))
+            bytes.withUnsafeBufferPointer { for byte in $0 { add(byte: byte) } }
+        }
+    }
+
+    private mutating func add(word: UInt64) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { add(byte: UInt8(truncatingIfNeeded: word >> shift)) }
+    }
+
+    @inline(__always)
+    private mutating func add(byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+}

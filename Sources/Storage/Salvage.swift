@@ -1,0 +1,74 @@
+/// Takes the good rows out of a damaged file. A row is good if its digest holds, so what comes out is
+/// what was written once. A row that was deleted and not overwritten yet may come back: for a message
+/// that is a byte-identical repeat, as after a crash.
+enum Salvage {
+    struct Count {
+        var rows: [(table: String, count: Int)] = []
+        var isEmpty: Bool { rows.isEmpty }
+    }
+
+    /// - Returns: How many rows of which table were saved; none at all if the file cannot be opened.
+    /// - Throws: If the new file cannot be written. What is wrong with the old one is no error.
+    static func copy(
+        from path: String, vfs: String?, into database: borrowing Database
+    ) throws(DatabaseError) -> Count {
+        guard let damaged = open(path, vfs: vfs) else { return Count() }
+        var count = Count()
+        try database.transaction { () throws(DatabaseError) in
+            try copy(SettingRow.self, from: damaged, into: database, &count) { !$0.key.hasPrefix("store.") }
+            try copy(BootRow.self, from: damaged, into: database, &count)
+            try copy(RegionRow.self, from: damaged, into: database, &count)
+            try copy(RegionEditRow.self, from: damaged, into: database, &count)
+            try copy(PresenceRow.self, from: damaged, into: database, &count)
+            try copy(InsideRow.self, from: damaged, into: database, &count)
+            try copy(OutboxRow.self, from: damaged, into: database, &count)
+            try copy(RefusedRow.self, from: damaged, into: database, &count)
+            try copy(HistoryRow.self, from: damaged, into: database, &count)
+        }
+        return count
+    }
+
+    private static func open(_ path: String, vfs: String?) -> Database? {
+        for access in [Database.Access.readOnly, .immutable] {
+            guard let database = try? Database(path: path, access: access, vfs: vfs) else { continue }
+            if (try? database.value("SELECT count(*) FROM sqlite_master")) != nil { return database }
+        }
+        return nil
+    }
+
+    private static func copy<Row: StoredRow>(
+        _ type: Row.Type, from damaged: borrowing Database, into database: borrowing Database, _ count: inout Count,
+        where isWanted: (Row) -> Bool = { _ in true }
+    ) throws(DatabaseError) {
+        let saved = read(Row.self, from: damaged).filter(isWanted)
+        try database.insert(saved)
+        if !saved.isEmpty { count.rows.append((Row.table, saved.count)) }
+    }
+
+    /// From the beginning as far as it goes, and if that is not the end, from the end as well.
+    private static func read<Row: StoredRow>(_ type: Row.Type, from damaged: borrowing Database) -> [Row] {
+        var rows: [Row] = []
+        for order in ["ASC", "DESC"] {
+            do throws(DatabaseError) {
+                let sql = "SELECT \(Row.columnList) FROM \(Row.table) ORDER BY \(Row.columns[0]) \(order)"
+                var passed = 0
+                try damaged.forEachRow(sql) { statement throws(DatabaseError) in
+                    if let row = Row(statement) { rows.append(row) }
+                    passed += 1
+                    // Pages that point at each other in a circle would go on for ever.
+                    return passed < 1_000_000
+                }
+                return rows
+            } catch {
+                continue
+            }
+        }
+        return rows
+    }
+}
+
+extension Salvage.Count: CustomStringConvertible {
+    var description: String {
+        rows.map { "\($0.count) of \($0.table)" }.joined(separator: ", ")
+    }
+}

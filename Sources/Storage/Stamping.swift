@@ -1,0 +1,81 @@
+internal import Beacon
+
+/// Gives messages and history entries that were made before the wall clock was known their times.
+struct Stamping {
+    let boot: String
+    let restamp: @Sendable (Restamp) -> [UInt8]?
+
+    /// Stamps all that can be stamped, in the caller's transaction.
+    ///
+    /// - Parameters:
+    ///   - reading: The wall clock of this boot.
+    ///   - now: When the messages are rendered again.
+    /// - Returns: Rows that nobody could render; the caller sets them aside.
+    func run(
+        _ reading: WallClockReading, at now: MonotonicInstant, on database: borrowing Database,
+        _ book: inout OutboxBook
+    ) throws(DatabaseError) -> [Int64] {
+        let timeline = try Self.timeline(database)
+        var unrendered: [Int64] = []
+        let waiting = try ids("SELECT id FROM outbox WHERE stamp = 0 ORDER BY id", in: database)
+        for id in waiting {
+            guard var row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
+            // A boot that is not on record cannot be placed: its messages are taken as of now.
+            let time = timeline.epochSeconds(of: row.message.happened, boot: row.boot)
+            let happened = time?.seconds ?? reading.epochSeconds(at: now)
+            let isEstimated = time?.isEstimated ?? true
+            let request = Restamp(
+                message: row.message, happened: happened, renderedAt: reading.epochSeconds(at: now),
+                isEstimated: isEstimated)
+            guard let payload = restamp(request) else {
+                unrendered.append(id)
+                continue
+            }
+            book.bytes += payload.count - row.message.payload.count
+            book.unstamped -= 1
+            row.message.payload = payload
+            row.message.stamp = isEstimated ? .estimated : .exact
+            try database.insert(row)
+        }
+        try stampHistory(reading, at: now, timeline, on: database)
+        return unrendered
+    }
+
+    private func stampHistory(
+        _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
+        on database: borrowing Database
+    ) throws(DatabaseError) {
+        for id in try ids("SELECT id FROM history WHERE stamp = 0 ORDER BY id", in: database) {
+            guard var row = try database.rows(HistoryRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
+            let time = timeline.epochSeconds(of: row.entry.happened, boot: row.boot)
+            row.entry.timestamp = time?.seconds ?? reading.epochSeconds(at: now)
+            row.entry.stamp = time?.isEstimated ?? true ? .estimated : .exact
+            try database.insert(row)
+        }
+    }
+
+    private func ids(_ sql: String, in database: borrowing Database) throws(DatabaseError) -> [Int64] {
+        var ids: [Int64] = []
+        try database.forEachRow(sql) { row throws(DatabaseError) in
+            if let id = row[0].asInteger { ids.append(id) }
+            return true
+        }
+        return ids
+    }
+
+    private static func timeline(_ database: borrowing Database) throws(DatabaseError) -> BootTimeline {
+        var lastAlive: [String: MonotonicInstant] = [:]
+        let sql = """
+            SELECT boot, max(happened) FROM outbox GROUP BY boot
+            UNION ALL SELECT boot, max(happened) FROM history GROUP BY boot
+            UNION ALL SELECT boot, saved_at FROM presence
+            """
+        try database.forEachRow(sql) { row throws(DatabaseError) in
+            guard let boot = row[0].asText, let nanoseconds = row[1].asInteger else { return true }
+            let instant = MonotonicInstant(nanoseconds: nanoseconds)
+            lastAlive[boot] = max(lastAlive[boot] ?? instant, instant)
+            return true
+        }
+        return BootTimeline(try database.rows(BootRow.self), lastAlive: lastAlive)
+    }
+}

@@ -1,0 +1,151 @@
+internal import Beacon
+
+/// A history entry with its key and the boot of its monotonic stamp.
+struct HistoryRow: StoredRow {
+    static let table = "history"
+    static let columns = ["id", "tracker", "rid", "name", "event", "beacon", "tst", "stamp", "boot", "happened"]
+
+    let id: Int64
+    var entry: HistoryEntry
+    let boot: String
+
+    init(id: Int64, entry: HistoryEntry, boot: String) {
+        self.id = id
+        self.entry = entry
+        self.boot = boot
+    }
+
+    init?(values: [SQLValue]) {
+        guard let id = values[0].asInteger, let tracker = values[1].asText, let rid = values[2].asText,
+            let name = values[3].asText, let event = values[4].asInteger.flatMap(HistoryEntry.Event.init(rawValue:)),
+            let timestamp = values[6].asInteger, let stamp = values[7].asInteger.flatMap(WallStamp.init(rawValue:)),
+            let boot = values[8].asText, let happened = values[9].asInteger
+        else { return nil }
+        self.id = id
+        self.boot = boot
+        entry = HistoryEntry(
+            tracker: tracker, rid: rid, name: name, event: event,
+            beacon: values[5].asText.flatMap { BeaconID(stored: $0) }, timestamp: timestamp, stamp: stamp,
+            happened: MonotonicInstant(nanoseconds: happened))
+    }
+
+    var values: [SQLValue] {
+        [
+            .integer(id), .text(entry.tracker), .text(entry.rid), .text(entry.name), .integer(entry.event.rawValue),
+            .optional(entry.beacon?.description), .integer(entry.timestamp), .integer(entry.stamp.rawValue),
+            .text(boot), .integer(entry.happened.nanoseconds),
+        ]
+    }
+}
+
+/// The engine's state: one row.
+struct PresenceRow: StoredRow {
+    static let table = "presence"
+    static let columns = ["id", "version", "state", "boot", "saved_at"]
+
+    let record: PresenceRecord
+
+    init(_ record: PresenceRecord) { self.record = record }
+
+    init?(values: [SQLValue]) {
+        guard values[0].asInteger == 1, let version = values[1].asInteger, let state = values[2].asBlob,
+            let boot = values[3].asText, let savedAt = values[4].asInteger
+        else { return nil }
+        record = PresenceRecord(
+            version: version, state: state, inside: [], savedAt: MonotonicInstant(nanoseconds: savedAt), boot: boot)
+    }
+
+    var values: [SQLValue] {
+        [
+            .integer(1), .integer(record.version), .blob(record.state), .text(record.boot),
+            .integer(record.savedAt.nanoseconds),
+        ]
+    }
+}
+
+/// Somebody inside, for people.
+struct InsideRow: StoredRow {
+    static let table = "inside"
+    static let columns = ["tracker", "rid", "beacon", "since", "last_heard"]
+
+    let inside: PresenceRecord.Inside
+
+    init(_ inside: PresenceRecord.Inside) { self.inside = inside }
+
+    init?(values: [SQLValue]) {
+        guard let tracker = values[0].asText, let rid = values[1].asText,
+            let beacon = values[2].asText.flatMap({ BeaconID(stored: $0) })
+        else { return nil }
+        inside = PresenceRecord.Inside(
+            tracker: tracker, rid: rid, beacon: beacon, since: values[3].asInteger, lastHeard: values[4].asInteger)
+    }
+
+    var values: [SQLValue] {
+        [
+            .text(inside.tracker), .text(inside.rid), .text(inside.beacon.description), .optional(inside.since),
+            .optional(inside.lastHeard),
+        ]
+    }
+}
+
+/// A small value by name.
+struct SettingRow: StoredRow {
+    static let table = "setting"
+    static let columns = ["key", "value"]
+
+    let key: String
+    let value: [UInt8]
+
+    init(key: String, value: [UInt8]) {
+        self.key = key
+        self.value = value
+    }
+
+    init?(values: [SQLValue]) {
+        guard let key = values[0].asText, let value = values[1].asBlob else { return nil }
+        self.init(key: key, value: value)
+    }
+
+    var values: [SQLValue] { [.text(key), .blob(value)] }
+}
+
+/// A boot of this machine in which the store was open.
+struct BootRow: StoredRow, Hashable {
+    static let table = "boot"
+    static let columns = ["number", "id", "wall_offset"]
+
+    /// Counts boots in their order.
+    let number: Int64
+    /// `/proc/sys/kernel/random/boot_id`
+    let id: String
+    /// Epoch nanoseconds at the zero of its CLOCK_BOOTTIME, as last said; nil while unknown.
+    var wallClock: WallClockReading?
+
+    init(number: Int64, id: String, wallClock: WallClockReading?) {
+        self.number = number
+        self.id = id
+        self.wallClock = wallClock
+    }
+
+    init?(values: [SQLValue]) {
+        guard let number = values[0].asInteger, let id = values[1].asText else { return nil }
+        self.init(
+            number: number, id: id,
+            wallClock: values[2].asInteger.map { WallClockReading(epochNanosecondsAtBoot: $0) })
+    }
+
+    var values: [SQLValue] {
+        [.integer(number), .text(id), .optional(wallClock?.epochNanosecondsAtBoot)]
+    }
+}
+
+extension BeaconID {
+    /// Reads its own description.
+    init?(stored text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let uuid = BeaconUUID(parts[0]), let major = UInt16(parts[1]),
+            let minor = UInt16(parts[2])
+        else { return nil }
+        self.init(uuid: uuid, major: major, minor: minor)
+    }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+
+/// Why the state directory cannot be used.
+package enum StoreError: Error, Hashable, Sendable {
+    case database(DatabaseError)
+    /// A later version of this program has written the file. It is left alone.
+    case newerSchema(path: String, found: Int64, known: Int64)
+    /// Another gateway runs on the same directory: two would deliver everything twice.
+    case inUse(path: String)
+    /// There is no state yet.
+    case absent(path: String)
+    case system(operation: String, path: String, errno: Int32)
+
+    /// Waiting, or a person who changes something outside, can cure it.
+    var isPassing: Bool {
+        switch self {
+        case .database(let error): error.isPassing
+        case .newerSchema: false
+        case .inUse, .absent, .system: true
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .database(let error): error.description
+        case .newerSchema(let path, let found, let known):
+            "\(path) was written by a newer version (schema \(found), this program knows \(known)); "
+                + "install that version again, or move the file away to begin a new one"
+        case .inUse(let path): "another ibeacon-gateway uses \(path)"
+        case .absent(let path): "there is no \(path) yet"
+        case .system(let operation, let path, let errno):
+            "cannot \(operation) \(path): \(String(cString: strerror(errno)))"
+        }
+    }
+}

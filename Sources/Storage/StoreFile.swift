@@ -1,0 +1,114 @@
+internal import Glibc
+
+/// Opens the database of the state directory, whatever its condition: a damaged file is set aside
+/// under another name, and what is good in it goes into a new one.
+enum StoreFile {
+    /// - Parameter notices: Gets what a person should know of.
+    static func open(
+        _ settings: StoreSettings, notices: inout [StoreNotice]
+    ) throws(StoreError) -> Database {
+        try create(settings.path)
+        do throws(DatabaseError) {
+            let database = try connect(settings)
+            if try prepare(database) { return database }
+        } catch {
+            guard error.isDamage else { throw .database(error) }
+            return try replaceDamaged(settings, because: error, notices: &notices)
+        }
+        throw .newerSchema(path: settings.path, found: try newerVersion(settings), known: Migrations.latest)
+    }
+
+    /// Makes a connection ready for use: inspects the file, and brings it up to date.
+    ///
+    /// - Returns: false for a file of a newer schema.
+    static func prepare(_ database: borrowing Database) throws(DatabaseError) -> Bool {
+        let finding = try Inspection.examine(database)
+        if case .sound(let version) = finding, version > Migrations.latest { return false }
+        // The log is synchronised at each commit: what was said to be committed survives a power cut.
+        try database.run("PRAGMA journal_mode = WAL")
+        try database.run("PRAGMA synchronous = FULL")
+        try database.run("PRAGMA foreign_keys = ON")
+        // Deleted rows are overwritten where that costs no extra write, so that a damaged page cannot
+        // bring them back.
+        try database.run("PRAGMA secure_delete = FAST")
+        // 512 pages instead of 1000: at most 2 MiB of log beside the file.
+        try database.run("PRAGMA wal_autocheckpoint = 512")
+        try database.run("PRAGMA journal_size_limit = 4194304")
+        let version: Int64 = if case .sound(let version) = finding { version } else { 0 }
+        try Migrations.run(on: database, from: version)
+        return true
+    }
+
+    private static func connect(_ settings: StoreSettings) throws(DatabaseError) -> Database {
+        try Database(path: settings.path, vfs: settings.vfs, busyTimeout: settings.busyTimeout)
+    }
+
+    private static func newerVersion(_ settings: StoreSettings) throws(StoreError) -> Int64 {
+        do throws(DatabaseError) {
+            return try connect(settings).value("PRAGMA user_version")?.asInteger ?? 0
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// Makes an empty file that only its owner may read: it can hold a remote configuration with its
+    /// password. SQLite gives the files beside it the same mode.
+    static func create(_ path: String) throws(StoreError) {
+        let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            guard errno != EEXIST else { return }
+            throw .system(operation: "create", path: path, errno: errno)
+        }
+        // The command line may run as root beside a service that does not: the file is the directory's
+        // owner's. Only root can do so, and nobody else needs to.
+        var directory = stat()
+        if geteuid() == 0, stat(path.directory, &directory) == 0 {
+            _ = fchown(descriptor, directory.st_uid, directory.st_gid)
+        }
+        close(descriptor)
+    }
+
+    private static func replaceDamaged(
+        _ settings: StoreSettings, because error: DatabaseError, notices: inout [StoreNotice]
+    ) throws(StoreError) -> Database {
+        let aside = try setAside(settings.path)
+        try create(settings.path)
+        do throws(DatabaseError) {
+            let database = try connect(settings)
+            guard try prepare(database) else { throw .damaged("a new file is not empty") }
+            let salvaged = try Salvage.copy(from: aside, vfs: settings.vfs, into: database)
+            notices.append(
+                StoreNotice(
+                    .error,
+                    "\(settings.path) is damaged (\(error.message)); it is kept as \(aside), a new one is begun"
+                        + (salvaged.isEmpty ? "" : " with what could be saved: \(salvaged)")))
+            return database
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// Moves the file, and the log beside it, to the first free name.
+    private static func setAside(_ path: String) throws(StoreError) -> String {
+        // A card that damages its files again and again must not be filled with them as well: the last
+        // name is used over and over.
+        let names = (1...8).map { "\(path).damaged-\($0)" }
+        let name = names.first { access($0, F_OK) != 0 } ?? names[names.count - 1]
+        // The log first: were we cut off between, its frames would be played into the new file.
+        for suffix in ["-wal", "-shm", ""] {
+            unlink(name + suffix)
+            guard rename(path + suffix, name + suffix) == 0 || errno == ENOENT else {
+                throw .system(operation: "rename", path: path + suffix, errno: errno)
+            }
+        }
+        return name
+    }
+}
+
+extension String {
+    /// What stands before the last `/`.
+    fileprivate var directory: String {
+        guard let slash = lastIndex(of: "/") else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
+}

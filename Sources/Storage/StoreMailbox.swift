@@ -1,0 +1,83 @@
+internal import Beacon
+internal import Synchronization
+
+/// What the store's thread takes at one time.
+struct StoreMail {
+    var commit: PendingCommit?
+    var acknowledged: [Int64] = []
+    var refused: [(id: Int64, reason: String)] = []
+    var checkpoint: PresenceRecord?
+    var clock: WallClockReading?
+    var pruneBefore: Int64?
+    var window: Int?
+    var redeliver = false
+    var checkEdits = false
+    var stop = false
+    /// Dropped since the last time because the disk did not take it.
+    var dropped = DropCounts()
+    /// Commits that were too large, with the size of the message that made them so.
+    var oversized: [(token: UInt64, bytes: Int)] = []
+}
+
+/// Requests that wait for the store's thread: of bounded size, whatever the disk does.
+struct StoreMailbox {
+    private let countLimit: Int
+    private let byteLimit: Int
+    private let payloadLimit: Int
+    private var mail = StoreMail()
+
+    init(countLimit: Int, byteLimit: Int, payloadLimit: Int) {
+        self.countLimit = countLimit
+        self.byteLimit = byteLimit
+        self.payloadLimit = payloadLimit
+    }
+
+    init(_ settings: StoreSettings) {
+        self.init(
+            countLimit: settings.memoryLimit, byteLimit: settings.memoryByteLimit, payloadLimit: settings.payloadLimit)
+    }
+
+    var pending: Int { mail.commit?.count ?? 0 }
+    var pendingBytes: Int { mail.commit?.payloadBytes ?? 0 }
+
+    mutating func append(_ request: StoreRequest) {
+        switch request {
+        case .commit(let token, let changes): append(token, changes)
+        case .checkpoint(let record): mail.checkpoint = record
+        case .acknowledged(let id): mail.acknowledged.append(id)
+        case .refused(let id, let reason): mail.refused.append((id, reason))
+        case .window(let size): mail.window = max(0, size)
+        case .redeliver: mail.redeliver = true
+        case .clockIsKnown(let reading): mail.clock = reading
+        case .checkEdits: mail.checkEdits = true
+        case .pruneHistory(let before): mail.pruneBefore = max(before, mail.pruneBefore ?? before)
+        case .stop: mail.stop = true
+        }
+    }
+
+    /// - Parameter withCommit: false while the thread still has one that the disk did not take.
+    mutating func take(withCommit: Bool) -> StoreMail {
+        var taken = mail
+        mail = StoreMail()
+        if !withCommit {
+            mail.commit = taken.commit
+            taken.commit = nil
+        }
+        return taken
+    }
+
+    private mutating func append(_ token: UInt64, _ changes: [StoreChange]) {
+        for change in changes {
+            guard case .message(let message) = change, message.payload.count > payloadLimit else { continue }
+            return mail.oversized.append((token, message.payload.count))
+        }
+        var commit = mail.commit ?? PendingCommit()
+        mail.commit = nil
+        commit.add(token: token, changes)
+        if commit.count > countLimit || commit.payloadBytes > byteLimit {
+            // A twentieth at a time, for shedding looks at everything that waits.
+            mail.dropped = mail.dropped + commit.shed(toCount: countLimit / 20 * 19, bytes: byteLimit / 20 * 19)
+        }
+        mail.commit = commit
+    }
+}

@@ -1,0 +1,135 @@
+internal import Beacon
+internal import Glibc
+package import Regions
+
+/// Reads the state from outside the daemon, whether it runs or not.
+package struct StoreReader: ~Copyable {
+    let database: Database
+
+    /// - Throws: `StoreError.absent` if there is no state yet.
+    package init(directory: String, vfs: String? = nil) throws(StoreError) {
+        let path = StoreSettings.path(in: directory)
+        database = try Self.openKnown(path, vfs: vfs)
+    }
+
+    private static func openKnown(_ path: String, vfs: String?) throws(StoreError) -> Database {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw .system(operation: "read", path: path, errno: errno) }
+            throw .absent(path: path)
+        }
+        // Between its making and its first transaction a file has no tables.
+        guard status.st_size > 0 else { throw .absent(path: path) }
+        let database = try open(path, vfs: vfs)
+        let version = try version(of: database)
+        guard version <= Migrations.latest else {
+            throw .newerSchema(path: path, found: version, known: Migrations.latest)
+        }
+        guard version > 0 else { throw .absent(path: path) }
+        return database
+    }
+
+    /// A database with a write-ahead log wants to make its index beside it. Where that is not allowed
+    /// and no log waits, the file alone says everything.
+    private static func open(_ path: String, vfs: String?) throws(StoreError) -> Database {
+        do throws(DatabaseError) {
+            let database = try Database(path: path, access: .readOnly, vfs: vfs, busyTimeout: .seconds(5))
+            _ = try database.value("SELECT count(*) FROM sqlite_master")
+            return database
+        } catch {
+            var log = stat()
+            guard error.isPassing, stat(path + "-wal", &log) != 0 || log.st_size == 0 else { throw .database(error) }
+        }
+        do throws(DatabaseError) {
+            return try Database(path: path, access: .immutable, vfs: vfs)
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    private static func version(of database: borrowing Database) throws(StoreError) -> Int64 {
+        do throws(DatabaseError) {
+            return try database.value("PRAGMA user_version")?.asInteger ?? 0
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// All trackers that have regions, with the regions in their order, and with the edits applied
+    /// that the daemon has not taken over yet.
+    package func regions() throws(DatabaseError) -> [String: RegionSet] {
+        var sets = try StoredState.regions(database).mapValues { RegionSet($0) }
+        for edit in try StoredState.edits(database) {
+            sets[edit.tracker, default: RegionSet()].apply([edit.change])
+        }
+        return sets
+    }
+
+    /// Calls `body` with past transitions, the oldest first, until it returns false.
+    package func forEachTransition(
+        _ filter: HistoryFilter, _ body: (HistoryEntry) -> Bool
+    ) throws(DatabaseError) {
+        var conditions: [String] = []
+        var values: [SQLValue] = []
+        let add = { (condition: String, value: SQLValue) in
+            values.append(value)
+            conditions.append(condition.split(separator: "#").joined(separator: "?\(values.count)"))
+        }
+        if let tracker = filter.tracker { add("tracker = # ", .text(tracker)) }
+        if let region = filter.region { add("(rid = # OR name = # )", .text(region)) }
+        if let since = filter.since { add("tst >= # ", .integer(since)) }
+        if let until = filter.until { add("tst < # ", .integer(until)) }
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        values.append(.number(max(0, filter.limit)))
+        let sql = """
+            SELECT \(HistoryRow.columnList) FROM (SELECT * FROM history \(condition) ORDER BY id DESC
+            LIMIT ?\(values.count)) ORDER BY id
+            """
+        try database.forEachRow(sql, values) { statement throws(DatabaseError) in
+            // One worn row must not hide the others; the daemon's next start deals with it.
+            guard let row = HistoryRow(statement) else { return true }
+            return body(row.entry)
+        }
+    }
+
+    /// What is known without asking the daemon.
+    package func summary() throws(DatabaseError) -> StoreSummary {
+        var summary = StoreSummary()
+        summary.schemaVersion = try database.value("PRAGMA user_version")?.asInteger ?? 0
+        try database.forEachRow("SELECT kind, count(*), total(length(payload)) FROM outbox GROUP BY kind") {
+            row throws(DatabaseError) in
+            if let kind = row[0].asInteger.flatMap(MessageKind.init(rawValue:)) {
+                summary.waiting[kind] = Int(row[1].asInteger ?? 0)
+                summary.waitingBytes += Int(row[2].asReal ?? 0)
+            }
+            return true
+        }
+        summary.waitingForClock = Int(try database.value("SELECT count(*) FROM outbox WHERE stamp = 0")?.asInteger ?? 0)
+        summary.refused = try database.rows(RefusedRow.self, "ORDER BY id DESC LIMIT 20")
+        summary.inside = try StoredState.presence(database)?.inside ?? []
+        summary.transitions = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
+        summary.edits = try StoredState.edits(database).count
+        return summary
+    }
+}
+
+/// The state in numbers.
+package struct StoreSummary: Sendable {
+    package var schemaVersion: Int64 = 0
+    /// Messages in the outbox.
+    package var waiting: [MessageKind: Int] = [:]
+    /// Bytes of payload in the outbox.
+    package var waitingBytes = 0
+    /// Of the messages in the outbox, those whose times are not known yet.
+    package var waitingForClock = 0
+    /// The latest that were set aside, at most 20, the newest first.
+    package var refused: [RefusedRow] = []
+    /// As of the last checkpoint.
+    package var inside: [PresenceRecord.Inside] = []
+    /// In the history.
+    package var transitions = 0
+    /// Edits by the command line that the daemon has not taken over.
+    package var edits = 0
+
+    package init() {}
+}

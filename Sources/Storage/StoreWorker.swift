@@ -1,0 +1,318 @@
+internal import Beacon
+
+/// What the store's thread does, step by step, with the time given to it: opens, writes, tries again,
+/// hands out. It is used by one thread and knows nothing of threads.
+final class StoreWorker {
+    private let settings: StoreSettings
+    private var lock: DirectoryLock?
+    private var store: OpenStore?
+    private var work = StoreWork()
+    private var trouble: Trouble?
+    private var delivery = Delivery()
+    private var edits = EditWatch()
+    private var saidOpened = false
+    private var lastPresenceWrite: MonotonicInstant?
+    private var stopping = false
+    /// The file was damaged, or taken away, while we had it open.
+    private var lostState = false
+    private var failed = false
+    private var events: [StoreEvent] = []
+
+    private(set) var counters = StoreCounters()
+    private(set) var isFinished = false
+
+    init(_ settings: StoreSettings) {
+        self.settings = settings
+    }
+
+    /// Whether the next mail may bring a commit.
+    var takesCommits: Bool { work.commit == nil }
+
+    /// When `step` has something to do though no mail comes.
+    var nextDeadline: MonotonicInstant {
+        if let trouble { return trouble.nextTry }
+        guard store != nil else { return .zero }
+        var deadline = edits.nextCheck
+        if work.isUrgent { deadline = .zero }
+        if let since = work.acknowledgedSince {
+            deadline = min(deadline, since.advanced(by: settings.acknowledgementDelay))
+        }
+        if work.checkpoint != nil { deadline = min(deadline, checkpointDue) }
+        return deadline
+    }
+
+    private var checkpointDue: MonotonicInstant {
+        lastPresenceWrite?.advanced(by: settings.checkpointInterval) ?? .zero
+    }
+
+    /// Does what there is to do.
+    ///
+    /// - Returns: What to tell the daemon.
+    func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
+        failed = false
+        take(mail, at: now)
+        if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }
+        if store != nil {
+            write(at: now)
+            if trouble.map({ $0.nextTry <= now || !$0.isReading }) ?? true, !stopping {
+                lookForEdits(asked: mail.checkEdits, at: now)
+                deliver(at: now)
+            }
+            // Nothing to write, and reading goes: that is all the proof there can be.
+            if let trouble, !failed, work.isEmpty, trouble.nextTry <= now { recover(at: now) }
+        }
+        if stopping { finish() }
+        count()
+        defer { events = [] }
+        return events
+    }
+
+    private func count() {
+        counters.handedOut = delivery.handedOut.count
+        counters.pending = work.commit?.count ?? 0
+        counters.pendingBytes = work.commit?.payloadBytes ?? 0
+        guard let book = store?.book else { return }
+        counters.outboxRows = book.rows
+        counters.outboxBytes = book.bytes
+        counters.unstampedRows = book.unstamped
+    }
+
+    private func take(_ mail: StoreMail, at now: MonotonicInstant) {
+        if let commit = mail.commit {
+            work.commit = commit
+            // What a commit says of presence is newer than a checkpoint that came before it.
+            if commit.presence != nil { work.checkpoint = nil }
+        }
+        if let checkpoint = mail.checkpoint { work.checkpoint = checkpoint }
+        for id in mail.acknowledged where delivery.handedOut.remove(id) != nil {
+            work.acknowledged.insert(id)
+            work.acknowledgedSince = work.acknowledgedSince ?? now
+        }
+        for (id, reason) in mail.refused {
+            delivery.handedOut.remove(id)
+            work.refused.append((id, reason))
+        }
+        work.clock = mail.clock ?? work.clock
+        work.pruneBefore = mail.pruneBefore ?? work.pruneBefore
+        if let window = mail.window { delivery.window = window }
+        if mail.redeliver { delivery.startOver() }
+        if mail.dropped.total > 0 {
+            counters.dropped = counters.dropped + mail.dropped
+            say(.error, "the disk takes nothing; dropped from memory: \(mail.dropped)")
+        }
+        for (token, bytes) in mail.oversized {
+            events.append(.failed(token: token, .tooLarge(bytes: bytes), willRetry: false))
+        }
+        if mail.stop { stopping = true }
+    }
+
+    // MARK: Opening
+
+    private func open(at now: MonotonicInstant) {
+        var notices: [StoreNotice] = []
+        do throws(StoreError) {
+            if lock == nil { lock = try DirectoryLock(settings.directory) }
+            let opened = try openStore(&notices)
+            store = opened
+            edits.nextCheck = now
+            delivery.lookAgain()
+            if saidOpened {
+                // Another connection counts its own way.
+                edits.dataVersion = nil
+            } else {
+                try sayOpened(opened.database)
+            }
+            if lostState || !notices.isEmpty, saidOpened { events.append(.stateLost) }
+            lostState = false
+            // What waits is written at once, and tells whether the trouble is over.
+            trouble?.nextTry = now
+        } catch {
+            openForReading(after: error)
+            fail(error, at: now)
+        }
+        events += notices.map { .notice($0) }
+    }
+
+    private func openStore(_ notices: inout [StoreNotice]) throws(StoreError) -> OpenStore {
+        let database = try StoreFile.open(settings, notices: &notices)
+        do throws(DatabaseError) {
+            return try OpenStore(database, settings)
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    private func sayOpened(_ database: borrowing Database) throws(StoreError) {
+        do throws(DatabaseError) {
+            let snapshot = try StoredState.snapshot(database)
+            edits.lastSeen = snapshot.edits.last?.id ?? 0
+            edits.dataVersion = try database.dataVersion()
+            events.append(.opened(snapshot))
+            saidOpened = true
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// What cannot be written can often be read: presence goes on from there, and what is to be
+    /// written waits in memory.
+    private func openForReading(after error: StoreError) {
+        guard !saidOpened else { return }
+        switch error {
+        case .inUse, .newerSchema: return
+        case .database, .system, .absent: break
+        }
+        do throws(StoreError) {
+            let reader = try StoreReader(directory: settings.directory, vfs: settings.vfs)
+            try sayOpened(reader.database)
+        } catch .absent {
+            events.append(.opened(StoreSnapshot(isNew: true)))
+            saidOpened = true
+        } catch {
+            // `unavailable` says it.
+        }
+    }
+
+    // MARK: Writing
+
+    private func write(at now: MonotonicInstant) {
+        guard let store, isWriteDue(at: now) else { return }
+        let started = settings.now()
+        do throws(DatabaseError) {
+            guard !store.database.hasMoved else { throw .moved }
+            let outcome = try store.write(work, handedOut: delivery.handedOut, at: now)
+            finishWrite(outcome, at: now)
+            counters.transactions += 1
+            counters.longestTransaction = max(counters.longestTransaction, started.duration(to: settings.now()))
+            recover(at: now)
+        } catch {
+            counters.failedTransactions += 1
+            writeFailed(error, at: now)
+        }
+        counters.pagesWritten += UInt64(store.database.takePagesWritten())
+    }
+
+    private func isWriteDue(at now: MonotonicInstant) -> Bool {
+        guard !work.isEmpty else { return false }
+        if stopping { return true }
+        if let trouble { return trouble.nextTry <= now }
+        if work.isUrgent { return true }
+        if let since = work.acknowledgedSince, since.advanced(by: settings.acknowledgementDelay) <= now { return true }
+        return work.checkpoint != nil && checkpointDue <= now
+    }
+
+    private func finishWrite(_ outcome: OpenStore.Outcome, at now: MonotonicInstant) {
+        let done = work
+        work = StoreWork()
+        if let commit = done.commit {
+            for (token, ids) in zip(commit.tokens, outcome.outboxIDs) {
+                events.append(.committed(token: token.token, outboxIDs: ids))
+            }
+        }
+        if done.checkpoint != nil || done.commit?.presence != nil { lastPresenceWrite = now }
+        if outcome.stamped { delivery.lookAgain() }
+        counters.superseded += outcome.superseded
+        counters.refusedRows += outcome.refused
+        counters.dropped = counters.dropped + outcome.dropped
+        if outcome.unrendered > 0 {
+            say(.error, "\(outcome.unrendered) messages whose time could not be corrected are set aside")
+        }
+        if outcome.dropped.total > 0 {
+            let text = "no more room; dropped from the disk: \(outcome.dropped) (\(counters.dropped) so far)"
+            say(outcome.dropped.transitions > 0 ? .error : .warning, text)
+        }
+    }
+
+    private func writeFailed(_ error: DatabaseError, at now: MonotonicInstant) {
+        for token in work.commit?.tokens ?? [] {
+            events.append(.failed(token: token.token, error, willRetry: error.isPassing || error.isDamage))
+        }
+        if error.isDamage || error.isMoved {
+            // Opening inspects the file, and sets it aside if it has to.
+            store = nil
+            lostState = error.isMoved
+        } else if !error.isPassing {
+            // A mistake of ours that another try would only repeat.
+            say(.error, "this could not be written and is given up: \(error)")
+            work.commit = nil
+        } else if error.isDiskFull, let store {
+            // What the log still holds may fit into the file, and then the log can be used anew.
+            try? store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        fail(.database(error), at: now)
+    }
+
+    // MARK: Trouble
+
+    private func fail(_ error: StoreError, isReading: Bool = false, at now: MonotonicInstant) {
+        failed = true
+        var next = trouble ?? Trouble(since: now, delay: settings.retryDelays.lowerBound)
+        let isNews = next.said != error
+        next.said = error
+        next.isReading = isReading
+        next.nextTry = now.advanced(by: next.delay)
+        next.delay = min(next.delay * 2, settings.retryDelays.upperBound)
+        next.attempts += 1
+        // A disk that was unplugged and plugged in again needs new descriptors.
+        if next.attempts.isMultiple(of: 4) { store = nil }
+        trouble = next
+        guard isNews else { return }
+        let failure = StoreFailure(error: error, since: next.since, nextTry: next.nextTry)
+        events.append(saidOpened ? .troubled(failure) : .unavailable(failure))
+    }
+
+    private func recover(at now: MonotonicInstant) {
+        guard let trouble else { return }
+        self.trouble = nil
+        events.append(.recovered(after: trouble.since.duration(to: now)))
+    }
+
+    // MARK: Reading
+
+    private func lookForEdits(asked: Bool, at now: MonotonicInstant) {
+        guard let store, asked || edits.nextCheck <= now else { return }
+        edits.nextCheck = now.advanced(by: settings.editInterval)
+        do throws(DatabaseError) {
+            let version = try store.database.dataVersion()
+            guard version != edits.dataVersion || asked else { return }
+            edits.dataVersion = version
+            let new = try StoredState.edits(store.database, after: edits.lastSeen)
+            guard let last = new.last else { return }
+            edits.lastSeen = last.id
+            events.append(.regionEdits(new))
+        } catch {
+            readFailed(error, at: now)
+        }
+    }
+
+    private func deliver(at now: MonotonicInstant) {
+        guard let store else { return }
+        do throws(DatabaseError) {
+            let withheld = work.acknowledged.union(work.refused.map(\.id))
+            let rows = try delivery.next(from: store.database, except: withheld)
+            if !rows.isEmpty { events.append(.deliver(rows)) }
+        } catch {
+            readFailed(error, at: now)
+        }
+    }
+
+    private func readFailed(_ error: DatabaseError, at now: MonotonicInstant) {
+        if error.isDamage { store = nil }
+        fail(.database(error), isReading: true, at: now)
+    }
+
+    // MARK: The end
+
+    private func finish() {
+        let unsaved = work.commit?.tokens.count ?? 0
+        // Closing plays the log into the file.
+        store = nil
+        lock = nil
+        events.append(.stopped(unsaved: unsaved))
+        isFinished = true
+    }
+
+    private func say(_ level: StoreNotice.Level, _ text: String) {
+        events.append(.notice(StoreNotice(level, text)))
+    }
+}

@@ -1,0 +1,153 @@
+import Beacon
+import Testing
+
+@testable import Storage
+
+@Suite struct OutboxTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func `a message is handed out only after its transaction is on the disk`() {
+        let store = Harness(directory.path)
+        store.send(.window(10))
+        let events = store.send(.commit(token: 7, [.message(message("enter"))]))
+        #expect(events.committed == [7])
+        #expect(events.outboxIDs == [[1]])
+        #expect(events.delivered.map(\.text) == ["enter"])
+        let order = events.firstIndex { if case .committed = $0 { true } else { false } }
+        let handOver = events.firstIndex { if case .deliver = $0 { true } else { false } }
+        #expect(order ?? 9 < handOver ?? 0)
+    }
+
+    @Test func `nothing is handed out beyond the window, and each acknowledgement makes room for one`() {
+        let store = Harness(directory.path)
+        store.send(.window(2), .commit(token: 1, (1...5).map { .message(message("\($0)")) }))
+        #expect(store.events.delivered.map(\.text) == ["1", "2"])
+        #expect(store.send(.acknowledged(1)).delivered.map(\.text) == ["3"])
+        #expect(store.send(.acknowledged(3), .acknowledged(2)).delivered.map(\.text) == ["4", "5"])
+    }
+
+    @Test func `messages come back after a restart in order and byte for byte, acknowledged ones do not`() {
+        let first = Harness(directory.path)
+        let bytes = (0...255).map { UInt8($0) }
+        var odd = message("", topic: "odd")
+        odd.payload = bytes
+        var empty = message("", topic: "empty")
+        empty.payload = []
+        first.send(.window(10), .commit(token: 1, [.message(message("a")), .message(odd), .message(empty)]))
+        first.send(.acknowledged(1))
+        first.stop()
+        let second = Harness(directory.path)
+        second.send(.window(10))
+        #expect(second.events.delivered.map(\.id) == [2, 3])
+        #expect(second.events.delivered.map(\.message) == [odd, empty])
+    }
+
+    @Test func `what was handed out is handed out again in order when the client has lost it`() {
+        let store = Harness(directory.path)
+        store.send(.window(3), .commit(token: 1, (1...5).map { .message(message("\($0)")) }))
+        store.send(.acknowledged(2))
+        #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "3", "4"])
+    }
+
+    @Test func `acknowledged rows go together, not each in a transaction of its own`() {
+        let store = Harness(directory.path)
+        store.send(.window(100), .commit(token: 1, (1...50).map { .message(message("\($0)")) }))
+        let before = store.worker.counters.transactions
+        for id in 1...50 {
+            store.send(.acknowledged(Int64(id)))
+            store.clock.advance(by: .milliseconds(10))
+        }
+        #expect(store.worker.counters.transactions == before)
+        store.pass(.seconds(2))
+        #expect(store.worker.counters.transactions == before + 1)
+        #expect(store.worker.counters.outboxRows == 0)
+    }
+
+    @Test func `what the broker refuses is set aside with its reason and never handed out again`() throws {
+        let store = Harness(directory.path)
+        store.send(.window(5), .commit(token: 1, [.message(message("too large")), .message(message("fine"))]))
+        store.send(.refused(1, reason: "packet too large"))
+        #expect(store.send(.redeliver).delivered.map(\.text) == ["fine"])
+        #expect(store.worker.counters.refusedRows == 1)
+        store.stop()
+        let refused = try StoreReader(directory: directory.path).summary().refused
+        #expect(refused.map(\.reason) == ["packet too large"])
+        #expect(refused.map(\.row.text) == ["too large"])
+    }
+
+    @Test func `a newer state of a topic takes the place of one that still waits`() {
+        let store = Harness(directory.path)
+        let states = ["1", "2", "3"].map { StoreChange.message(message($0, topic: "room", kind: .state)) }
+        store.send(.commit(token: 1, states + [.message(message("other", topic: "kitchen", kind: .state))]))
+        #expect(store.send(.window(9)).delivered.map(\.text) == ["3", "other"])
+        #expect(store.worker.counters.superseded == 2)
+    }
+
+    @Test func `a state that the client already has is not taken back`() {
+        let store = Harness(directory.path)
+        store.send(.window(9), .commit(token: 1, [.message(message("1", topic: "room", kind: .state))]))
+        store.send(.commit(token: 2, [.message(message("2", topic: "room", kind: .state))]))
+        #expect(store.events.delivered.map(\.text) == ["1", "2"])
+        #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "2"])
+    }
+
+    @Test(arguments: [MessageKind.transition, .location, .other])
+    func `only states are ever superseded`(kind: MessageKind) {
+        let store = Harness(directory.path)
+        store.send(.commit(token: 1, [.message(message("1", kind: kind)), .message(message("2", kind: kind))]))
+        #expect(store.send(.window(9)).delivered.map(\.text) == ["1", "2"])
+    }
+
+    /// What is stored, what comes, and what stays when four have room: T transition, L location,
+    /// S state (each of its own topic), O other.
+    @Test(arguments: [
+        ("T1 L2 T3 L4", "T5", "T1 T3 L4 T5"),
+        ("L1 L2 L3 L4", "L5", "L2 L3 L4 L5"),
+        ("T1 T2 T3 L4", "T5", "T1 T2 T3 T5"),
+        ("T1 T2 T3 T4", "T5", "T2 T3 T4 T5"),
+        ("T1 T2 T3 T4", "L5", "T1 T2 T3 T4"),
+        ("T1 T2 T3 T4", "O5", "T1 T2 T3 T4"),
+        ("T1 S2 O3 T4", "T5", "T1 O3 T4 T5"),
+        ("T1 O2 O3 T4", "S5", "T1 O2 O3 T4"),
+        ("T1 O2 O3 T4", "O5", "T1 O3 T4 O5"),
+        ("S1 L2 O3 T4", "O5", "S1 O3 T4 O5"),
+    ])
+    func `a full outbox gives up the oldest location first and a transition last`(
+        stored: String, new: String, stays: String
+    ) {
+        let store = Harness(directory.path) { $0.outboxLimit = 4 }
+        for word in (stored + " " + new).split(separator: " ") {
+            let kind: MessageKind =
+                switch word.first {
+                case "T": .transition
+                case "L": .location
+                case "S": .state
+                default: .other
+                }
+            store.send(.commit(token: 1, [.message(message(String(word), topic: "t/\(word)", kind: kind))]))
+        }
+        let kept = store.send(.window(100)).delivered.map(\.text).joined(separator: " ")
+        #expect(kept == stays)
+        #expect(store.worker.counters.dropped.total == 1)
+        #expect(store.events.notices.count == 1)
+    }
+
+    @Test func `the limit in bytes drops as the limit in rows does`() {
+        let store = Harness(directory.path) { $0.outboxByteLimit = 1000 }
+        let large = String(repeating: "x", count: 400)
+        store.send(.commit(token: 1, [.message(message(large, kind: .location)), .message(message(large))]))
+        store.send(.commit(token: 2, [.message(message(large))]))
+        #expect(store.send(.window(100)).delivered.map(\.message.kind) == [.transition, .transition])
+        #expect(store.worker.counters.dropped.locations == 1)
+        #expect(store.worker.counters.outboxBytes == 800)
+    }
+
+    @Test func `rows that the client has are not dropped for room`() {
+        let store = Harness(directory.path) { $0.outboxLimit = 2 }
+        store.send(.window(1), .commit(token: 1, ["1", "2"].map { .message(message($0, kind: .location)) }))
+        store.send(.commit(token: 2, [.message(message("3", kind: .location))]))
+        #expect(store.send(.redeliver, .window(9)).delivered.map(\.text) == ["1", "3"])
+    }
+}

@@ -1,0 +1,159 @@
+import Beacon
+import Foundation
+import Regions
+import Synchronization
+
+@testable import Storage
+
+/// A directory that goes with the test.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var database: String { path + "/state.db" }
+
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+
+    /// Puts the same files into another directory, as they are at this instant.
+    func copy() throws -> TemporaryDirectory {
+        let copy = try TemporaryDirectory()
+        for name in names {
+            try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(copy.path)/\(name)")
+        }
+        return copy
+    }
+}
+
+/// Time that moves when the test says so; safe to read from the store's thread.
+final class TestClock: Sendable {
+    private let value = Mutex(MonotonicInstant(nanoseconds: 1_000_000_000_000))
+    var now: MonotonicInstant { value.withLock { $0 } }
+    func advance(by duration: Duration) { value.withLock { $0 = $0.advanced(by: duration) } }
+}
+
+/// Renders `happened` (and `~` if estimated) in place of `?`.
+@Sendable func renderTime(_ restamp: Restamp) -> [UInt8]? {
+    let text = String(decoding: restamp.message.payload, as: UTF8.self)
+    guard text != "unrenderable" else { return nil }
+    let time = (restamp.isEstimated ? "~" : "") + "\(restamp.happened)"
+    return Array(text.replacingOccurrences(of: "?", with: time).utf8)
+}
+
+/// The store without its thread: requests in, events out, time by hand.
+final class Harness {
+    let clock: TestClock
+    var settings: StoreSettings
+    private(set) var worker: StoreWorker
+    private var mailbox: StoreMailbox
+    private(set) var events: [StoreEvent] = []
+
+    init(_ directory: String, boot: String = "boot-1", clock: TestClock = TestClock(), _ adjust: (inout StoreSettings) -> Void = { _ in }) {
+        self.clock = clock
+        var settings = StoreSettings(directory: directory, boot: boot, now: { clock.now }, restamp: renderTime)
+        adjust(&settings)
+        self.settings = settings
+        worker = StoreWorker(settings)
+        mailbox = StoreMailbox(settings)
+    }
+
+    /// Sends requests and lets the store work once.
+    @discardableResult
+    func send(_ requests: StoreRequest...) -> [StoreEvent] {
+        for request in requests { mailbox.append(request) }
+        let new = worker.step(mailbox.take(withCommit: worker.takesCommits), at: clock.now)
+        events += new
+        return new
+    }
+
+    /// Waits without work in the store's thread, then lets it do what is due.
+    @discardableResult
+    func pass(_ duration: Duration) -> [StoreEvent] {
+        clock.advance(by: duration)
+        return send()
+    }
+
+    /// Ends in order.
+    func stop() { send(.stop) }
+
+    var snapshot: StoreSnapshot? { events.opened }
+}
+
+extension [StoreEvent] {
+    var opened: StoreSnapshot? {
+        for case .opened(let snapshot) in self { return snapshot }
+        return nil
+    }
+    var delivered: [OutboxRow] {
+        flatMap { if case .deliver(let rows) = $0 { rows } else { [OutboxRow]() } }
+    }
+    var committed: [UInt64] {
+        compactMap { if case .committed(let token, _) = $0 { token } else { nil } }
+    }
+    var outboxIDs: [[Int64?]] {
+        compactMap { if case .committed(_, let ids) = $0 { ids } else { nil } }
+    }
+    var failed: [(token: UInt64, willRetry: Bool)] {
+        compactMap { if case .failed(let token, _, let willRetry) = $0 { (token, willRetry) } else { nil } }
+    }
+    var notices: [String] {
+        compactMap { if case .notice(let notice) = $0 { notice.text } else { nil } }
+    }
+    var troubles: [StoreFailure] {
+        compactMap { if case .troubled(let failure) = $0 { failure } else { nil } }
+    }
+    var unavailable: [StoreFailure] {
+        compactMap { if case .unavailable(let failure) = $0 { failure } else { nil } }
+    }
+    var recoveries: [Duration] {
+        compactMap { if case .recovered(let after) = $0 { after } else { nil } }
+    }
+    var edits: [RegionEdit] {
+        flatMap { if case .regionEdits(let edits) = $0 { edits } else { [RegionEdit]() } }
+    }
+    var isStateLost: Bool { contains { if case .stateLost = $0 { true } else { false } } }
+    var isStopped: Bool { contains { if case .stopped = $0 { true } else { false } } }
+}
+
+func message(
+    _ text: String, topic: String = "owntracks/gw/hall/event", kind: MessageKind = .transition,
+    stamp: WallStamp = .exact, at happened: MonotonicInstant = .zero
+) -> OutgoingMessage {
+    OutgoingMessage(
+        tracker: "owntracks/gw/hall", topic: topic, payload: Array(text.utf8), qos: 1, retain: kind == .state,
+        kind: kind, happened: happened, stamp: stamp)
+}
+
+extension OutboxRow {
+    var text: String { String(decoding: message.payload, as: UTF8.self) }
+}
+
+let beacon = BeaconID(uuid: BeaconUUID(high: 0xe2c5_6db5_dffb_48d2, low: 0xb060_d0f5_a710_96e0), major: 7, minor: 9)
+
+func entry(
+    _ name: String, _ event: HistoryEntry.Event = .enter, at timestamp: Int64 = 1_700_000_000,
+    stamp: WallStamp = .exact, happened: MonotonicInstant = .zero
+) -> HistoryEntry {
+    HistoryEntry(
+        tracker: "owntracks/gw/hall", rid: "rid-\(name)", name: name, event: event, beacon: beacon,
+        timestamp: timestamp, stamp: stamp, happened: happened)
+}
+
+func region(_ name: String, rid: String? = nil) -> Region {
+    Region(
+        rid: rid ?? "rid-\(name)",
+        description: RegionDescription(name: name, pattern: BeaconPattern(uuid: beacon.uuid, major: 7)),
+        timestamp: 1_600_000_000)
+}
+
+func presence(_ bytes: [UInt8], inside: [PresenceRecord.Inside] = []) -> PresenceRecord {
+    PresenceRecord(version: 3, state: bytes, inside: inside, savedAt: MonotonicInstant(nanoseconds: 5))
+}
