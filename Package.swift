@@ -48,6 +48,12 @@ let package = Package(
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
 
+        .systemLibrary(name: "CGetopt"),
+        .executableTarget(
+            name: "ibeacon-gateway",
+            dependencies: ["Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Storage", "CGetopt"],
+            swiftSettings: settings),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),

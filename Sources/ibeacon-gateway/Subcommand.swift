@@ -3,10 +3,10 @@ struct Subcommand {
     let specification: CommandSpecification
     let run: (Arguments) throws -> ExitCode
 
-    static let all: [Subcommand] = [
-        RunCommand.command,
-        ReplayCommand.command,
-        RegionsCommand.command,
-        ConfigCommand.command,
-    ]
+    static var all: [Subcommand] {
+        [
+            Subcommand(specification: ReplayCommand.specification, run: ReplayCommand.run),
+            Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
+        ]
+    }
 }
