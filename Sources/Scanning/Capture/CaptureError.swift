@@ -1,0 +1,79 @@
+internal import Glibc
+
+/// What is wrong with a capture file, and where.
+package struct CaptureError: Error, Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
+        case cannotOpen(errno: Int32)
+        case cannotRead(errno: Int32)
+        case cannotWrite(errno: Int32)
+        /// Neither file nor pipe nor device.
+        case isDirectory
+        /// It does not begin with `btsnoop`.
+        case notBtsnoop
+        case unsupportedVersion(UInt32)
+        case unsupportedDatalink(UInt32)
+        /// It ends inside the file's header.
+        case truncatedHeader
+        /// It ends inside a record: the recorder was stopped, or the copy is incomplete.
+        case truncatedRecord(missing: Int)
+        /// A record claims more bytes than any packet has.
+        case impossibleLength(UInt32)
+        /// A record holds more bytes than the packet it was made from had.
+        case contradictoryLength(included: UInt32, original: UInt32)
+        /// A record's time stamp lies before the year 0 or a lifetime after the first one.
+        case impossibleTime
+    }
+
+    /// As the user named it; `-` is standard input.
+    package let file: String
+    /// Of the header or record that is wrong, in bytes from the start of the file.
+    package let offset: Int64
+    /// Whole records before it, which stand.
+    package let records: UInt64
+    package let reason: Reason
+
+    package init(file: String, offset: Int64 = 0, records: UInt64 = 0, reason: Reason) {
+        self.file = file
+        self.offset = offset
+        self.records = records
+        self.reason = reason
+    }
+
+    /// Whether the file as such is unreadable, in contrast to one whose beginning could be used.
+    package var isTotal: Bool {
+        switch reason {
+        case .cannotOpen, .cannotWrite, .isDirectory, .notBtsnoop, .unsupportedVersion, .unsupportedDatalink,
+            .truncatedHeader:
+            true
+        case .cannotRead, .truncatedRecord, .impossibleLength, .contradictoryLength, .impossibleTime: false
+        }
+    }
+}
+
+extension CaptureError: CustomStringConvertible {
+    /// One line without a full stop: the file, the byte, what is wrong and what was still of use.
+    package var description: String {
+        guard !isTotal else { return "\(file): \(cause)" }
+        let use = records == 1 ? "the record before it was used" : "the \(records) records before it were used"
+        return "\(file): at byte \(offset): \(cause); \(use)"
+    }
+
+    private var cause: String {
+        switch reason {
+        case .cannotOpen(let number): "cannot be opened: \(String(cString: strerror(number)))"
+        case .cannotRead(let number): "cannot be read: \(String(cString: strerror(number)))"
+        case .cannotWrite(let number): "cannot be written: \(String(cString: strerror(number)))"
+        case .isDirectory: "is a directory, not a capture"
+        case .notBtsnoop: "is not a btsnoop capture (it does not begin with the word 'btsnoop')"
+        case .unsupportedVersion(let version): "is btsnoop version \(version); only version 1 can be read"
+        case .unsupportedDatalink(let number):
+            "has datalink \(number); only 1001 (HCI), 1002 (H4) and 2001 (Linux monitor) can be read"
+        case .truncatedHeader: "ends inside its header; a btsnoop capture begins with 16 bytes"
+        case .truncatedRecord(let missing): "the last record is cut short, \(missing) bytes are missing"
+        case .impossibleLength(let length): "a record claims \(length) bytes, more than any packet has"
+        case .contradictoryLength(let included, let original):
+            "a record holds \(included) bytes of a packet that had \(original)"
+        case .impossibleTime: "a record has an impossible time stamp"
+        }
+    }
+}

@@ -1,0 +1,156 @@
+internal import Beacon
+
+/// Plays a recording as if it were heard now: once, at its own pace or faster, then silence.
+///
+/// After its end it goes on listening, so that what the recording leaves open (a leave that is due)
+/// happens as it would at a real adapter.
+package final class CaptureScanner: Scanner {
+    private let path: String
+    private let speed: Double
+    private let host: any ScannerHost
+    private unowned let output: any ScannerOutput
+
+    private var isPlaying = false
+    /// Taken out while a batch is given: the output may stop this scanner from within a report.
+    private var reader: CaptureReader?
+    /// One for each adapter, at its position: each has its own fragments and its own faults.
+    private var parsers: [AdvertisingReportParser] = []
+    /// The event that the reader stands at and that is not due yet.
+    private var ahead: CaptureRecord?
+    private var startedAt = MonotonicInstant.zero
+    private var token: (any ScannerToken)?
+    private var lostSeen: UInt64 = 0
+    package private(set) var adapters: [AdapterStatus] = []
+
+    /// Events given in one turn of the loop. At high speeds everything is due at once, and signals and
+    /// the broker want their turn too.
+    private static let longestBatch = 512
+    /// Events that are due within this time are given together: a timer costs more than an event.
+    private static let batching: Duration = .milliseconds(2)
+
+    /// - Parameters:
+    ///   - path: The capture; a relative path must have been resolved.
+    ///   - speed: How many seconds of the recording pass in one, above 0.
+    ///   - output: Outlives this scanner.
+    package init(path: String, speed: Double, host: any ScannerHost, output: any ScannerOutput) {
+        self.path = path
+        self.speed = speed.isFinite && speed > 0 ? speed : 1
+        self.host = host
+        self.output = output
+    }
+
+    package func start() throws(ScannerError) {
+        stop()
+        do throws(CaptureError) {
+            let opened = try CaptureReader(path: path)
+            reader = consume opened
+        } catch {
+            throw ScannerError(.badInput, error.description)
+        }
+        guard reader?.isRegularFile == true else {
+            reader = nil
+            throw ScannerError(.badInput, "\(path): is a pipe or a device, for which the loop cannot wait; use a file")
+        }
+        isPlaying = true
+        startedAt = host.now
+        (adapters, parsers, lostSeen) = ([], [], 0)
+        ahead = Self.readAhead(&reader, output)
+        listen(ahead?.receiver ?? Receiver(index: 0))
+        schedule()
+    }
+
+    package func stop() {
+        token?.cancel()
+        token = nil
+        reader = nil
+        ahead = nil
+        isPlaying = false
+        for index in adapters.indices where adapters[index].isListening {
+            adapters[index].isListening = false
+            output.listening(false, of: adapters[index].receiver, at: host.now, because: "the recording was stopped")
+        }
+    }
+
+    /// Gives what is due and sleeps until the next event.
+    private func play() {
+        token = nil
+        let now = host.now
+        let horizon = now.advanced(by: Self.batching)
+        var reader = self.reader.take()
+        for _ in 0..<Self.longestBatch {
+            guard isPlaying, let record = ahead, due(record) <= horizon else { break }
+            give(record, from: reader, at: now)
+            guard isPlaying else { return }
+            ahead = Self.readAhead(&reader, output)
+            noteLost(reader?.lost)
+        }
+        guard isPlaying else { return }
+        guard ahead != nil else { return finish(at: now) }
+        self.reader = consume reader
+        schedule()
+    }
+
+    /// The adapters go on listening: what follows is silence, not deafness.
+    private func finish(at now: MonotonicInstant) {
+        output.notice(ScannerNotice(.info, "\(path): the recording has ended; from here on there is silence"))
+        output.finished(at: now)
+    }
+
+    private func schedule() {
+        let instant = ahead.map { due($0) } ?? startedAt
+        token = host.at(max(instant, host.now)) { [weak self] in self?.play() }
+    }
+
+    private func due(_ record: CaptureRecord) -> MonotonicInstant {
+        // A Double holds nanoseconds exactly for 104 days, and to 1 µs for longer than anyone records.
+        let elapsed = Double(record.instant.nanoseconds) / speed
+        return MonotonicInstant(nanoseconds: startedAt.nanoseconds &+ Int64(min(elapsed, 4e18)))
+    }
+
+    private func give(_ record: CaptureRecord, from reader: borrowing CaptureReader?, at now: MonotonicInstant) {
+        let position = listen(record.receiver)
+        var parser = parsers[position]
+        let (output, receiver) = (self.output, record.receiver)
+        let before = parser.reports
+        reader?.withEvent { event in
+            parser.parse(event: event) { report, data in
+                guard self.isPlaying else { return }
+                output.heard(report, data: data, by: receiver, at: now)
+            }
+        }
+        guard isPlaying else { return }
+        if parser.reports > before { adapters[position].lastHeard = now }
+        adapters[position].reports = parser.reports
+        adapters[position].malformed = parser.malformed
+        parsers[position] = parser
+    }
+
+    /// - Returns: nil at the end, wanted or not.
+    private static func readAhead(_ reader: inout CaptureReader?, _ output: any ScannerOutput) -> CaptureRecord? {
+        do throws(CaptureError) {
+            return try reader?.advance()
+        } catch {
+            output.notice(ScannerNotice(.error, error.description))
+            return nil
+        }
+    }
+
+    /// The recorder's drops belong to no adapter; the first one carries them.
+    private func noteLost(_ lost: UInt64?) {
+        guard let lost, !adapters.isEmpty else { return }
+        adapters[0].lost += lost - lostSeen
+        lostSeen = lost
+    }
+
+    /// The position of the adapter's entry. An adapter listens from when it is first met.
+    @discardableResult
+    private func listen(_ receiver: Receiver) -> Int {
+        if let position = adapters.firstIndex(where: { $0.receiver == receiver }) { return position }
+        var status = AdapterStatus(receiver: receiver, name: "\(path) hci\(receiver.index)")
+        status.isListening = true
+        adapters.append(status)
+        parsers.append(AdvertisingReportParser())
+        output.listening(true, of: receiver, at: host.now, because: "plays \(path)")
+        return adapters.count - 1
+    }
+}

@@ -1,0 +1,116 @@
+package import Beacon
+
+/// Writes HCI events as a btsnoop capture that `CaptureReader`, `btmon` and Wireshark read.
+///
+/// Bytes are collected and written in large pieces; call `close()` to hear whether all of them arrived.
+package struct CaptureWriter: ~Copyable {
+    private let file: String
+    private let datalink: BtsnoopFormat.Datalink
+    private let descriptor: FileDescriptor
+    private var buffer: [UInt8] = []
+    private var isBroken = false
+
+    private static let flushLength = 65_536
+
+    /// Creates or empties a file and begins it with the header.
+    ///
+    /// - Parameter path: A file, or `-` for standard output.
+    package init(path: String, datalink: BtsnoopFormat.Datalink = .monitor) throws(CaptureError) {
+        descriptor = try FileDescriptor.writing(path)
+        file = path
+        self.datalink = datalink
+        buffer.reserveCapacity(Self.flushLength + 512)
+        for index in 0..<8 { buffer.append(BtsnoopFormat.magic[index]) }
+        append(BtsnoopFormat.version)
+        append(datalink.rawValue)
+    }
+
+    deinit {
+        if !isBroken { _ = descriptor.write(buffer) }
+    }
+
+    /// Appends one HCI event.
+    ///
+    /// - Parameters:
+    ///   - event: The event from its event code on.
+    ///   - wallMicroseconds: When it was heard, in µs since 1970.
+    package mutating func write(
+        event: Span<UInt8>, wallMicroseconds: Int64, receiver: Receiver
+    ) throws(CaptureError) {
+        beginRecord(length: event.count, wallMicroseconds: wallMicroseconds, receiver: receiver)
+        for index in 0..<event.count { buffer.append(event[index]) }
+        if buffer.count >= Self.flushLength { try flush() }
+    }
+
+    /// Appends one advertising packet as the event that a controller would send for it: scanners that
+    /// get packets from the kernel see no events. What the packet's kind was is not known, so it is
+    /// called non-connectable.
+    ///
+    /// - Parameter data: At most 229 bytes; what does not fit one event is cut off.
+    package mutating func write(
+        _ report: AdvertisingReport, data: Span<UInt8>, wallMicroseconds: Int64, receiver: Receiver
+    ) throws(CaptureError) {
+        let isLegacy = data.count <= 31
+        let data = data.extracting(first: 229)
+        let length = (isLegacy ? 14 : 28) + data.count
+        beginRecord(length: length, wallMicroseconds: wallMicroseconds, receiver: receiver)
+        let rssi = UInt8(bitPattern: report.rssi?.dBm ?? 127)
+        buffer.append(AdvertisingReportParser.leMetaEvent)
+        buffer.append(UInt8(length - 2))
+        if isLegacy {
+            // One report, event type ADV_NONCONN_IND.
+            for byte: UInt8 in [0x02, 1, 0x03] { buffer.append(byte) }
+            append(report.address)
+        } else {
+            // One report, event type 0 (non-connectable, data complete).
+            for byte: UInt8 in [0x0d, 1, 0, 0] { buffer.append(byte) }
+            append(report.address)
+            // Primary PHY 1M, no secondary, SID and TX power not available.
+            for byte: UInt8 in [1, 0, 0xff, 0x7f, rssi, 0, 0, 0, 0, 0, 0, 0, 0, 0] { buffer.append(byte) }
+        }
+        buffer.append(UInt8(data.count))
+        for index in 0..<data.count { buffer.append(data[index]) }
+        if isLegacy { buffer.append(rssi) }
+        if buffer.count >= Self.flushLength { try flush() }
+    }
+
+    /// Hands everything to the kernel.
+    package mutating func flush() throws(CaptureError) {
+        guard !isBroken, !buffer.isEmpty else { return }
+        guard descriptor.write(buffer) else {
+            let number = lastError()
+            isBroken = true
+            throw CaptureError(file: file, reason: .cannotWrite(errno: number))
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes what is left and closes the file.
+    package consuming func close() throws(CaptureError) {
+        try flush()
+    }
+
+    private mutating func beginRecord(length: Int, wallMicroseconds: Int64, receiver: Receiver) {
+        let wrapped = length + (datalink == .uart ? 1 : 0)
+        append(UInt32(wrapped))
+        append(UInt32(wrapped))
+        switch datalink {
+        case .hci, .uart: append(BtsnoopFormat.hciEventFlags)
+        case .monitor: append(UInt32(receiver.index) << 16 | UInt32(BtsnoopFormat.monitorEvent))
+        }
+        append(UInt32(0))
+        let stamp = UInt64(bitPattern: wallMicroseconds &+ BtsnoopFormat.unixEpoch)
+        append(UInt32(truncatingIfNeeded: stamp >> 32))
+        append(UInt32(truncatingIfNeeded: stamp))
+        if datalink == .uart { buffer.append(BtsnoopFormat.uartEvent) }
+    }
+
+    private mutating func append(_ number: UInt32) {
+        for shift: UInt32 in [24, 16, 8, 0] { buffer.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    private mutating func append(_ address: DeviceAddress) {
+        buffer.append(address.isRandom ? 1 : 0)
+        for octet in 0..<6 { buffer.append(UInt8(truncatingIfNeeded: address.value >> UInt64(8 * octet))) }
+    }
+}

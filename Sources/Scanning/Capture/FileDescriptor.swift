@@ -1,0 +1,83 @@
+internal import Glibc
+
+/// An open file that is closed when its owner goes. Standard input and output are left open.
+struct FileDescriptor: ~Copyable {
+    let number: CInt
+    private let isOurs: Bool
+
+    private init(number: CInt, isOurs: Bool) {
+        self.number = number
+        self.isOurs = isOurs
+    }
+
+    deinit {
+        // EINTR from close is no reason to close again: on Linux the descriptor is gone either way.
+        if isOurs { _ = close(number) }
+    }
+
+    /// Opens `path` for reading; `-` is standard input.
+    static func reading(_ path: String) throws(CaptureError) -> FileDescriptor {
+        guard path != "-" else { return FileDescriptor(number: STDIN_FILENO, isOurs: false) }
+        let number = retrying { open(path, O_RDONLY | O_CLOEXEC) }
+        guard number >= 0 else { throw CaptureError(file: path, reason: .cannotOpen(errno: errno)) }
+        return FileDescriptor(number: number, isOurs: true)
+    }
+
+    /// Opens `path` for writing, empty and readable for its owner alone: a recording tells who is
+    /// near. `-` is standard output.
+    static func writing(_ path: String) throws(CaptureError) -> FileDescriptor {
+        guard path != "-" else { return FileDescriptor(number: STDOUT_FILENO, isOurs: false) }
+        let number = retrying { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(0o600)) }
+        guard number >= 0 else { throw CaptureError(file: path, reason: .cannotOpen(errno: errno)) }
+        return FileDescriptor(number: number, isOurs: true)
+    }
+
+    /// Whether it is a plain file, of which a read always returns at once.
+    var isRegularFile: Bool { mode == S_IFREG }
+    var isDirectory: Bool { mode == S_IFDIR }
+
+    private var mode: mode_t? {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { return nil }
+        return status.st_mode & S_IFMT
+    }
+
+    /// Reads what is there into `buffer` from `start` on.
+    ///
+    /// - Returns: The number of bytes, 0 at the end, or nil with `errno` set.
+    func read(into buffer: inout [UInt8], from start: Int) -> Int? {
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            let free = UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
+            return retrying { Glibc.read(number, free.baseAddress, free.count) }
+        }
+        return count < 0 ? nil : count
+    }
+
+    /// Writes all of `bytes`.
+    ///
+    /// - Returns: false with `errno` set.
+    func write(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = UnsafeRawBufferPointer(rebasing: rest)
+                let count = retrying { Glibc.write(number, part.baseAddress, part.count) }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+}
+
+/// Repeats a system call that a signal interrupted.
+private func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result < 0, errno == EINTR { continue }
+        return result
+    }
+}
+
+/// The number of the error that the last failed call left.
+func lastError() -> Int32 { errno }
