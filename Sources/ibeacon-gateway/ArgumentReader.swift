@@ -103,7 +103,8 @@ enum ArgumentReader {
 
 /// C strings that live as long as this does. getopt_long puts the words in another order, never others in.
 private final class CStringArray {
-    private let storage: UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>
+    /// The words and a null pointer behind them.
+    let base: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let owned: [UnsafeMutablePointer<CChar>]
 
     init(_ strings: [String]) {
@@ -113,22 +114,20 @@ private final class CStringArray {
             for (index, byte) in bytes.enumerated() { (copy + index).initialize(to: byte) }
             return copy
         }
-        storage = .allocate(capacity: strings.count + 1)
-        for (index, pointer) in owned.enumerated() { storage.initializeElement(at: index, to: pointer) }
-        storage.initializeElement(at: owned.count, to: nil)
+        base = .allocate(capacity: strings.count + 1)
+        for (index, pointer) in owned.enumerated() { (base + index).initialize(to: pointer) }
+        (base + owned.count).initialize(to: nil)
     }
 
     deinit {
         for pointer in owned { pointer.deallocate() }
-        storage.deallocate()
+        base.deallocate()
     }
-
-    var base: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? { storage.baseAddress }
 
     var pointers: [UnsafePointer<CChar>] { owned.map { UnsafePointer($0) } }
 
     func strings(from index: Int) -> [String] {
         guard index >= 0, index < owned.count else { return [] }
-        return storage[index..<owned.count].compactMap { $0.map { String(cString: $0) } }
+        return (index..<owned.count).compactMap { base[$0].map { String(cString: $0) } }
     }
 }

@@ -15,14 +15,14 @@ struct Replay {
         var duration: Duration = .zero
     }
 
-    private(set) var gateway: Gateway.Gateway
+    private(set) var gateway: Gateway
     private(set) var summary = Summary()
     private var now = MonotonicInstant.zero
     /// The receivers that were met, and those that listen.
     private var receivers: [Receiver] = []
     private var listening: [Receiver] = []
 
-    init(gateway: Gateway.Gateway) {
+    init(gateway: Gateway) {
         self.gateway = gateway
     }
 

@@ -34,10 +34,13 @@ enum ReplayCommand {
         let settings = try Settings.load(arguments)
         var output = LineBuffer(descriptor: STDOUT_FILENO)
         let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
-        var gateway = Gateway.Gateway(
+        var gateway = Gateway(
             configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true))
-        let regions = try arguments.value("regions").map { try regions(in: $0, base: settings.configuration.numberBase, log) }
-        _ = gateway.start(stored: regions.map { [$0] } ?? [], at: .zero)
+        var stored: [RegionSet] = []
+        if let file = arguments.value("regions") {
+            stored.append(try regions(in: file, base: settings.configuration.numberBase, log))
+        }
+        _ = gateway.start(stored: stored, at: .zero)
         var replay = Replay(gateway: gateway)
         var failure: CaptureError?
         let started = ContinuousClock.now
@@ -90,10 +93,12 @@ private struct Pace {
     func wait(until instant: MonotonicInstant) {
         guard let speed else { return }
         let due = start + .nanoseconds(Int64(Double(instant.nanoseconds) / speed))
-        let remaining = ContinuousClock.now.duration(to: due).inSeconds
-        guard remaining > 0 else { return }
-        var time = timespec(tv_sec: Int(remaining), tv_nsec: Int((remaining - remaining.rounded(.down)) * 1e9))
-        while nanosleep(&time, &time) != 0, errno == EINTR {}
+        while true {
+            let remaining = ContinuousClock.now.duration(to: due).inSeconds
+            guard remaining > 0 else { return }
+            let time = timespec(tv_sec: Int(remaining), tv_nsec: Int((remaining - remaining.rounded(.down)) * 1e9))
+            withUnsafePointer(to: time) { _ = nanosleep($0, nil) }
+        }
     }
 }
 
