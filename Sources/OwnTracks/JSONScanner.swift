@@ -133,7 +133,7 @@ struct JSONScanner {
         default:
             guard isJSON5 else { throw unexpected(byte, "the name of a member in double quotes") }
             let start = position
-            skipWord()
+            skipWord(isName: true)
             guard position > start else { throw unexpected(byte, "the name of a member") }
         }
         return .colon
@@ -183,12 +183,14 @@ struct JSONScanner {
     }
 
     /// Goes to the next byte that cannot be inside a number, a literal or a bare name.
-    private mutating func skipWord() {
+    private mutating func skipWord(isName: Bool = false) {
         while position < bytes.count {
             switch bytes[position] {
+            case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                if isName { return }
+                position += 1
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
                 position += 1
             default: return
             }

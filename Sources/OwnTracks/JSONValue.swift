@@ -88,7 +88,12 @@ extension JSONValue {
 extension JSONValue {
     /// Degrees with six decimals (11 cm), as every OwnTracks device writes them.
     package static func degrees(_ value: Double) -> JSONValue {
-        .number(roundedDegrees(value))
+        plain(roundedDegrees(value))
+    }
+
+    /// A number as reading its text gives it: an integer if it has no fraction.
+    package static func plain(_ value: Double) -> JSONValue {
+        Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
     }
 
     /// The nearest whole number; what 64 bits cannot hold becomes the nearest that they can.

@@ -6,9 +6,12 @@ package struct Position: Hashable, Sendable {
     /// Metres, at least 1: Home Assistant takes 0 for "no fix" and does not move the tracker then.
     package let accuracy: Int
 
-    /// - Parameter accuracy: Metres; below 1 it is raised to 1.
+    /// - Parameters:
+    ///   - coordinates: Rounded to the six decimals that messages carry.
+    ///   - accuracy: Metres; below 1 it is raised to 1.
     package init(coordinates: Coordinates, accuracy: Int) {
-        self.coordinates = coordinates
+        self.coordinates = Coordinates(
+            latitude: roundedDegrees(coordinates.latitude), longitude: roundedDegrees(coordinates.longitude))
         self.accuracy = max(1, accuracy)
     }
 

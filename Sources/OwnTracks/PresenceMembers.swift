@@ -35,6 +35,5 @@ extension RSSI {
 
 /// A duration as a number of seconds: without a fraction if it has none.
 func seconds(_ duration: Duration) -> JSONValue {
-    let value = duration.inSeconds
-    return Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
+    .plain(duration.inSeconds)
 }

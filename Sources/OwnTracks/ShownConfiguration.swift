@@ -77,7 +77,7 @@ extension ScannerChoice {
         case .mgmt: "mgmt"
         case .hci: "hci"
         case .bluez: "bluez"
-        case .capture(let file, let speed): ["capture": .string(file), "speed": .number(speed)]
+        case .capture(let file, let speed): ["capture": .string(file), "speed": .plain(speed)]
         }
     }
 }

@@ -85,9 +85,11 @@ package struct Region: Hashable, Sendable {
     /// A leading `-` asks for a longer hold before leave.
     package var asksForLongerLeave: Bool { description.name.hasPrefix("-") }
 
-    /// The name as transitions show it: what stands before the first `|`.
+    /// The name as transitions show it: what stands before the first `|`, or all of it if nothing does,
+    /// since Home Assistant ignores an event without a name.
     package var displayName: String {
-        String(description.name.prefix { $0 != "|" })
+        let head = description.name.prefix { $0 != "|" }
+        return head.isEmpty ? description.name : String(head)
     }
 
     /// The monitoring modes that `Name|enter|leave` asks for (−1 … 2), if it is written just so.

@@ -1,0 +1,155 @@
+import OwnTracks
+import Regions
+import Testing
+
+/// A command and what is read from it; `source` as in `WaypointRow`.
+struct CommandRow: Sendable, CustomTestStringConvertible {
+    let source: String
+    let text: String
+    let command: Command?
+    /// Words of the reason if it is refused.
+    let reason: String?
+
+    init(_ source: String, _ text: String, _ command: Command) {
+        (self.source, self.text, self.command, reason) = (source, text, command, nil)
+    }
+
+    init(_ source: String, _ text: String, refused reason: String) {
+        (self.source, self.text, command, self.reason) = (source, text, nil, reason)
+    }
+
+    var testDescription: String { "\(source): \(text)" }
+}
+
+@Suite struct CommandRules {
+    static let rows: [CommandRow] = [
+        .init("3 reportLocation", #"{"_type":"cmd","action":"reportLocation"}"#, .reportLocation),
+        .init("3 waypoints", #"{"_type":"cmd","action":"waypoints"}"#, .waypoints),
+        .init("3 clearWaypoints", #"{"_type":"cmd","action":"clearWaypoints"}"#, .clearWaypoints),
+        .init("3 dump", #"{"_type":"cmd","action":"dump"}"#, .dump),
+        .init("3 status, members it does not know", #"{"action":"status","_type":"cmd","_id":"x"}"#, .status),
+        .init(
+            "3 setConfiguration",
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tid":"x"}}"#,
+            .setConfiguration(["_type": "configuration", "tid": "x"], waypoints: nil)),
+        .init("4: NUL-terminated plaintext", "{\"_type\":\"cmd\",\"action\":\"dump\"}\0", .dump),
+        .init("SCH cmd-illegal-action", #"{"_type":"cmd","action":"explode"}"#, refused: "unknown action 'explode'"),
+        .init("a typo", #"{"_type":"cmd","action":"setWaypoint"}"#, refused: "did you mean 'setWaypoints'"),
+        .init("SCH cmd-without-action", #"{"_type":"cmd"}"#, refused: "action is missing"),
+        .init("action null", #"{"_type":"cmd","action":null}"#, refused: "action is missing"),
+        .init("action a number", #"{"_type":"cmd","action":5}"#, refused: "a number stands where a string should"),
+        .init("_type of another message", #"{"_type":"location"}"#, refused: "_type is 'location'"),
+        .init("no _type", #"{"action":"dump"}"#, refused: "_type is missing"),
+        .init("an array", #"[{"_type":"cmd"}]"#, refused: "an array is no command"),
+        .init("a number", "5", refused: "a number is no command"),
+        .init("no JSON", "reportLocation", refused: "not JSON: line 1, column 1"),
+        .init("empty", "", refused: "not JSON: the text is empty"),
+        .init(
+            "SCH cmd-setWaypoints-illegal: tst 010",
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":[{"tst": 010}]}"#, refused: "line 1, column 61"),
+        .init(
+            "setWaypoints without an argument", #"{"_type":"cmd","action":"setWaypoints"}"#,
+            refused: "setWaypoints: waypoints is missing"),
+        .init(
+            "setWaypoints with text", #"{"_type":"cmd","action":"setWaypoints","waypoints":"all"}"#,
+            refused: "setWaypoints: a string is no list"),
+        .init(
+            "SCH setConfiguration-noconfiguration", #"{"_type":"cmd","action":"setConfiguration"}"#,
+            refused: "configuration is missing"),
+        .init(
+            "SCH setConfiguration-config-notype",
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"tid":"x"}}"#,
+            refused: "_type 'configuration'"),
+        .init(
+            "SCH setConfiguration-config-wrongtype",
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"cmd"}}"#,
+            refused: "_type 'configuration'"),
+        .init(
+            "SCH setConfiguration-badconfiguration",
+            #"{"_type":"cmd","action":"setConfiguration","configuration":[]}"#, refused: "_type 'configuration'"),
+        .init("issue: restart is refused politely", #"{"_type":"cmd","action":"restart"}"#, refused: "by systemd"),
+        .init("3 reportSteps", #"{"_type":"cmd","action":"reportSteps","from":1,"to":2}"#, refused: "no steps"),
+        .init("3 response", #"{"_type":"cmd","action":"response"}"#, refused: "no tours"),
+    ]
+
+    @Test("A command is read, or refused with its reason", arguments: rows)
+    func rule(row: CommandRow) {
+        do throws(CommandError) {
+            let command = try Command(parsing: row.text.utf8)
+            #expect(command == row.command)
+        } catch {
+            #expect(row.reason.map { error.description.contains($0) } == true, "\(error)")
+        }
+    }
+
+    /// The example of seed 000, "Remote loading of regions", in one line as `jq -c` makes it.
+    static let seedExample = """
+        {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[\
+        {"_type":"waypoint","tst":1708625557,"rid":"my-region-id-1","desc":"home","rad":100,"lat":30.0,"lon":40.0},\
+        {"_type":"waypoint","tst":1708625558,"rid":"my-region-id-2","desc":"work","rad":100,"lat":30.1,"lon":40.1}]}}
+        """
+
+    @Test("setWaypoints is read as the document shows it (seed 000), and with a line end after it")
+    func setWaypoints() throws {
+        for ending in ["", "\n", "\r\n"] {
+            guard case .setWaypoints(let reading) = try Command(parsing: (Self.seedExample + ending).utf8) else {
+                Issue.record("another command was read")
+                return
+            }
+            var set = RegionSet()
+            let difference = set.apply(reading.changes)
+            #expect(difference.inserted.map(\.rid) == ["my-region-id-1", "my-region-id-2"])
+            #expect(set[rid: "my-region-id-2"]?.coordinates == Coordinates(latitude: 30.1, longitude: 40.1))
+        }
+    }
+
+    @Test("Insert, update, delete first, middle and last, clear (reference 3.1)")
+    func mergeSequence() throws {
+        var set = RegionSet()
+        func send(_ waypoints: [JSONValue]) throws -> [String] {
+            let json: JSONValue = ["_type": "cmd", "action": "setWaypoints", "waypoints": .array(waypoints)]
+            guard case .setWaypoints(let reading) = try Command(json) else { return ["?"] }
+            set.apply(reading.changes)
+            return set.regions.map { "\($0.rid)=\($0.description.name)" }
+        }
+        func one(_ rid: String, _ name: String) -> JSONValue { waypoint(["rid": .string(rid), "desc": .string(name)]) }
+        func gone(_ rid: String) -> JSONValue { waypoint(["rid": .string(rid), "lat": 100, "lon": 500]) }
+        #expect(try send(["a", "b", "c", "d", "e"].map { one($0, $0) }) == ["a=a", "b=b", "c=c", "d=d", "e=e"])
+        #expect(try send([one("c", "new")]) == ["a=a", "b=b", "c=new", "d=d", "e=e"])
+        #expect(try send([gone("a")]) == ["b=b", "c=new", "d=d", "e=e"])
+        #expect(try send([gone("c")]) == ["b=b", "d=d", "e=e"])
+        #expect(try send([gone("e"), gone("unknown")]) == ["b=b", "d=d"])
+        #expect(set.removeAll().removed.count == 2)
+    }
+
+    @Test("A region without rid replaces the only one of the same time (the older key, seed 001)")
+    func legacyKey() throws {
+        var set = RegionSet()
+        set.apply(try WaypointsReading([waypoint(["rid": "mine"])]).changes)
+        let renamed = try WaypointsReading([waypoint(["rid": .null, "desc": "Larder"])])
+        #expect(set.apply(renamed.changes).updated.map(\.rid) == ["mine"])
+        #expect(set.regions.map(\.description.name) == ["Larder"])
+    }
+
+    @Test("Android's setConfiguration brings regions beside the configuration")
+    func configurationWithWaypoints() throws {
+        let json: JSONValue = [
+            "_type": "cmd", "action": "setConfiguration", "configuration": ["_type": "configuration"],
+            "waypoints": ["_type": "waypoints", "waypoints": [waypoint()]],
+        ]
+        guard case .setConfiguration(_, let waypoints?) = try Command(json) else {
+            Issue.record("no waypoints")
+            return
+        }
+        #expect(waypoints.changes.count == 1)
+    }
+
+    @Test("Only setConfiguration asks for remoteConfiguration (INTERFACE)")
+    func gates() {
+        let plain: [Command] = [
+            .reportLocation, .waypoints, .setWaypoints(WaypointsReading()), .clearWaypoints, .dump, .status,
+        ]
+        #expect(plain.allSatisfy { !$0.needsRemoteConfiguration })
+        #expect(Command.setConfiguration([:], waypoints: nil).needsRemoteConfiguration)
+    }
+}

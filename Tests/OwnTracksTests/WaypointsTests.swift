@@ -1,0 +1,227 @@
+import Beacon
+import OwnTracks
+import Regions
+import Testing
+
+/// One waypoint and what becomes of it. `source` names the sentence that asks for it: a seed document,
+/// a section of the reference on OwnTracks, or the contract (INTERFACE).
+struct WaypointRow: Sendable, CustomTestStringConvertible {
+    enum Outcome: Sendable {
+        /// Taken, with this description and kind.
+        case set(String, Region.Kind)
+        case removed(String)
+        /// Skipped, the reason holding these words.
+        case skipped(String)
+    }
+
+    let source: String
+    let members: [String: JSONValue]
+    let outcome: Outcome
+
+    init(_ source: String, _ members: [String: JSONValue], _ outcome: Outcome) {
+        self.source = source
+        self.members = members
+        self.outcome = outcome
+    }
+
+    var testDescription: String { "\(source): \(JSONValue.object(members).text)" }
+}
+
+private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Kind {
+    guard let uuid = BeaconUUID(sampleUUID) else { return .place }
+    return .beacon(BeaconPattern(uuid: uuid, major: major, minor: minor))
+}
+
+@Suite struct WaypointRules {
+    static let rows: [WaypointRow] = [
+        // Descriptions.
+        .init(
+            "seed 003: any beacon of the UUID", ["desc": .string("myBeacons:\(sampleUUID)")],
+            .set("myBeacons:\(sampleUUID)", beacon())),
+        .init(
+            "seed 003: :0001:CAFE", ["desc": .string("myBeacon:\(sampleUUID):0001:CAFE")],
+            .set("myBeacon:\(sampleUUID):1:51966", beacon(1, 51966))),
+        .init("2.2 name:UUID:major", ["desc": .string("K:\(sampleUUID):7")], .set("K:\(sampleUUID):7", beacon(7))),
+        .init("2.2 name:UUID:0:0 is any", ["desc": .string("K:\(sampleUUID):0:0")], .set("K:\(sampleUUID)", beacon())),
+        .init(
+            "decision 3: minor without major", ["desc": .string("K:\(sampleUUID):0:5")],
+            .set("K:\(sampleUUID):0:5", beacon(nil, 5))),
+        .init(
+            "INTERFACE: undashed, lower case", ["desc": "K:ca271eae5fa84e808f082a302a95a959:10:20"],
+            .set("K:\(sampleUUID):10:20", beacon(10, 20))),
+        .init("2.2 leading -", ["desc": .string("-Home:\(sampleUUID)")], .set("-Home:\(sampleUUID)", beacon())),
+        .init(
+            "seed 003: Home|1|2", ["desc": .string("Home|1|2:\(sampleUUID)")], .set("Home|1|2:\(sampleUUID)", beacon())),
+        .init("seed 003: +follow", ["desc": "+follow", "rad": 50], .set("+follow", .follow)),
+        .init(
+            "decision 4: rad > 0 with a UUID", ["desc": .string("K:\(sampleUUID)"), "rad": 50],
+            .set("K:\(sampleUUID)", .circular)),
+        .init(
+            "2.3: a circle's name may hold ':'", ["desc": "Lunch: the corner", "rad": 50],
+            .set("Lunch: the corner", .circular)),
+        .init(
+            "2.2 rad < 0 is a mobile beacon", ["desc": .string("Car:\(sampleUUID)"), "rad": -1],
+            .set("Car:\(sampleUUID)", beacon())),
+        .init("2.1: neither UUID nor radius", ["desc": "Note"], .set("Note", .place)),
+        .init("2.3: bad UUID is reported", ["desc": "K:CA271EAE"], .skipped("'CA271EAE' is not a UUID")),
+        .init("2.3: over 65535", ["desc": .string("K:\(sampleUUID):65536")], .skipped("out of range")),
+        .init("2.3: negative", ["desc": .string("K:\(sampleUUID):-1")], .skipped("not a number")),
+        .init("2.3: more than four parts", ["desc": .string("K:\(sampleUUID):1:2:3")], .skipped("at most 4")),
+        .init("2.1: empty name", ["desc": .string(":\(sampleUUID)")], .skipped("empty")),
+        .init("3.1: desc is required", ["desc": .null], .skipped("desc")),
+        .init("3.1: desc is a string", ["desc": 5], .skipped("desc: 5 does not fit")),
+        .init(
+            "issue: a name of 100 kB", ["desc": .string(String(repeating: "x", count: 100_000))],
+            .skipped("100000 bytes")),
+        // Members beside the description.
+        .init(
+            "decision 2: members are read", ["uuid": .string(sampleUUID), "major": 1, "minor": 2],
+            .set("Kitchen:\(sampleUUID):1:2", beacon(1, 2))),
+        .init(
+            "2.3: members win",
+            [
+                "desc": "Kitchen:00000000-0000-0000-0000-000000000001:8:9",
+                "uuid": .string(sampleUUID), "major": 1,
+            ], .set("Kitchen:\(sampleUUID):1:9", beacon(1, 9))),
+        .init(
+            "2.3: members win over what is wrong", ["desc": "Kitchen:nonsense", "uuid": .string(sampleUUID)],
+            .set("Kitchen:\(sampleUUID)", beacon())),
+        .init(
+            "2.3: 0 says any, also against desc", ["desc": .string("K:\(sampleUUID):7"), "major": 0],
+            .set("K:\(sampleUUID)", beacon())),
+        .init(
+            "2.3: numeric strings", ["uuid": .string(sampleUUID), "major": "0010", "minor": "2"],
+            .set("Kitchen:\(sampleUUID):10:2", beacon(10, 2))),
+        .init("INTERFACE: members are decimal", ["uuid": .string(sampleUUID), "major": "CAFE"], .skipped("decimal")),
+        .init("2.3: member out of range", ["uuid": .string(sampleUUID), "minor": 70000], .skipped("minor: 70000")),
+        .init("2.3: member UUID is wrong", ["uuid": "x"], .skipped("uuid: 'x'")),
+        // Required members and types.
+        .init("3.1: _type is waypoint", ["_type": "location"], .skipped("_type: 'location'")),
+        .init("3.1: tst is required", ["tst": .null], .skipped("tst")),
+        .init("3.1: tst is a number", ["tst": "yesterday"], .skipped("tst")),
+        .init("seed 000: tst as a string", ["tst": "1385997757"], .set("Kitchen", .place)),
+        .init("seed 000: rad as a string", ["rad": "50"], .set("Kitchen", .circular)),
+        .init("seed 001: coordinates as strings", ["lat": "48.858330", "lon": "2.295130"], .set("Kitchen", .place)),
+        .init("decision 7: lat null", ["lat": .null], .skipped("lat: null")),
+        .init("decision 7: lon no number", ["lon": "here"], .skipped("lon: 'here'")),
+        .init("decision 7: rad no number", ["rad": true], .skipped("rad: true")),
+        .init("JSON5 NaN is no coordinate", ["lat": .number(.nan)], .skipped("lat")),
+        // Keys and deletion.
+        .init("decision 6: latitude out of range", ["lat": 100, "lon": 500], .removed("r1")),
+        .init("3: deletion looks at rid alone", ["lat": 91, "desc": "x:nonsense"], .removed("r1")),
+        .init("3.1: deletion without rid", ["lat": 91, "rid": .null], .removed("b4b412")),
+        .init("1.4: poles and date line are places", ["lat": 90, "lon": -180], .set("Kitchen", .place)),
+        .init("3.1: rid is a string", ["rid": 5], .skipped("rid: 5")),
+        .init("a rid becomes part of a topic", ["rid": .string(String(repeating: "r", count: 2000))], .skipped("rid")),
+        // Our own members.
+        .init("INTERFACE: leaveAfter", ["leaveAfter": "soon"], .skipped("leaveAfter: 'soon'")),
+        .init("INTERFACE: leaveAfter range", ["leaveAfter": 0], .skipped("from 1 to 86400")),
+        .init("INTERFACE: enterRSSI", ["enterRSSI": 127], .skipped("enterRSSI: 127")),
+        .init("INTERFACE: hysteresis", ["enterRSSI": -80, "leaveRSSI": -70], .skipped("not above enterRSSI")),
+    ]
+
+    @Test("A waypoint is read by the rules", arguments: rows)
+    func rule(row: WaypointRow) throws {
+        let reading = try WaypointsReading([waypoint(row.members)])
+        switch row.outcome {
+        case .set(let description, let kind):
+            #expect(reading.problems == [])
+            guard case .set(let region, _)? = reading.changes.first else {
+                Issue.record("it was not set")
+                return
+            }
+            #expect(region.description.text() == description)
+            #expect(region.kind == kind)
+        case .removed(let rid): #expect(reading.changes == [.remove(rid: rid)])
+        case .skipped(let words):
+            #expect(reading.changes == [])
+            #expect(reading.problems.first?.reason.contains(words) == true, "\(reading.problems)")
+        }
+    }
+
+    @Test(
+        "A region without rid gets the one that OwnTracks derives",
+        arguments: [
+            ("Kitchen", 1_700_000_000, "b4b412"), ("Main@WestWing", 1_432_817_332, "b4319f"),
+            ("-MyBeacon", 1, "05f7ac"),
+            ("home", 1_708_625_557, "67952e"),
+        ])
+    func derivedRID(name: String, timestamp: Int64, rid: String) throws {
+        for absent in [JSONValue.null, ""] {
+            let members: [String: JSONValue] = [
+                "desc": .string("\(name):\(sampleUUID):1"), "tst": .integer(timestamp), "rid": absent,
+            ]
+            let reading = try WaypointsReading([waypoint(members)])
+            guard case .set(let region, isRIDDerived: true)? = reading.changes.first else {
+                Issue.record("no derived rid")
+                return
+            }
+            #expect(region.rid == rid)
+        }
+    }
+
+    @Test("A region keeps its place, time, own members and those it does not know")
+    func members() throws {
+        let region = try OwnTracksTests.region([
+            "tst": "1700000001", "lat": "52.12345678", "lon": 6, "rad": .number(-0.4), "leaveAfter": .number(90.5),
+            "enterRSSI": "-70",
+            "leaveRSSI": -85, "wtst": 5, "shared": ["a": [1]] as JSONValue,
+        ])
+        #expect(region.timestamp == 1_700_000_001)
+        #expect(region.coordinates == Coordinates(latitude: 52.123457, longitude: 6))
+        #expect(region.radius == -1)
+        #expect(region.leaveRule == .after(.milliseconds(90_500)))
+        #expect(region.enterRSSI == RSSI(reported: -70))
+        #expect(region.leaveRSSI == RSSI(reported: -85))
+        #expect(region.extensionMembers == #"{"shared":{"a":[1]},"wtst":5}"#)
+    }
+
+    @Test("A bad element is told with its index and name, and its neighbours are taken")
+    func neighbours() throws {
+        let reading = try WaypointsReading([
+            waypoint(), 5, waypoint(["desc": "Bad:uuid", "rid": "r2"]), [:], waypoint(["rid": "r3"]),
+        ])
+        #expect(reading.changes.count == 2)
+        #expect(reading.problems.map(\.index) == [1, 2, 3])
+        #expect(reading.problems.map(\.name) == ["", "Bad:uuid", ""])
+        #expect(reading.problems[1].description.hasPrefix("waypoint 2 ('Bad:uuid'): desc: "))
+    }
+
+    @Test("Of very many bad elements the first hundred are told and all are counted")
+    func manyProblems() throws {
+        let reading = try WaypointsReading(.array(Array(repeating: .null, count: 5000)))
+        #expect(reading.problems.count == 100)
+        #expect(reading.problemCount == 5000)
+    }
+
+    @Test("What a phone would understand otherwise is remarked on")
+    func remarks() throws {
+        let circle = try WaypointsReading([waypoint(["desc": .string("K:\(sampleUUID)"), "rad": 5])])
+        #expect(circle.remarks.map(\.reason).first?.contains("circle") == true)
+        let minor = try WaypointsReading([waypoint(["desc": .string("K:\(sampleUUID)::5")])])
+        #expect(minor.remarks.map(\.reason).first?.contains("minor without a major") == true)
+    }
+
+    @Test(
+        "A list comes as an object, as a bare array, as one waypoint or in a configuration",
+        arguments: [
+            ["_type": "waypoints", "waypoints": [waypoint()]], [waypoint()], waypoint(),
+            ["_type": "configuration", "waypoints": [waypoint()]],
+            ["_type": "waypoints", "_creator": "someone", "waypoints": [waypoint()]],
+        ] as [JSONValue])
+    func forms(json: JSONValue) throws {
+        #expect(try WaypointsReading(json).changes.count == 1)
+    }
+
+    @Test(
+        "Anything else is no list of waypoints",
+        arguments: [
+            ("waypoints", "a string"), (["_type": "location"], "_type is 'location'"), ([:], "_type is missing"),
+            (["_type": "waypoints"], "waypoints is missing"),
+            (["_type": "waypoints", "waypoints": ["a": 1]], "an array should stand there"),
+        ] as [(JSONValue, String)])
+    func noList(json: JSONValue, words: String) {
+        let error = #expect(throws: WaypointsError.self) { try WaypointsReading(json) }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+}
