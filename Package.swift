@@ -45,6 +45,9 @@ let package = Package(
 
         adapter("Scanning", ["Beacon"]),
 
+        library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
+        adapter("Runtime", ["Beacon", "CSystemd"]),
+
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
 
@@ -58,6 +61,7 @@ let package = Package(
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
+        tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
         tests("StorageTests", ["Beacon", "Regions", "Storage"]),
     ]
 )

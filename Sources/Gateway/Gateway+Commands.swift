@@ -1,7 +1,7 @@
-internal import Beacon
+package import Beacon
 internal import OwnTracks
 internal import Presence
-internal import Regions
+package import Regions
 
 extension Gateway {
     /// Carries out a command, or says why not.
@@ -42,8 +42,6 @@ extension Gateway {
     private mutating func setWaypoints(
         _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
     ) -> [Effect] {
-        var regions = trackers[tracker].regions
-        let difference = regions.apply(reading.changes)
         counters.waypointsRefused += UInt64(reading.problemCount)
         var effects = reading.problems.prefix(10).map { problem in
             Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)"))
@@ -52,7 +50,14 @@ extension Gateway {
             effects.append(
                 .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
         }
-        return effects + replaceRegions(of: tracker, by: regions, difference, at: now)
+        return effects + change(reading.changes, of: tracker, at: now)
+    }
+
+    /// Merges changes into a tracker's regions, as one step.
+    package mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
+        var regions = trackers[tracker].regions
+        let difference = regions.apply(changes)
+        return replaceRegions(of: tracker, by: regions, difference, at: now)
     }
 
     private mutating func clearWaypoints(of tracker: Int, at now: MonotonicInstant) -> [Effect] {
@@ -67,7 +72,7 @@ extension Gateway {
     ) -> [Effect] {
         let text = "\(difference.inserted.count) new, \(difference.updated.count) changed, "
             + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
-        var effects: [Effect] = [.log(LogEntry(.info, "regions", "setWaypoints: \(text)"))]
+        var effects: [Effect] = [.log(LogEntry(.info, "regions", "regions: \(text)"))]
         guard !difference.isEmpty else { return effects }
         // The engine decides with the new regions while the old ones still name what is left.
         let old = trackers[tracker].regions

@@ -11,7 +11,8 @@ package struct Gateway: Sendable {
     package internal(set) var trackers: [TrackerState]
     package internal(set) var counters = Counters()
     var engine = PresenceEngine()
-    var wallClock: WallClock
+    package internal(set) var wallClock: WallClock
+    private var latest = MonotonicInstant.zero
     /// Whether the state of all regions was told since the start.
     private var hasAnnounced = false
 
@@ -24,8 +25,11 @@ package struct Gateway: Sendable {
     /// When `tick` has something to decide; nil while nothing is pending.
     package var nextDeadline: MonotonicInstant? { engine.nextDeadline }
 
-    /// Takes one input at `now`, which never lies before the previous one.
-    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
+    /// Takes one input at `now`. Time does not go backwards: an instant before the previous one (a report
+    /// that waited in a socket) counts as that one.
+    package mutating func handle(_ input: Input, at instant: MonotonicInstant) -> [Effect] {
+        let now = max(instant, latest)
+        latest = now
         switch input {
         case .sighting(let sighting):
             counters.sightings += 1

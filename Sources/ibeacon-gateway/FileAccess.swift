@@ -42,6 +42,17 @@ enum FileAccess {
         }
     }
 
+    /// Makes a directory that only its owner and group may enter, and those above it; one that is there stays.
+    static func createDirectory(_ path: String) throws(Failure) {
+        var prefix = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            prefix += prefix.isEmpty || prefix.hasSuffix("/") ? String(part) : "/\(part)"
+            guard mkdir(prefix, 0o750) == 0 || errno == EEXIST || exists(prefix) else {
+                throw Failure(.cannotCreate, "cannot create \(path): \(lastError)")
+            }
+        }
+    }
+
     private static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
         var offset = 0
         while offset < bytes.count {

@@ -1,0 +1,100 @@
+package import Beacon
+import CSystemd
+import Glibc
+
+/// The one thread that decides: descriptors, timers on CLOCK_BOOTTIME, signals and wake-ups from other
+/// threads, all as calls in turn. A thin owner of libsystemd's sd-event; `Docs/architecture.md` says why.
+///
+/// Not `Sendable` on purpose: everything but a `Waker` belongs to the thread that made the loop.
+/// What is registered lives as long as the object that `watch`, `timer` or `onSignal` returned.
+package final class EventLoop {
+    let handle: OpaquePointer
+
+    /// - Throws: what `sd_event_new` said; no descriptors or memory left.
+    package init() throws(SystemError) {
+        var event: OpaquePointer?
+        try checked("sd_event_new", sd_event_new(&event))
+        guard let event else { throw SystemError("sd_event_new", code: ENOMEM) }
+        handle = event
+    }
+
+    deinit { sd_event_unref(handle) }
+
+    /// Runs until `exit(_:)` and returns the code given to it.
+    package func run() throws(SystemError) -> Int32 {
+        try checked("sd_event_loop", sd_event_loop(handle))
+    }
+
+    /// Handles at most one event, waiting up to `timeout` for it.
+    ///
+    /// - Returns: whether something was handled.
+    package func step(timeout: Duration) throws(SystemError) -> Bool {
+        let microseconds = UInt64(max(0, timeout.nanoseconds / 1_000))
+        return try checked("sd_event_run", sd_event_run(handle, microseconds)) > 0
+    }
+
+    /// Ends `run()` after the handler that is running now.
+    ///
+    /// - Parameter code: the process exit code, 0 … 255.
+    package func exit(_ code: Int32) {
+        // Fails only in a forked child or when the loop has already ended; neither leaves anything to do.
+        _ = sd_event_exit(handle, code)
+    }
+
+    /// Lets the loop feed systemd's watchdog itself, so that a loop that hangs is noticed: sd-event wakes
+    /// between one half and three quarters of the interval, and only from its own iteration.
+    ///
+    /// - Returns: false where the service manager asked for no watchdog (`WATCHDOG_USEC` unset).
+    @discardableResult
+    package func feedWatchdog() throws(SystemError) -> Bool {
+        try checked("sd_event_set_watchdog", sd_event_set_watchdog(handle, 1)) > 0
+    }
+
+    /// Calls `handler` on this thread as long as `descriptor` is ready (level-triggered).
+    ///
+    /// The descriptor stays the caller's: drop the watch before closing it.
+    /// - Throws: EPERM for what cannot be polled, such as a regular file; EEXIST for a second watch on one descriptor.
+    package func watch(
+        _ descriptor: Int32, for interest: Readiness = .readable, _ handler: @escaping (Readiness) -> Void
+    ) throws(SystemError) -> DescriptorWatch {
+        try DescriptorWatch(loop: self, descriptor: descriptor, interest: interest, handler: handler)
+    }
+
+    /// A timer that is off until armed; it fires once per arming.
+    ///
+    /// - Parameter tolerance: how much later than asked it may fire, so that wake-ups share one; at least 1 µs.
+    package func timer(
+        tolerance: Duration = .milliseconds(10), _ handler: @escaping (MonotonicInstant) -> Void
+    ) throws(SystemError) -> LoopTimer {
+        try LoopTimer(loop: self, tolerance: tolerance, handler: handler)
+    }
+
+    /// Turns a signal into an ordinary event.
+    ///
+    /// Blocks the signal in the calling thread, so call it before any other thread starts: a signal that one
+    /// thread does not block goes past the loop to its default action.
+    package func onSignal(_ number: Int32, _ handler: @escaping () -> Void) throws(SystemError) -> SignalWatch {
+        try SignalWatch(loop: self, signal: number, handler: handler)
+    }
+
+    /// Something any thread may use to have `handler` called on this one; wake-ups that come together are one call.
+    package func waker(_ handler: @escaping () -> Void) throws(SystemError) -> WakerWatch {
+        try WakerWatch(loop: self, handler: handler)
+    }
+}
+
+/// What a descriptor is ready for, or is asked to be watched for.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+    package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// Exceptional data; a sysfs attribute or a netlink-like source that changed.
+    package static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
+    /// The other end has gone; reported whether asked for or not.
+    package static let hangUp = Readiness(rawValue: EPOLLHUP.rawValue)
+    /// The descriptor failed; reported whether asked for or not.
+    package static let failure = Readiness(rawValue: EPOLLERR.rawValue)
+}

@@ -1,0 +1,100 @@
+import CSystemd
+import Glibc
+import Synchronization
+
+/// Syslog's priorities, most serious first.
+package enum LogPriority: Int32, Sendable, Comparable {
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
+
+    package static func < (lhs: LogPriority, rhs: LogPriority) -> Bool { lhs.rawValue < rhs.rawValue }
+}
+
+/// Lines on standard error with journal priorities. Any thread may log; each line is one write.
+///
+/// Give it no secrets: values that are secret are of a type whose description is masked.
+package final class Log: Sendable {
+    /// How a line is written.
+    package enum Style: Sendable, Equatable {
+        /// `<N>text`: what the journal and syslog tools read from a pipe.
+        case prefixed
+        /// The text alone, for a person at a terminal; from a warning up with the word before it.
+        case plain
+    }
+
+    private let threshold: LogPriority
+    private let style: Style
+    private let descriptor: Int32
+    private let limiter: Mutex<LogLimiter>
+
+    /// - Parameters:
+    ///   - threshold: the least serious priority that is written.
+    ///   - style: nil to choose by what `descriptor` is.
+    package init(
+        threshold: LogPriority = .info, style: Style? = nil, descriptor: Int32 = STDERR_FILENO,
+        limiter: LogLimiter = LogLimiter()
+    ) {
+        self.threshold = threshold
+        self.style = style ?? (isatty(descriptor) == 1 ? .plain : .prefixed)
+        self.descriptor = descriptor
+        self.limiter = Mutex(limiter)
+    }
+
+    /// Lines suppressed by `once` so far.
+    package var suppressedTotal: Int { limiter.withLock { $0.suppressedTotal } }
+
+    package func error(_ text: @autoclosure () -> String) { write(.error, text) }
+    package func warning(_ text: @autoclosure () -> String) { write(.warning, text) }
+    package func notice(_ text: @autoclosure () -> String) { write(.notice, text) }
+    package func info(_ text: @autoclosure () -> String) { write(.info, text) }
+    package func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
+
+    /// Writes one line per kind and minute, with the number of those left out since the last one.
+    ///
+    /// - Parameter kind: what repeats, never made of outside data alone.
+    package func once(_ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String) {
+        guard priority <= threshold else { return }
+        let now = Clocks.now()
+        switch limiter.withLock({ $0.admit(kind, at: now) }) {
+        case .suppress: break
+        case .write(suppressed: 0): write(priority, text)
+        case .write(let suppressed): write(priority) { "\(text()) (and \(suppressed) more like it before)" }
+        }
+    }
+
+    private func write(_ priority: LogPriority, _ text: () -> String) {
+        guard priority <= threshold else { return }
+        let line = Array(Self.line(priority, text(), style: style).utf8)
+        var offset = 0
+        while offset < line.count {
+            let written = line.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
+            }
+            if written < 0, errno == EINTR { continue }
+            // Nobody left to tell: a closed or full log must not stop the service.
+            guard written > 0 else { return }
+            offset += written
+        }
+    }
+
+    /// One line in the given style. What outside data put into it cannot begin another line or reach a terminal as
+    /// control characters.
+    static func line(_ priority: LogPriority, _ text: String, style: Style) -> String {
+        var line =
+            switch (style, priority) {
+            case (.prefixed, _): "<\(priority.rawValue)>"
+            case (.plain, .error): "error: "
+            case (.plain, .warning): "warning: "
+            case (.plain, _): ""
+            }
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
+            line.unicodeScalars.append(isControl ? " " : scalar)
+        }
+        line.append("\n")
+        return line
+    }
+}

@@ -1,0 +1,51 @@
+package import Beacon
+
+/// Once per kind and minute: a fault that repeats a thousand times a second makes one line and a count.
+package struct LogLimiter: Sendable {
+    /// What to do with a line.
+    package enum Decision: Equatable, Sendable {
+        /// Write it, and say that `suppressed` of its kind were not written since the last one.
+        case write(suppressed: Int)
+        case suppress
+    }
+
+    private struct Kind {
+        var since: MonotonicInstant
+        var suppressed: Int
+    }
+
+    private let interval: Duration
+    private let capacity: Int
+    private var kinds: [String: Kind] = [:]
+    /// Lines not written so far.
+    package private(set) var suppressedTotal = 0
+
+    /// - Parameters:
+    ///   - interval: the time in which one line of a kind is written.
+    ///   - capacity: how many kinds are told apart; kinds may come from outside, and memory is finite.
+    package init(interval: Duration = .seconds(60), capacity: Int = 256) {
+        self.interval = interval
+        self.capacity = max(1, capacity)
+    }
+
+    package mutating func admit(_ kind: String, at now: MonotonicInstant) -> Decision {
+        if let known = kinds[kind], known.since.duration(to: now) < interval {
+            kinds[kind]?.suppressed += 1
+            suppressedTotal += 1
+            return .suppress
+        }
+        let suppressed = kinds[kind]?.suppressed ?? 0
+        if kinds[kind] == nil, kinds.count >= capacity { makeRoom(at: now) }
+        kinds[kind] = Kind(since: now, suppressed: 0)
+        return .write(suppressed: suppressed)
+    }
+
+    /// Forgets every kind whose interval is over, or the oldest if all are fresh.
+    private mutating func makeRoom(at now: MonotonicInstant) {
+        let stale = kinds.filter { $0.value.since.duration(to: now) >= interval }
+        for kind in stale.keys { kinds[kind] = nil }
+        if stale.isEmpty, let oldest = kinds.min(by: { $0.value.since < $1.value.since }) {
+            kinds[oldest.key] = nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package import Beacon
+import CSystemd
+import Glibc
+
+// Each class owns one sd_event_source. The source's userdata points back unretained: the source cannot outlive
+// the object, because deinit disables and drops it, and sd-event calls nothing that is disabled.
+// A handler may drop its own watch: the callback holds a strong reference for as long as it runs.
+
+/// A descriptor that is being watched, until this object goes.
+package final class DescriptorWatch {
+    private let loop: EventLoop
+    private var source: OpaquePointer?
+    fileprivate let handler: (Readiness) -> Void
+
+    init(
+        loop: EventLoop, descriptor: Int32, interest: Readiness, handler: @escaping (Readiness) -> Void
+    ) throws(SystemError) {
+        self.loop = loop
+        self.handler = handler
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try checked(
+            "sd_event_add_io",
+            sd_event_add_io(loop.handle, &source, descriptor, interest.rawValue, descriptorReady, context))
+    }
+
+    deinit { sd_event_source_disable_unref(source) }
+
+    /// Changes what is watched for; empty pauses all but failures.
+    package func update(_ interest: Readiness) throws(SystemError) {
+        try checked("sd_event_source_set_io_events", sd_event_source_set_io_events(source, interest.rawValue))
+    }
+}
+
+/// A one-shot timer on CLOCK_BOOTTIME that can be armed again at any time, until this object goes.
+package final class LoopTimer {
+    private let loop: EventLoop
+    private var source: OpaquePointer?
+    fileprivate let handler: (MonotonicInstant) -> Void
+
+    init(
+        loop: EventLoop, tolerance: Duration, handler: @escaping (MonotonicInstant) -> Void
+    ) throws(SystemError) {
+        self.loop = loop
+        self.handler = handler
+        // An accuracy of 0 would mean sd-event's default of 250 ms.
+        let accuracy = UInt64(max(1, tolerance.nanoseconds / 1_000))
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try checked(
+            "sd_event_add_time",
+            sd_event_add_time(loop.handle, &source, CLOCK_BOOTTIME, UInt64.max, accuracy, timerElapsed, context))
+        try checked("sd_event_source_set_enabled", sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF)))
+    }
+
+    deinit { sd_event_source_disable_unref(source) }
+
+    /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
+    package func arm(at instant: MonotonicInstant) throws(SystemError) {
+        // Rounded up: fired a microsecond early, the owner would find nothing due and arm again in a circle.
+        let nanoseconds = UInt64(max(0, instant.nanoseconds))
+        let microseconds = nanoseconds / 1_000 + (nanoseconds % 1_000 == 0 ? 0 : 1)
+        try checked("sd_event_source_set_time", sd_event_source_set_time(source, microseconds))
+        try checked(
+            "sd_event_source_set_enabled", sd_event_source_set_enabled(source, Int32(SD_EVENT_ONESHOT)))
+    }
+
+    /// Fires once after `delay` from now.
+    package func arm(after delay: Duration) throws(SystemError) {
+        try arm(at: Clocks.now().advanced(by: delay))
+    }
+
+    /// Forgets the arming, if any.
+    package func disarm() {
+        // Turning a valid source off cannot fail.
+        _ = sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF))
+    }
+}
+
+/// A signal that arrives as an event, until this object goes; the signal stays blocked after that.
+package final class SignalWatch {
+    private let loop: EventLoop
+    private var source: OpaquePointer?
+    fileprivate let handler: () -> Void
+
+    init(loop: EventLoop, signal: Int32, handler: @escaping () -> Void) throws(SystemError) {
+        self.loop = loop
+        self.handler = handler
+        // sd-event refuses (EBUSY) a signal that is not blocked.
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, signal)
+        let blocked = pthread_sigmask(SIG_BLOCK, &set, nil)
+        guard blocked == 0 else { throw SystemError("pthread_sigmask", code: blocked) }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try checked(
+            "sd_event_add_signal", sd_event_add_signal(loop.handle, &source, signal, signalArrived, context))
+    }
+
+    deinit { sd_event_source_disable_unref(source) }
+}
+
+private func descriptorReady(
+    _ source: OpaquePointer?, _ descriptor: Int32, _ events: UInt32, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    let watch = Unmanaged<DescriptorWatch>.fromOpaque(context).takeUnretainedValue()
+    watch.handler(Readiness(rawValue: events))
+    return 0
+}
+
+private func timerElapsed(
+    _ source: OpaquePointer?, _ microseconds: UInt64, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    let timer = Unmanaged<LoopTimer>.fromOpaque(context).takeUnretainedValue()
+    timer.handler(Clocks.now())
+    return 0
+}
+
+private func signalArrived(
+    _ source: OpaquePointer?, _ info: UnsafePointer<signalfd_siginfo>?, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue().handler()
+    return 0
+}

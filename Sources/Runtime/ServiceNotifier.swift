@@ -1,0 +1,43 @@
+import CSystemd
+import Glibc
+
+/// What the service manager is told (sd_notify(3)); says nothing and costs nothing outside systemd.
+package struct ServiceNotifier: Sendable {
+    package init() {}
+
+    /// Start-up is complete, or a reload is.
+    package func ready(status: String? = nil) {
+        send(fields: ["READY=1"], status: status)
+    }
+
+    /// One line for `systemctl status`.
+    package func status(_ text: String) {
+        send(fields: [], status: text)
+    }
+
+    /// A reload begins; `ready` ends it.
+    ///
+    /// CLOCK_MONOTONIC in microseconds is what `Type=notify-reload` asks for, to tell this reload from an earlier
+    /// one; it is read here because no other part of the program uses that clock.
+    package func reloading() {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let microseconds = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
+        send(fields: ["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"], status: nil)
+    }
+
+    /// The service is on its way out.
+    package func stopping(status: String? = nil) {
+        send(fields: ["STOPPING=1"], status: status)
+    }
+
+    private func send(fields: [String], status: String?) {
+        var lines = fields
+        if let status {
+            // A line break would begin another field.
+            lines.append("STATUS=" + String(status.map { $0.isNewline ? " " : $0 }))
+        }
+        // An unreachable manager is no reason to stop working.
+        _ = sd_notify(0, lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,133 @@
+import Gateway
+import OwnTracks
+import Regions
+import Testing
+
+@Suite("Commands")
+struct CommandTests {
+    @Test("setWaypoints inserts, updates and deletes by rid, and an unknown rid deletes nothing")
+    func merge() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(
+            GatewayHarness.waypoint("kitchen", rid: "k") + "," + GatewayHarness.waypoint("hall", rid: "h"))
+        house.setWaypoints(GatewayHarness.waypoint("cellar", rid: "k"))
+        #expect(house.gateway.trackers[0].regions.regions.map(\.displayName) == ["cellar", "hall"])
+        house.setWaypoints(GatewayHarness.waypoint("x", rid: "h", more: #","lat":100,"lon":500"#))
+        house.setWaypoints(GatewayHarness.waypoint("x", rid: "nobody", more: #","lat":100,"lon":500"#))
+        #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["k"])
+    }
+
+    @Test("one bad element is told with its index and reason; its neighbours stand")
+    func badElement() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(
+            GatewayHarness.waypoint("a", rid: "a") + #",{"_type":"waypoint","tst":1,"desc":"b:nonsense"},"#
+                + GatewayHarness.waypoint("c", rid: "c"))
+        #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a", "c"])
+        #expect(house.log.contains { $0.contains("waypoint 1") && $0.contains("nonsense") })
+        #expect(house.gateway.counters.waypointsRefused == 1)
+    }
+
+    @Test("a region that is removed while somebody is inside is left first, under its old name")
+    func removedWhileInside() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        _ = house.published()
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+        let messages = house.published()
+        #expect(messages.filter { $0.kind == .transition }.map { String(decoding: $0.payload, as: UTF8.self) }
+            .allSatisfy { $0.contains(#""desc":"kitchen","event":"leave""#) })
+        #expect(messages.last { $0.kind == .state }?.payload == [])
+        #expect(house.gateway.trackers[0].regions.regions.isEmpty)
+    }
+
+    @Test("a new name for a region is no leave; another beacon for it is")
+    func changedWhileInside() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        _ = house.published()
+        house.setWaypoints(GatewayHarness.waypoint("cellar", rid: "k"))
+        #expect(try house.events().isEmpty)
+        house.setWaypoints(GatewayHarness.waypoint("garage", rid: "k", suffix: ":9"))
+        #expect(try house.events() == ["leave cellar"])
+    }
+
+    @Test("waypoints answers on /waypoints with what setWaypoints would take back")
+    func export() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k", more: #","mine":[1]"#))
+        _ = house.published()
+        house.command(#"{"_type":"cmd","action":"waypoints"}"#)
+        #expect(
+            house.told() == [
+                """
+                owntracks/jane/hall/waypoints {"_type":"waypoints","waypoints":[{"_type":"waypoint",\
+                "desc":"kitchen:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7","lat":0,"lon":0,"mine":[1],"rad":0,\
+                "rid":"k","tst":1600000000}]}
+                """
+            ])
+    }
+
+    @Test("reportLocation answers with a location of trigger r")
+    func report() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6, tag: \"ground floor\"")
+        house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
+        let told = house.told()
+        #expect(told.count == 1)
+        #expect(told[0].hasPrefix("owntracks/jane/hall {"))
+        #expect(told[0].contains(#""t":"r","tag":"ground floor""#))
+    }
+
+    static let refused: [(command: String, configuration: String, isRetained: Bool, reason: String)] = [
+        ("not json", "", false, "not JSON"),
+        ("[]", "", false, "object"),
+        (#"{"_type":"cmd"}"#, "", false, "action is missing"),
+        (#"{"_type":"cmd","action":"setWaypoint"}"#, "", false, "did you mean 'setWaypoints'"),
+        (#"{"_type":"cmd","action":"restart"}"#, "", false, "systemd"),
+        (#"{"_type":"cmd","action":"clearWaypoints"}"#, "", true, "retained"),
+        (#"{"_type":"cmd","action":"reportLocation"}"#, "", true, "retained"),
+        (#"{"_type":"cmd","action":"clearWaypoints"}"#, "cmd: false,", false, "switched off"),
+        (#"{"_type":"cmd","action":"clearWaypoints"}"#, "encryptionKey: \"s3cr1t\",", false, "unencrypted"),
+    ]
+
+    @Test("what cannot be obeyed changes nothing and is logged with its reason", arguments: refused)
+    func refusal(row: (command: String, configuration: String, isRetained: Bool, reason: String)) throws {
+        var house = try GatewayHarness(row.configuration + "waypoints: [" + GatewayHarness.waypoint("a", rid: "a") + "]")
+        _ = house.published()
+        house.command(row.command, isRetained: row.isRetained)
+        #expect(house.log.contains { $0.contains(row.reason) })
+        #expect(house.published().isEmpty)
+        #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
+        #expect(house.gateway.counters.commandsRefused == 1)
+    }
+
+    @Test("a retained setWaypoints is obeyed: it may come again and changes nothing then")
+    func retainedWaypoints() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("a", rid: "a"), isRetained: true)
+        #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
+        _ = house.published()
+        house.setWaypoints(GatewayHarness.waypoint("a", rid: "a"), isRetained: true)
+        #expect(house.published().isEmpty)
+    }
+
+    @Test("each tracker has its own regions, commands and topics")
+    func trackers() throws {
+        var house = try GatewayHarness("trackers: [{tid: \"K1\", deviceId: \"keys\"}]")
+        house.setWaypoints(GatewayHarness.waypoint("mine", rid: "a"))
+        house.command(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(GatewayHarness.waypoint("keys", rid: "a"))]}"#,
+            tracker: 1)
+        try house.hear()
+        let told = house.told()
+        #expect(told.map { String($0.prefix { $0 != " " }) } == ["owntracks/jane/hall/event", "owntracks/jane/keys/event"])
+        #expect(told[1].contains(#""tid":"K1""#))
+    }
+}
+
+extension GatewayHarness {
+    /// The log so far.
+    var log: [String] { effects.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } } }
+}

@@ -1,0 +1,91 @@
+import Beacon
+import Gateway
+import OwnTracks
+import Regions
+import Testing
+
+/// A gateway in virtual time, and what came out of it.
+struct GatewayHarness {
+    static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+    /// What the wall clock shows when virtual time begins.
+    static let epoch: Int64 = 1_700_000_000
+
+    private(set) var gateway: Gateway
+    private(set) var now = MonotonicInstant.zero
+    private(set) var effects: [Effect] = []
+
+    /// - Parameter json: Members of the configuration, JSON5 without the outer braces.
+    init(_ json: String = "", isClockKnown: Bool = true) throws {
+        let text = "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", leaveAfter: 60, \(json)}"
+        let configuration = try Configuration(parsing: Array(text.utf8), hostName: "test")
+        gateway = Gateway(
+            configuration: configuration,
+            wallClock: WallClock(epochOffset: Self.epoch * 1_000_000_000, isKnown: isClockKnown))
+        effects += gateway.start(stored: [], at: now)
+        take(.listening(Receiver(index: 0), true))
+    }
+
+    mutating func take(_ input: Input) { effects += gateway.handle(input, at: now) }
+
+    /// Lets time pass, with every decision made when it is due.
+    mutating func wait(_ seconds: Int) {
+        let end = now.advanced(by: .seconds(seconds))
+        while let deadline = gateway.nextDeadline, deadline < end {
+            now = max(now, deadline)
+            take(.tick)
+        }
+        now = end
+        take(.tick)
+    }
+
+    mutating func hear(major: UInt16 = 1, minor: UInt16 = 7, rssi: Int8 = -60) throws {
+        let uuid = try #require(BeaconUUID(Self.uuid))
+        take(
+            .sighting(
+                Sighting(
+                    beacon: BeaconID(uuid: uuid, major: major, minor: minor), measuredPower: MeasuredPower(dBm: -59),
+                    rssi: RSSI(reported: rssi), receiver: Receiver(index: 0))))
+    }
+
+    /// A command on a tracker's `/cmd`.
+    mutating func command(
+        _ json: String, tracker: Int = 0, isRetained: Bool = false, wasEncrypted: Bool = false
+    ) {
+        let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
+        take(
+            .command(
+                ReceivedCommand(
+                    tracker: tracker, command: command, isRetained: isRetained, wasEncrypted: wasEncrypted)))
+    }
+
+    /// `setWaypoints` with these elements.
+    mutating func setWaypoints(_ elements: String, isRetained: Bool = false) {
+        command(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["# + elements + "]}}",
+            isRetained: isRetained)
+    }
+
+    /// One element of `setWaypoints`.
+    static func waypoint(_ name: String, rid: String, suffix: String = ":1:7", more: String = "") -> String {
+        #"{"_type":"waypoint","tst":1600000000,"rid":"\#(rid)","desc":"\#(name):\#(uuid)\#(suffix)"\#(more)}"#
+    }
+
+    /// What was published so far, and forgets it.
+    mutating func published() -> [Message] {
+        defer { effects = [] }
+        return effects.compactMap { if case .publish(let message) = $0 { message } else { nil } }
+    }
+
+    /// `topic payload` of each message so far that is no retained state, and forgets it.
+    mutating func told() -> [String] {
+        published().filter { $0.kind != .state }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+    }
+
+    /// `enter Kitchen` for each transition so far, and forgets it.
+    mutating func events() throws -> [String] {
+        try published().filter { $0.kind == .transition }.map { message in
+            let json = try JSONValue(parsing: message.payload)
+            return "\(json["event"]?.string ?? "?") \(json["desc"]?.string ?? "?")"
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Gateway
+import OwnTracks
+import Testing
+
+@Suite("Transitions")
+struct TransitionTests {
+    @Test("the message has every member of the contract, sorted, on one line")
+    func members() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6, tid: \"gw\"")
+        house.setWaypoints(GatewayHarness.waypoint("-kitchen", rid: "b4b412"))
+        try house.hear()
+        let event = try #require(house.told().first)
+        #expect(
+            event == """
+                owntracks/jane/hall/event {"_type":"transition","acc":10,"desc":"-kitchen","event":"enter","lat":52,\
+                "lon":6,"rid":"b4b412","t":"b","tid":"gw","tst":1700000000,"wtst":1600000000}
+                """)
+    }
+
+    @Test("transitions have QoS 1 and are never retained; locations are, if pubRetain says so", arguments: [true, false])
+    func retained(pubRetain: Bool) throws {
+        var house = try GatewayHarness("lat: 52, lon: 6, pubRetain: \(pubRetain)")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        let messages = house.published()
+        #expect(messages.filter { $0.kind == .transition }.map(\.isRetained) == [false])
+        #expect(messages.filter { $0.kind == .location }.map(\.isRetained) == [pubRetain])
+        #expect(messages.allSatisfy { $0.qos == 1 })
+    }
+
+    @Test("a location with the regions follows each transition, where the gateway's place is known")
+    func locationFollows() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6, tid: \"gw\"")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen|1|2", rid: "k"))
+        try house.hear()
+        #expect(
+            house.told().last == """
+                owntracks/jane/hall {"_type":"location","acc":10,"inregions":["kitchen"],"inrids":["k"],"lat":52,\
+                "lon":6,"t":"b","tid":"gw","tst":1700000000}
+                """)
+        house.wait(61)
+        #expect(
+            house.told().last == """
+                owntracks/jane/hall {"_type":"location","acc":10,"inregions":[],"inrids":[],"lat":52,\
+                "lon":6,"t":"b","tid":"gw","tst":1700000060}
+                """)
+    }
+
+    @Test("without a place no location is told")
+    func noPlace() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        #expect(house.told().count == 1)
+    }
+
+    @Test("leave carries the away position, and so does the location after it, until somebody is inside again")
+    func away() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6, away: {lat: 53, lon: 7, acc: 20}")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        #expect(house.told().allSatisfy { $0.contains("\"lat\":52") })
+        house.wait(61)
+        let left = house.told()
+        #expect(left.count == 2)
+        #expect(left.allSatisfy { $0.contains("\"acc\":20") && $0.contains("\"lat\":53") })
+    }
+
+    @Test("a circle that the gateway stands in counts among its regions; one that it does not stand in, does not")
+    func circles() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6")
+        house.setWaypoints(
+            #"{"_type":"waypoint","tst":1,"rid":"h","desc":"home","lat":52.0005,"lon":6,"rad":100},"#
+                + #"{"_type":"waypoint","tst":2,"rid":"w","desc":"work","lat":52.01,"lon":6,"rad":100},"#
+                + GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        #expect(house.told().last?.contains(#""inregions":["home","kitchen"],"inrids":["h","k"]"#) == true)
+    }
+
+    @Test("the retained state says who is inside since when")
+    func state() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "a/b"))
+        _ = house.published()
+        try house.hear(rssi: -61)
+        house.wait(61)
+        let states = house.published().filter { $0.kind == .state }
+        #expect(states.map(\.topic) == Array(repeating: "ibeacon-gateway/hall/region/a%2Fb", count: 2))
+        #expect(states.allSatisfy { $0.isRetained && !$0.isEncrypted })
+        #expect(
+            states.map { String(decoding: $0.payload, as: UTF8.self) } == [
+                #"{"desc":"kitchen","rssi":-61,"since":1700000000,"state":"inside"}"#,
+                #"{"desc":"kitchen","since":1700000060,"state":"outside"}"#,
+            ])
+    }
+
+    @Test("while the wall clock is unknown, messages carry the instant that their times are to be made of")
+    func unstamped() throws {
+        var house = try GatewayHarness(isClockKnown: false)
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        #expect(house.published().allSatisfy { $0.unstamped != nil })
+    }
+}
+
+@Suite("Monitoring modes")
+struct MonitoringTests {
+    @Test("quiet sends no region events but keeps the state; leaving quiet says nothing of the past")
+    func quiet() throws {
+        var house = try GatewayHarness("monitoring: -1")
+        house.setWaypoints(
+            GatewayHarness.waypoint("kitchen", rid: "k") + "," + GatewayHarness.waypoint("switch|1|-1", rid: "s", suffix: ":2"))
+        try house.hear()
+        #expect(house.told().isEmpty)
+        // A second beacon's region switches to mode 1.
+        try house.hear(major: 2)
+        #expect(try house.events().isEmpty)
+        house.wait(30)
+        try house.hear(major: 2)
+        house.wait(31)
+        #expect(try house.events() == ["leave kitchen"])
+    }
+
+    @Test("Name|1|-1 switches to quiet when it is left, after its own leave was told")
+    func switches() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("Home|1|-1", rid: "h"))
+        try house.hear()
+        house.wait(61)
+        #expect(try house.events() == ["enter Home", "leave Home"])
+        #expect(house.gateway.trackers[0].monitoring == .quiet)
+    }
+}
