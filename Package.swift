@@ -48,13 +48,19 @@ let package = Package(
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Runtime", ["Beacon", "CSystemd"]),
 
+        library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
+        adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
+
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
 
         .systemLibrary(name: "CGetopt"),
         .executableTarget(
             name: "ibeacon-gateway",
-            dependencies: ["Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Storage", "CGetopt"],
+            dependencies: [
+                "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Messaging", "Storage", "Runtime",
+                "CGetopt",
+            ],
             swiftSettings: settings),
 
         tests("BeaconTests", ["Beacon"]),

@@ -5,6 +5,7 @@ struct Subcommand {
 
     static var all: [Subcommand] {
         [
+            Subcommand(specification: RunCommand.specification, run: RunCommand.run),
             Subcommand(specification: ReplayCommand.specification, run: ReplayCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
         ]

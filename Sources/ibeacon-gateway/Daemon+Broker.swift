@@ -1,0 +1,131 @@
+internal import Beacon
+internal import Gateway
+internal import Messaging
+internal import OwnTracks
+internal import Runtime
+internal import Storage
+
+extension Daemon {
+    /// Messages that may be with the broker unacknowledged; the outbox hands out no more.
+    static let window = 20
+
+    func drainBroker() {
+        for event in broker?.takeEvents() ?? [] {
+            switch event {
+            case .connected(let sessionPresent): connected(sessionPresent)
+            case .disconnected(let failure, let retryIn):
+                isBrokerConnected = false
+                store?.submit(.window(0))
+                log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
+            case .message(let message): receive(message)
+            case .acknowledged(let token): store?.submit(.acknowledged(token.rawValue))
+            case .refused(let token, let refusal):
+                log.once("refused", .warning, "a message is set aside: \(refusal)")
+                store?.submit(.refused(token.rawValue, reason: "\(refusal)"))
+            case .subscriptionRefused(let filter):
+                log.once("subscription", .warning, "the broker will not let us hear \(filter); commands cannot arrive")
+            }
+        }
+    }
+
+    private func connected(_ sessionPresent: Bool) {
+        isBrokerConnected = true
+        let broker = settings.configuration.broker
+        log.notice("connected to \(broker.host):\(broker.port)")
+        store?.submit(.window(Self.window))
+        take(.brokerConnected(isNew: !sessionPresent), at: Clocks.now())
+    }
+
+    /// Messages from the outbox, on the disk by now.
+    func deliver(_ rows: [OutboxRow]) {
+        for row in rows {
+            let message = Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
+                qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain)
+            // There is room: the store hands out no more than the window.
+            if broker?.publish(message) == false { log.once("queue", .error, "the broker's queue is full") }
+        }
+    }
+
+    /// Where commands come in.
+    func subscribe() {
+        guard settings.configuration.obeysCommands else { return }
+        let topics = gateway.trackers.map { ($0.topics.command, QoS.atLeastOnce) }
+        broker?.subscribe(to: Dictionary(topics) { first, _ in first })
+    }
+
+    private func receive(_ message: ReceivedMessage) {
+        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
+        let command = Result { () throws(CommandError) in
+            try OwnTracks.Command(parsing: message.payload, base: settings.configuration.numberBase)
+        }
+        take(
+            .command(
+                ReceivedCommand(
+                    tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: false)),
+            at: Clocks.now())
+    }
+
+    // MARK: - Availability
+
+    func drainAvailability() {
+        for event in availability?.takeEvents() ?? [] {
+            guard case .connected = event else { continue }
+            sayAvailability("online")
+        }
+    }
+
+    /// Tells the home that we go on purpose; the broker would only tell it of an accident.
+    func sayGoodbye() {
+        sayAvailability("offline")
+        _ = availability?.stop(within: .seconds(2))
+    }
+
+    private func sayAvailability(_ state: String) {
+        _ = availability?.publish(
+            Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: 0), topic: DeviceTopics.availability(device: device),
+                payload: Array(state.utf8), qos: .atLeastOnce, retain: true))
+    }
+
+    private var device: String { settings.configuration.trackers[0].deviceID }
+}
+
+extension BrokerSettings {
+    /// Which of the two connections, and so which will.
+    enum Purpose {
+        /// OwnTracks' own: everything goes through it.
+        case ownTracks(at: Int64)
+        /// Holds the retained availability for Home Assistant.
+        case availability
+    }
+
+    init(_ configuration: Configuration, will purpose: Purpose) {
+        let broker = configuration.broker
+        let tracker = configuration.trackers[0]
+        self.init(host: broker.host, port: broker.port, clientID: broker.clientID)
+        if broker.tls {
+            tls = TLS(
+                caFile: broker.caFile, clientCertificateFile: broker.clientCertificateFile,
+                clientKeyFile: broker.clientKeyFile)
+        }
+        username = broker.username
+        password = broker.password
+        keepalive = broker.keepalive
+        cleanSession = broker.cleanSession
+        protocolLevel = broker.protocolLevel
+        let qos = QoS(rawValue: broker.qos) ?? .atLeastOnce
+        switch purpose {
+        case .ownTracks(let timestamp):
+            will = Will(
+                topic: tracker.topics.base, payload: LastWill(timestamp: timestamp).payload.bytes, qos: qos,
+                retain: false)
+        case .availability:
+            clientID += "-availability"
+            cleanSession = true
+            will = Will(
+                topic: DeviceTopics.availability(device: tracker.deviceID), payload: Array("offline".utf8), qos: qos,
+                retain: true)
+        }
+    }
+}

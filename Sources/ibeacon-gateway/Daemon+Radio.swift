@@ -1,0 +1,61 @@
+internal import Beacon
+internal import Gateway
+internal import OwnTracks
+internal import Runtime
+internal import Scanning
+
+/// Takes iBeacon frames out of advertising packets.
+struct Recognition {
+    private(set) var malformed = MalformedCounters()
+
+    mutating func sighting(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver) -> Sighting? {
+        guard let frame = IBeacon(advertisingData: data, malformed: &malformed) else { return nil }
+        return Sighting(beacon: frame.id, measuredPower: frame.measuredPower, rssi: report.rssi, receiver: receiver)
+    }
+}
+
+extension Daemon: ScannerOutput {
+    func startScanner() {
+        let host = LoopScannerHost(loop: loop, log: log)
+        let scanner: any Scanner
+        switch settings.configuration.scanner {
+        case .capture(let file, let speed):
+            let path = FileAccess.resolve(file, beside: settings.path)
+            scanner = CaptureScanner(path: path, speed: speed, host: host, output: self)
+        case .auto, .mgmt, .hci, .bluez:
+            log.error("this version hears captures only; set scanner: {capture: FILE}")
+            return
+        }
+        self.scanner = scanner
+        do throws(ScannerError) {
+            try scanner.start()
+        } catch {
+            log.error("cannot scan: \(error)")
+        }
+    }
+
+    func heard(
+        _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
+    ) {
+        guard let sighting = recognised.sighting(in: data, of: report, by: receiver) else { return }
+        take(.sighting(sighting), at: instant)
+    }
+
+    func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
+        log.info("\(isListening ? "listening" : "not listening"): \(reason)")
+        take(.listening(receiver, isListening), at: instant)
+    }
+
+    func notice(_ notice: ScannerNotice) {
+        switch notice.level {
+        case .debug: log.debug(notice.text)
+        case .info: log.info(notice.text)
+        case .warning: log.warning(notice.text)
+        case .error: log.error(notice.text)
+        }
+    }
+
+    func finished(at instant: MonotonicInstant) {
+        log.notice("the recording has ended; from here on there is silence")
+    }
+}

@@ -1,0 +1,122 @@
+internal import Beacon
+internal import Gateway
+internal import OwnTracks
+internal import Presence
+internal import Regions
+internal import Runtime
+internal import Storage
+
+extension Daemon {
+    /// Carries out what the gateway decided: all that one decision changes is written in one transaction,
+    /// and no message goes to the broker before it is on the disk.
+    func perform(_ effects: [Effect]) {
+        guard !effects.isEmpty else { return }
+        var changes: [StoreChange] = []
+        for effect in effects {
+            switch effect {
+            case .publish(let message): changes += change(for: message)
+            case .regions(let tracker, let regions):
+                changes.append(.regions(tracker: base(of: tracker), regions.regions))
+            case .record(let record): changes.append(.history(entry(for: record)))
+            case .monitoring(let tracker, let mode):
+                changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
+            case .log(let entry): write(entry)
+            }
+        }
+        guard !changes.isEmpty else { return }
+        store?.submit(.commit(token: nextCommit, changes))
+        nextCommit += 1
+    }
+
+    func drainStore() {
+        for event in store?.drain() ?? [] {
+            switch event {
+            case .opened(let snapshot): open(snapshot)
+            case .deliver(let rows): deliver(rows)
+            case .regionEdits(let edits): take(edits)
+            case .notice(let notice): write(notice)
+            case .unavailable(let failure), .troubled(let failure):
+                log.error("the state cannot be written: \(failure.error); it is tried again")
+            case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
+            case .failed(_, let error, let willRetry):
+                log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
+            case .stateLost: writeAll()
+            case .committed, .stopped: break
+            }
+        }
+    }
+
+    /// Everything that is kept, anew: the file under it is another.
+    private func writeAll() {
+        perform(gateway.trackers.enumerated().map { .regions(tracker: $0.offset, $0.element.regions) })
+    }
+
+    private func open(_ snapshot: StoreSnapshot) {
+        do {
+            try begin(with: snapshot)
+        } catch {
+            log.error("cannot start: \(error)")
+            loop.exit(ExitCode.software.rawValue)
+        }
+    }
+
+    /// Regions that the command line changed, as if a command had brought them.
+    private func take(_ edits: [RegionEdit]) {
+        for (tracker, state) in gateway.trackers.enumerated() {
+            let changes = edits.filter { $0.tracker == state.topics.base }.map(\.change)
+            guard !changes.isEmpty else { continue }
+            perform(gateway.change(changes, of: tracker, at: Clocks.now()))
+        }
+        if let last = edits.map(\.id).max() {
+            store?.submit(.commit(token: nextCommit, [.editsTaken(upTo: last)]))
+            nextCommit += 1
+        }
+        armDeadline()
+    }
+
+    private func change(for message: Message) -> [StoreChange] {
+        guard !settings.configuration.broker.isOffline else { return [] }
+        let kind: MessageKind =
+            switch message.kind {
+            case .transition: .transition
+            case .location: .location
+            case .state: .state
+            case .reply: .other
+            }
+        return [
+            .message(
+                OutgoingMessage(
+                    tracker: base(of: message.tracker), topic: message.topic, payload: message.payload,
+                    qos: message.qos, retain: message.isRetained, kind: kind,
+                    happened: message.unstamped ?? Clocks.now(),
+                    stamp: message.unstamped == nil ? .exact : .provisional))
+        ]
+    }
+
+    private func entry(for record: TransitionRecord) -> HistoryEntry {
+        HistoryEntry(
+            tracker: base(of: record.key.tracker), rid: record.key.rid, name: record.name,
+            event: record.isEnter ? .enter : .leave, beacon: record.beacon, timestamp: record.timestamp,
+            stamp: gateway.wallClock.isKnown ? .exact : .provisional, happened: record.instant)
+    }
+
+    private func base(of tracker: Int) -> String { gateway.trackers[tracker].topics.base }
+
+    private func write(_ entry: LogEntry) {
+        switch entry.level {
+        case .debug: log.debug(entry.text)
+        case .info: log.info(entry.text)
+        case .notice: log.notice(entry.text)
+        case .warning: log.once(entry.kind, .warning, entry.text)
+        case .error: log.once(entry.kind, .error, entry.text)
+        }
+    }
+
+    private func write(_ notice: StoreNotice) {
+        switch notice.level {
+        case .info: log.info(notice.text)
+        case .warning: log.warning(notice.text)
+        case .error: log.error(notice.text)
+        }
+    }
+}

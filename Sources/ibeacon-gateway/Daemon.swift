@@ -1,0 +1,183 @@
+internal import Beacon
+internal import Gateway
+internal import Glibc
+internal import Messaging
+internal import OwnTracks
+internal import Regions
+internal import Runtime
+internal import Scanning
+internal import Storage
+
+/// The service: joins radio, core, store and broker. One thread, this one, decides; the store's and the
+/// broker's threads carry, and wake it.
+final class Daemon {
+    let loop: EventLoop
+    let log: Log
+    var settings: Settings
+    var gateway: Gateway
+    let notifier = ServiceNotifier()
+    /// Takes iBeacons out of what scanners hear.
+    var recognised = Recognition()
+    var scanner: (any Scanner)?
+    var store: Store?
+    var broker: BrokerConnection?
+    /// MQTT gives a connection one will, and OwnTracks has it; this one's says `offline`.
+    var availability: BrokerConnection?
+    var isBrokerConnected = false
+    var nextCommit: UInt64 = 1
+    private var storeWaker: WakerWatch?
+    private var brokerWaker: WakerWatch?
+    private var availabilityWaker: WakerWatch?
+    private var deadlineTimer: LoopTimer?
+    private var armedDeadline: MonotonicInstant?
+    private var clockWatch: WallClockWatch?
+    private var clockTimer: LoopTimer?
+    private var signals: [SignalWatch] = []
+    private var isStopping = false
+
+    init(settings: Settings, log: Log) throws(SystemError) {
+        self.settings = settings
+        self.log = log
+        loop = try EventLoop()
+        gateway = Gateway(configuration: settings.configuration, wallClock: WallClockJudge.read())
+    }
+
+    /// Runs until a signal ends it.
+    func run() throws -> ExitCode {
+        try watchSignals()
+        try watchClock()
+        deadlineTimer = try loop.timer { [unowned self] now in
+            armedDeadline = nil
+            take(.tick, at: now)
+        }
+        try openStore()
+        let code = try loop.run()
+        return ExitCode(rawValue: code) ?? .software
+    }
+
+    /// Lets the gateway decide, carries out what it decided, and sees to it that it is asked again in time.
+    func take(_ input: Input, at now: MonotonicInstant) {
+        perform(gateway.handle(input, at: now))
+        armDeadline()
+    }
+
+    /// Sets the timer for the gateway's next decision. A deadline that moved back needs no new timer:
+    /// the old one fires, finds nothing due, and is set again.
+    func armDeadline() {
+        guard let deadline = gateway.nextDeadline else { return }
+        if let armedDeadline, armedDeadline <= deadline { return }
+        armedDeadline = deadline
+        do throws(SystemError) {
+            try deadlineTimer?.arm(at: deadline)
+        } catch {
+            log.error("cannot set a timer: \(error)")
+        }
+    }
+
+    // MARK: - Start and end
+
+    private func openStore() throws {
+        let waker = try loop.waker { [unowned self] in drainStore() }
+        storeWaker = waker
+        let storeSettings = StoreSettings(
+            directory: settings.stateDirectory, boot: try Boot.identifier(), now: { Clocks.now() }, restamp: restamped)
+        store = try Store(storeSettings, wake: waker.waker.wake)
+    }
+
+    /// The store is open: the gateway begins with what it kept, and the world may come in.
+    func begin(with snapshot: StoreSnapshot) throws {
+        let now = Clocks.now()
+        let trackers = settings.configuration.trackers
+        perform(gateway.start(stored: trackers.map { .init(snapshot.regions[$0.topics.base] ?? []) }, at: now))
+        readClock()
+        try connectBroker()
+        startScanner()
+        armDeadline()
+        let regions = gateway.trackers.reduce(0) { $0 + $1.regions.regions.count }
+        let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
+        log.notice("ibeacon-gateway \(Main.version) is running: \(text)")
+        notifier.ready(status: text)
+        _ = try? loop.feedWatchdog()
+    }
+
+    private func connectBroker() throws {
+        let configuration = settings.configuration
+        guard !configuration.broker.isOffline else {
+            log.notice("offline (port 0): events are kept in the history, nothing is sent")
+            return
+        }
+        let waker = try loop.waker { [unowned self] in drainBroker() }
+        brokerWaker = waker
+        broker = try BrokerConnection(
+            BrokerSettings(configuration, will: .ownTracks(at: Clocks.wallSeconds())), wake: waker.waker.wake)
+        let availabilityWaker = try loop.waker { [unowned self] in drainAvailability() }
+        self.availabilityWaker = availabilityWaker
+        availability = try BrokerConnection(
+            BrokerSettings(configuration, will: .availability), wake: availabilityWaker.waker.wake)
+        subscribe()
+        try broker?.start()
+        try availability?.start()
+    }
+
+    private func watchSignals() throws(SystemError) {
+        for signal in [SIGTERM, SIGINT] {
+            signals.append(try loop.onSignal(signal) { [unowned self] in stop() })
+        }
+        signals.append(try loop.onSignal(SIGHUP) { [unowned self] in reload() })
+    }
+
+    private func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        notifier.stopping()
+        log.notice("stopping")
+        scanner?.stop()
+        sayGoodbye()
+        _ = broker?.stop(within: .seconds(2))
+        drainBroker()
+        if store?.stop(within: .seconds(10)) == false { log.error("the disk is too slow; what was not written is lost") }
+        loop.exit(ExitCode.ok.rawValue)
+    }
+
+    private func reload() {
+        notifier.reloading()
+        defer { notifier.ready() }
+        guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
+        do throws(Failure) {
+            let configuration = try Settings.read(path)
+            settings.configuration = configuration
+            take(.configuration(configuration), at: Clocks.now())
+            log.notice("read \(path) again; host, scanner and HTTP settings need a restart")
+        } catch {
+            log.error("\(error.message); the old settings stay in force")
+        }
+    }
+
+    // MARK: - Clock
+
+    private func watchClock() throws(SystemError) {
+        clockWatch = try WallClockWatch(loop: loop) { [unowned self] in readClock() }
+        clockTimer = try loop.timer(tolerance: .seconds(1)) { [unowned self] _ in readClock() }
+    }
+
+    private func readClock() {
+        let clock = WallClockJudge.read()
+        let wasKnown = gateway.wallClock.isKnown
+        take(.wallClock(clock), at: Clocks.now())
+        if clock.isKnown {
+            store?.submit(.clockIsKnown(WallClockReading(epochNanosecondsAtBoot: clock.epochOffset)))
+            if !wasKnown { log.notice("the wall clock is set") }
+        } else {
+            log.once("clock", .notice, "the wall clock is not set yet; messages wait for it")
+            try? clockTimer?.arm(after: .seconds(5))
+        }
+    }
+}
+
+/// The boot that the monotonic clock counts from.
+private enum Boot {
+    static func identifier() throws(Failure) -> String {
+        let bytes = try FileAccess.read("/proc/sys/kernel/random/boot_id")
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+}
