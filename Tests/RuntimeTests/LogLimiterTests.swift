@@ -1,0 +1,37 @@
+import Beacon
+import Runtime
+import Testing
+
+@Suite struct LogLimiterTests {
+    private func at(_ seconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test func `the first line of a kind is written and the rest of the minute suppressed`() {
+        var limiter = LogLimiter()
+        #expect(limiter.admit("a", at: at(0)) == .write(suppressed: 0))
+        #expect(limiter.admit("a", at: at(1)) == .suppress)
+        #expect(limiter.admit("a", at: at(59)) == .suppress)
+        #expect(limiter.suppressedTotal == 2)
+    }
+
+    @Test func `the next line after a minute tells how many were left out`() {
+        var limiter = LogLimiter()
+        for second in 0..<60 { _ = limiter.admit("a", at: at(Int64(second))) }
+        #expect(limiter.admit("a", at: at(60)) == .write(suppressed: 59))
+        #expect(limiter.admit("a", at: at(120)) == .write(suppressed: 0))
+    }
+
+    @Test func `kinds do not suppress each other`() {
+        var limiter = LogLimiter()
+        _ = limiter.admit("a", at: at(0))
+        #expect(limiter.admit("b", at: at(0)) == .write(suppressed: 0))
+    }
+
+    @Test func `more kinds than there is room for make the oldest forgotten, not the memory grow`() {
+        var limiter = LogLimiter(capacity: 2)
+        _ = limiter.admit("a", at: at(0))
+        _ = limiter.admit("b", at: at(1))
+        _ = limiter.admit("c", at: at(2))
+        #expect(limiter.admit("b", at: at(3)) == .suppress)
+        #expect(limiter.admit("a", at: at(3)) == .write(suppressed: 0))
+    }
+}
