@@ -45,6 +45,9 @@ let package = Package(
 
         adapter("Scanning", ["Beacon"]),
 
+        library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
+        adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),

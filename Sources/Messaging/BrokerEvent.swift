@@ -1,0 +1,67 @@
+/// What the broker's thread tells its owner. Values only.
+package enum BrokerEvent: Hashable, Sendable {
+    /// The broker accepted us; `sessionPresent`: it remembered us.
+    case connected(sessionPresent: Bool)
+    /// An attempt failed or a connection ended; the next attempt follows by itself after `retryIn`.
+    case disconnected(BrokerFailure, retryIn: Duration)
+    case message(ReceivedMessage)
+    /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
+    case acknowledged(MessageToken)
+    /// It will not be sent, or the broker will not have it, however often it is tried.
+    case refused(MessageToken, Refusal)
+    /// The broker will not let us hear this (MQTT 3.1.1 and later say so).
+    case subscriptionRefused(topicFilter: String)
+}
+
+/// The owner's own number for a message that it publishes. Never reuse one that is unanswered.
+package struct MessageToken: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A message to publish.
+package struct OutgoingMessage: Hashable, Sendable {
+    package var token: MessageToken
+    package var topic: String
+    package var payload: [UInt8]
+    package var qos: QoS
+    package var retain: Bool
+
+    package init(token: MessageToken, topic: String, payload: [UInt8], qos: QoS, retain: Bool) {
+        self.token = token
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retain = retain
+    }
+}
+
+/// A message that came from the broker. Bytes from outside: believe nothing.
+package struct ReceivedMessage: Hashable, Sendable {
+    package var topic: String
+    package var payload: [UInt8]
+    package var qos: QoS
+    /// It was kept by the broker and is not news.
+    package var retained: Bool
+}
+
+/// Why a message was refused for good.
+package enum Refusal: Hashable, Sendable, CustomStringConvertible {
+    /// A topic with a wildcard, a NUL or over 65535 bytes, or a payload over 256 MiB.
+    case malformed
+    /// Larger than the broker said it takes (MQTT 5 only).
+    case tooLarge
+    /// A reason code of MQTT 5, 0x80 or above.
+    case byBroker(reasonCode: UInt8)
+    /// Alone on the connection, it made the broker close it, this many times in a row.
+    case endsConnection(times: Int)
+
+    package var description: String {
+        switch self {
+        case .malformed: "not a topic or payload that MQTT can carry"
+        case .tooLarge: "larger than the broker takes"
+        case .byBroker(let code): "the broker refuses it: \(BrokerFailure.reason(code: code))"
+        case .endsConnection(let times): "the broker ended the connection at it \(times) times in a row"
+        }
+    }
+}

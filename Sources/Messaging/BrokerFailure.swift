@@ -1,0 +1,89 @@
+/// Why there is no connection, in a form that a status page can show and a user can act on. None is fatal.
+package enum BrokerFailure: Error, Hashable, Sendable {
+    /// The settings cannot be used as they are: a certificate file that cannot be read, for one.
+    case settings(String)
+    /// The host's name has no address; with the resolver's words.
+    case nameNotResolved(String)
+    /// TCP found no way; with the system's words.
+    case unreachable(String)
+    /// The broker's certificate was not accepted, or ours was not; with OpenSSL's words.
+    case tls(String)
+    /// CONNACK said no; a code of MQTT 3.1.1 (1 ... 5) or of MQTT 5 (0x80 and above).
+    case notAccepted(code: UInt8)
+    /// TCP was connected and nothing came for as long as `BrokerSettings.connectTimeout`.
+    case silent
+    /// A ping was not answered.
+    case keepaliveMissed
+    /// The broker closed the connection; with its code if it speaks MQTT 5 and gave one.
+    case closed(code: UInt8?)
+    /// It does not speak MQTT as agreed.
+    case protocolViolation
+    case other(String)
+
+    /// The login, and nothing else, is what to look at.
+    package var isLogin: Bool {
+        guard case .notAccepted(let code) = self else { return false }
+        return [4, 5, 0x86, 0x87, 0x8c].contains(code)
+    }
+}
+
+extension BrokerFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .settings(let what): what
+        case .nameNotResolved(let why): "the broker's name cannot be resolved: \(why)"
+        case .unreachable(let why): "the broker cannot be reached: \(why)"
+        case .tls(let why): "TLS failed: \(why)"
+        case .notAccepted(let code): "the broker does not accept us: \(Self.connectReason(code: code))"
+        case .silent: "something accepts connections there but does not answer as a broker"
+        case .keepaliveMissed: "the broker no longer answers"
+        case .closed(nil): "the connection was closed"
+        case .closed(let code?): "the broker closed the connection: \(Self.reason(code: code))"
+        case .protocolViolation: "what answers there does not speak MQTT as it should"
+        case .other(let why): why
+        }
+    }
+
+    /// MQTT 3.1.1, section 3.2.2.3; larger codes are those of MQTT 5.
+    static func connectReason(code: UInt8) -> String {
+        switch code {
+        case 1: "it does not speak this MQTT protocol level"
+        case 2: "it refuses the client id"
+        case 3: "it is unavailable"
+        case 4: "wrong user name or password"
+        case 5: "not authorised (wrong user name or password, or no right to connect)"
+        default: reason(code: code)
+        }
+    }
+
+    /// MQTT 5, section 2.4, the codes that a client can meet.
+    static func reason(code: UInt8) -> String {
+        switch code {
+        case 0x00: "normal disconnection"
+        case 0x81: "malformed packet"
+        case 0x82: "protocol error"
+        case 0x84: "it does not speak this MQTT protocol level"
+        case 0x85: "it refuses the client id"
+        case 0x86: "wrong user name or password"
+        case 0x87: "not authorised"
+        case 0x88: "it is unavailable"
+        case 0x89: "it is busy"
+        case 0x8a: "this client is banned"
+        case 0x8b: "it is shutting down"
+        case 0x8c: "wrong authentication method"
+        case 0x8d: "keepalive missed"
+        case 0x8e: "another client took this client id"
+        case 0x90: "topic name not allowed"
+        case 0x93: "too many messages at once"
+        case 0x95: "packet too large"
+        case 0x96: "messages come too fast"
+        case 0x97: "quota exceeded"
+        case 0x99: "payload format invalid"
+        case 0x9a: "it keeps no retained messages"
+        case 0x9b: "it does not support this QoS"
+        case 0x9c, 0x9d: "use another server"
+        case 0x9f: "connections come too fast"
+        default: "reason code \(code)"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import OwnTracks
+
+/// How to reach the broker and what to agree on with it. Secrets are values here: files that hold them
+/// have been read by then.
+package struct BrokerSettings: Hashable, Sendable {
+    package var host: String
+    /// 1 ... 65535; an offline gateway makes no connection.
+    package var port: UInt16
+    /// nil: a plain connection.
+    package var tls: TLS?
+    package var username: String?
+    package var password: Secret?
+    package var clientID: String
+    /// Whole seconds, 5 ... 65535 (libmosquitto's limits; brought into them); zero: none, and a dead
+    /// connection is noticed only when TCP notices it.
+    package var keepalive: Duration = .seconds(60)
+    /// The broker forgets queued messages and subscriptions when the connection ends.
+    package var cleanSession = false
+    package var protocolLevel: MQTTProtocolLevel = .v3_1_1
+    /// Published by the broker if the connection ends without a good-bye.
+    package var will: Will?
+    /// From the start of an attempt to the broker's CONNACK, name look-up and TCP's own connecting excepted.
+    package var connectTimeout: Duration = .seconds(15)
+    package var limits = QueueLimits()
+
+    package init(host: String, port: UInt16, clientID: String) {
+        self.host = host
+        self.port = port
+        self.clientID = clientID
+    }
+
+    /// Whom to trust, and how to be trusted.
+    package struct TLS: Hashable, Sendable {
+        /// PEM file; nil: the system's certificates.
+        package var caFile: String?
+        /// PEM files, both or none.
+        package var clientCertificateFile: String?
+        package var clientKeyFile: String?
+
+        package init(caFile: String? = nil, clientCertificateFile: String? = nil, clientKeyFile: String? = nil) {
+            self.caFile = caFile
+            self.clientCertificateFile = clientCertificateFile
+            self.clientKeyFile = clientKeyFile
+        }
+    }
+
+    /// The last will; never retained, as a retained one would be taken for the latest location.
+    package struct Will: Hashable, Sendable {
+        package var topic: String
+        package var payload: [UInt8]
+        package var qos: QoS
+
+        package init(topic: String, payload: [UInt8], qos: QoS) {
+            self.topic = topic
+            self.payload = payload
+            self.qos = qos
+        }
+    }
+
+    /// What is kept in memory at most, in either direction. The outbox on disk is the queue that matters.
+    package struct QueueLimits: Hashable, Sendable {
+        /// Messages that wait for a connection or for a place in flight.
+        package var outgoing = 256
+        /// Messages handed to the broker and not yet acknowledged; libmosquitto's own limit, too.
+        package var inFlight = 20
+        /// Received messages that the owner has not taken yet; the oldest go first.
+        package var incoming = 256
+        /// Bytes of payload among them, and of one message at most.
+        package var incomingBytes = 16 << 20
+
+        package init() {}
+    }
+}
+
+/// Quality of service of MQTT.
+package enum QoS: UInt8, Hashable, Sendable, CaseIterable, Comparable {
+    case atMostOnce = 0
+    case atLeastOnce = 1
+    case exactlyOnce = 2
+
+    package static func < (lhs: QoS, rhs: QoS) -> Bool { lhs.rawValue < rhs.rawValue }
+}

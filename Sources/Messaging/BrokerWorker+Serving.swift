@@ -1,0 +1,133 @@
+internal import Beacon
+internal import CMosquitto
+internal import Glibc
+
+private let peerClosed = Int32(poll_peer_closed)
+
+extension BrokerWorker {
+    /// Drives one connection. It returns when the connection ended as it was told to.
+    mutating func serve(answerBy deadline: MonotonicInstant) throws(BrokerFailure) {
+        var nextTick = MonotonicInstant.now
+        while let descriptor = client?.descriptor {
+            if acceptedAt == nil, .now >= deadline { throw .silent }
+            if try sayGoodbye() { return }
+            try poll(descriptor, until: min(nextTick, acceptedAt == nil ? deadline : nextTick))
+            if .now >= nextTick {
+                try client?.tick()
+                nextTick = .now.advanced(by: .seconds(1))
+            }
+            report()
+            takeOrders()
+            try publish()
+        }
+        guard stopBy != nil else { throw .closed(code: nil) }
+    }
+
+    /// Waits for the socket or the owner, and lets the library read and write.
+    private mutating func poll(_ descriptor: Int32, until end: MonotonicInstant) throws(BrokerFailure) {
+        let wanted = POLLIN | peerClosed | (client?.wantsToWrite == true ? POLLOUT : 0)
+        var watched = [
+            pollfd(fd: descriptor, events: Int16(wanted), revents: 0),
+            pollfd(fd: mailbox.bell.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        let ready = Glibc.poll(&watched, 2, MonotonicInstant.now.milliseconds(until: end))
+        guard ready > 0 else { return }
+        let happened = Int32(watched[0].revents)
+        if happened & POLLOUT != 0 { try client?.write() }
+        if happened & (POLLIN | peerClosed | POLLHUP | POLLERR) != 0 {
+            try client?.read()
+            // While TLS shakes hands, libmosquitto takes the end of the connection for "try again", and
+            // would be asked again at once, for ever.
+            if client?.descriptor == descriptor, happened & peerClosed != 0, Self.isExhausted(descriptor) {
+                throw .closed(code: nil)
+            }
+        }
+    }
+
+    /// The other side has closed, and all that it sent before has been read.
+    private static func isExhausted(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)
+    }
+
+    /// Hands over what there is a place for.
+    private mutating func publish() throws(BrokerFailure) {
+        guard acceptedAt != nil else { return }
+        while client?.descriptor != nil, let message = window.next() {
+            switch client?.publish(message) {
+            case .handedOver(let messageID):
+                window.handedOver(message, messageID: messageID)
+                // QoS 0 is answered within the call, if it could be written at once.
+                if message.qos == .atMostOnce { report() }
+            case .refused(let why):
+                mailbox.post([.refused(message.token, why)])
+            case .failed, nil:
+                window.giveBack(message)
+                throw .other("libmosquitto is out of memory")
+            }
+        }
+    }
+
+    /// Once told to stop: waits for what is in flight, within bounds, then disconnects properly.
+    private mutating func sayGoodbye() throws(BrokerFailure) -> Bool {
+        guard let stopBy else { return false }
+        let late = MonotonicInstant.now >= stopBy
+        guard acceptedAt != nil, !late else {
+            client?.disconnect()
+            return true
+        }
+        guard window.isEmpty else { return false }
+        client?.disconnect()
+        // Written at once, as a rule; else the next rounds write it.
+        return client?.descriptor == nil
+    }
+
+    mutating func subscribe(to wanted: [String: QoS]) {
+        let gone = subscriptions.keys.filter { wanted[$0] == nil }
+        let new = wanted.filter { subscriptions[$0.key] != $0.value }
+        subscriptions = wanted
+        guard acceptedAt != nil else { return }
+        for filter in gone { client?.unsubscribe(filter) }
+        request(new)
+    }
+
+    private mutating func request(_ filters: [String: QoS]) {
+        for (filter, qos) in filters {
+            if let messageID = client?.subscribe(filter, qos: qos) {
+                requested[messageID] = filter
+            } else {
+                mailbox.post([.subscriptionRefused(topicFilter: filter)])
+            }
+        }
+    }
+
+    /// Passes on to the owner what the callbacks wrote down.
+    mutating func report() {
+        guard let sink = client?.sink else { return }
+        var events: [BrokerEvent] = []
+        if acceptedAt == nil, let connack = sink.connack, connack.code == 0 {
+            acceptedAt = .now
+            events.append(.connected(sessionPresent: connack.sessionPresent))
+            requested = [:]
+            // Also when the broker remembers us: what we want may have changed since.
+            request(subscriptions)
+        }
+        for completion in sink.completions {
+            guard let message = window.answered(messageID: completion.messageID) else { continue }
+            events.append(
+                completion.code < 0x80
+                    ? .acknowledged(message.token)
+                    : .refused(message.token, .byBroker(reasonCode: completion.code)))
+        }
+        for suback in sink.subacks {
+            guard let filter = requested.removeValue(forKey: suback.messageID) else { continue }
+            if suback.granted.contains(where: { $0 >= 0x80 }) {
+                events.append(.subscriptionRefused(topicFilter: filter))
+            }
+        }
+        events += sink.messages.map(BrokerEvent.message)
+        mailbox.post(events, unusableMessages: sink.unusableMessages)
+        sink.forgetReported()
+    }
+}

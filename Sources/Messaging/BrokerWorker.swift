@@ -1,0 +1,72 @@
+internal import Beacon
+internal import CMosquitto
+internal import Glibc
+
+/// The life of the broker's thread: connect, serve, wait, again. Everything of libmosquitto happens here, on
+/// this one thread, and nothing is decided here.
+struct BrokerWorker: ~Copyable {
+    let settings: BrokerSettings
+    let mailbox: Mailbox
+    var client: Client?
+    var window: SendWindow
+    var subscriptions: [String: QoS] = [:]
+    /// Filters asked for on this connection, by packet identifier.
+    var requested: [Int32: String] = [:]
+    var backoff = Backoff()
+    var generator = SystemRandomNumberGenerator()
+    var stopBy: MonotonicInstant?
+    /// When the broker accepted us; nil: it has not, on this connection.
+    var acceptedAt: MonotonicInstant?
+
+    init(settings: BrokerSettings, mailbox: Mailbox) {
+        self.settings = settings
+        self.mailbox = mailbox
+        window = SendWindow(limit: settings.limits.inFlight)
+    }
+
+    /// Returns when it was told to stop, and has.
+    mutating func run() {
+        takeOrders()
+        while stopBy == nil {
+            acceptedAt = nil
+            let failure = attempt()
+            let end = MonotonicInstant.now
+            if let acceptedAt { backoff.connectionEnded(after: acceptedAt.duration(to: end)) }
+            window.connectionEnded()
+            guard stopBy == nil else { break }
+            let delay = backoff.nextDelay(using: &generator)
+            mailbox.post([.disconnected(failure, retryIn: delay)])
+            wait(until: end.advanced(by: delay))
+        }
+    }
+
+    /// One connection, from the first packet to its end.
+    private mutating func attempt() -> BrokerFailure {
+        do {
+            if client == nil { client = try Client(settings: settings) }
+            try client?.connect()
+            // A name look-up may have taken long; there may be something new to know.
+            takeOrders()
+            try serve(answerBy: .now.advanced(by: settings.connectTimeout))
+            return .closed(code: nil)
+        } catch {
+            report()
+            return error
+        }
+    }
+
+    /// Waits for the next attempt, with an ear for the owner.
+    private mutating func wait(until end: MonotonicInstant) {
+        while stopBy == nil, .now < end {
+            if mailbox.bell.wait(until: end) { takeOrders() }
+        }
+    }
+
+    mutating func takeOrders() {
+        mailbox.bell.silence()
+        let orders = mailbox.takeOrders()
+        window.add(orders.outgoing)
+        stopBy = orders.stopBy
+        if let wanted = orders.subscriptions { subscribe(to: wanted) }
+    }
+}

@@ -1,0 +1,137 @@
+internal import CMosquitto
+internal import Glibc
+
+/// Where libmosquitto's callbacks put down what they were told; the broker's thread looks here after each
+/// call into the library. So no code of ours runs inside a callback, and none can call back into it.
+final class CallbackSink {
+    struct Connack {
+        var code: UInt8
+        var sessionPresent: Bool
+    }
+
+    struct Completion {
+        var messageID: Int32
+        /// 0, or a reason code of MQTT 5.
+        var code: UInt8
+    }
+
+    struct Suback {
+        var messageID: Int32
+        var granted: [Int32]
+    }
+
+    var connack: Connack?
+    /// Of MQTT 5's DISCONNECT.
+    var disconnectCode: UInt8?
+    var completions: [Completion] = []
+    var subacks: [Suback] = []
+    var messages: [ReceivedMessage] = []
+    /// Messages over the limit, or whose topic is not UTF-8.
+    var unusableMessages = 0
+    /// What the library complained about since the attempt began, its first lines only.
+    var complaints: [String] = []
+    /// OpenSSL's verdict on the broker's certificate, when it was not good.
+    var certificateProblem: String?
+
+    let largestPayload: Int
+
+    init(largestPayload: Int) { self.largestPayload = largestPayload }
+
+    /// Forgets what belongs to one connection, before the next.
+    func beginAttempt() {
+        connack = nil
+        disconnectCode = nil
+        complaints = []
+        certificateProblem = nil
+    }
+
+    /// Forgets what the owner has been told.
+    func forgetReported() {
+        completions = []
+        subacks = []
+        messages = []
+        unusableMessages = 0
+    }
+
+    fileprivate func take(_ message: mosquitto_message) {
+        guard let topic = String(validatingCString: message.topic), Int(message.payloadlen) <= largestPayload,
+            let qos = QoS(rawValue: UInt8(clamping: message.qos))
+        else {
+            unusableMessages += 1
+            return
+        }
+        // libmosquitto gives NULL for an empty payload.
+        let payload = [UInt8](UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen)))
+        messages.append(ReceivedMessage(topic: topic, payload: payload, qos: qos, retained: message.retain))
+    }
+
+    fileprivate func note(_ complaint: String, from client: OpaquePointer?) {
+        if complaints.count < 8 { complaints.append(complaint) }
+        // OpenSSL's own words for the failure do not tell an expired certificate from an unknown authority;
+        // its verdict does, and here is the one moment at which it certainly still exists.
+        if certificateProblem == nil, complaint.contains("certificate verify failed") {
+            certificateProblem = CertificateVerdict.of(client)
+        }
+    }
+}
+
+/// The callbacks are file-scope C functions: a closure would be checked for isolation at run time, on
+/// whichever thread it is called, and trap.
+enum Callbacks {
+    static func install(on client: OpaquePointer, sink: CallbackSink) {
+        // Unretained: `Client` owns both and destroys the handle first.
+        mosquitto_user_data_set(client, Unmanaged.passUnretained(sink).toOpaque())
+        // The v5 callbacks are called for every protocol level.
+        mosquitto_connect_v5_callback_set(client, onConnect)
+        mosquitto_disconnect_v5_callback_set(client, onDisconnect)
+        mosquitto_publish_v5_callback_set(client, onPublish)
+        mosquitto_subscribe_v5_callback_set(client, onSubscribe)
+        mosquitto_message_callback_set(client, onMessage)
+        mosquitto_log_callback_set(client, onLog)
+    }
+}
+
+private func sink(_ context: UnsafeMutableRawPointer?) -> CallbackSink? {
+    context.map { Unmanaged<CallbackSink>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func onConnect(
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ code: Int32, _ flags: Int32, _: OpaquePointer?
+) {
+    sink(context)?.connack = .init(code: UInt8(clamping: code), sessionPresent: flags & 1 == 1)
+}
+
+private func onDisconnect(
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ code: Int32, _: OpaquePointer?
+) {
+    // Small numbers here are libmosquitto's own errors, which its calls return as well.
+    if code >= 0x80 { sink(context)?.disconnectCode = UInt8(clamping: code) }
+}
+
+private func onPublish(
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ messageID: Int32, _ code: Int32, _: OpaquePointer?
+) {
+    sink(context)?.completions.append(.init(messageID: messageID, code: UInt8(clamping: code)))
+}
+
+private func onSubscribe(
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ messageID: Int32, _ count: Int32,
+    _ granted: UnsafePointer<Int32>?, _: OpaquePointer?
+) {
+    let granted = [Int32](UnsafeBufferPointer(start: granted, count: Int(count)))
+    sink(context)?.subacks.append(.init(messageID: messageID, granted: granted))
+}
+
+private func onMessage(
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ message: UnsafePointer<mosquitto_message>?
+) {
+    guard let message else { return }
+    sink(context)?.take(message.pointee)
+}
+
+private func onLog(
+    _ client: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ level: Int32, _ text: UnsafePointer<CChar>?
+) {
+    guard level & Int32(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let text else { return }
+    sink(context)?.note(String(cString: text), from: client)
+}

@@ -1,0 +1,155 @@
+internal import CMosquitto
+internal import Glibc
+internal import OwnTracks
+
+/// libmosquitto's client, owned: one handle from `mosquitto_new` to `mosquitto_destroy`, used by one thread.
+/// It outlives connections, because libmosquitto keeps in it what was sent and not acknowledged and sends
+/// that again, under the same packet identifiers, right after the next CONNACK (`message__retry_check`).
+struct Client: ~Copyable {
+    private let handle: OpaquePointer
+    let sink: CallbackSink
+    private let settings: BrokerSettings
+    private var hasConnectedBefore = false
+
+    /// Safe to call from anywhere, any number of times.
+    private static let libraryReady: Bool = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
+
+    /// - Throws: `.settings` when libmosquitto cannot work with them, or a file cannot be read.
+    init(settings: BrokerSettings) throws(BrokerFailure) {
+        let sink = CallbackSink(largestPayload: settings.limits.incomingBytes)
+        guard Self.libraryReady, let handle = mosquitto_new(settings.clientID, settings.cleanSession, nil) else {
+            throw .settings("libmosquitto takes no client id '\(settings.clientID)'")
+        }
+        Callbacks.install(on: handle, sink: sink)
+        do {
+            try Self.apply(settings, to: handle)
+        } catch {
+            // It may still log, into the sink.
+            withExtendedLifetime(sink) { mosquitto_destroy(handle) }
+            throw error
+        }
+        self.handle = handle
+        self.sink = sink
+        self.settings = settings
+    }
+
+    deinit { mosquitto_destroy(handle) }
+
+    /// The descriptor to poll, or nil when there is no connection.
+    var descriptor: Int32? {
+        let descriptor = mosquitto_socket(handle)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    var wantsToWrite: Bool { mosquitto_want_write(handle) }
+
+    /// Resolves and connects TCP, which may block for as long as the resolver and the kernel take; TLS and
+    /// MQTT follow through `read` and `write`.
+    ///
+    /// Not `mosquitto_connect_async`: that one tries only the first address of a name, so `localhost` fails
+    /// where a broker listens on IPv4 alone.
+    mutating func connect() throws(BrokerFailure) {
+        sink.beginAttempt()
+        errno = 0
+        let result: Int32
+        if hasConnectedBefore {
+            result = mosquitto_reconnect(handle)
+        } else {
+            let seconds = settings.keepalive.components.seconds
+            let keepalive = seconds <= 0 ? 0 : Int32(max(5, min(seconds, 65535)))
+            result = Self.withConnectProperties(of: settings) { properties in
+                mosquitto_connect_bind_v5(
+                    handle, settings.host, Int32(settings.port), keepalive, nil, properties)
+            }
+            hasConnectedBefore = true
+        }
+        let reason = errno
+        try check(result, errno: reason)
+    }
+
+    /// To be called when the descriptor is readable.
+    mutating func read() throws(BrokerFailure) { try check(mosquitto_loop_read(handle, 1), errno: errno) }
+
+    /// To be called when the descriptor is writable and `wantsToWrite`.
+    mutating func write() throws(BrokerFailure) { try check(mosquitto_loop_write(handle, 1), errno: errno) }
+
+    /// Keepalive; to be called about once a second.
+    mutating func tick() throws(BrokerFailure) { try check(mosquitto_loop_misc(handle), errno: errno) }
+
+    enum PublishResult {
+        /// It is libmosquitto's now; a completion for this packet identifier follows.
+        case handedOver(messageID: Int32)
+        case refused(Refusal)
+        /// libmosquitto did not take it; try again on another connection.
+        case failed
+    }
+
+    mutating func publish(_ message: OutgoingMessage) -> PublishResult {
+        // Not a topic that a C string can carry; it would be cut at the NUL and go to another topic.
+        guard !message.topic.utf8.contains(0), message.topic.utf8.count <= 65535 else { return .refused(.malformed) }
+        guard let count = Int32(exactly: message.payload.count) else { return .refused(.malformed) }
+        var messageID: Int32 = 0
+        let result = message.payload.withUnsafeBytes { payload in
+            mosquitto_publish_v5(
+                handle, &messageID, message.topic, count, payload.baseAddress, Int32(message.qos.rawValue),
+                message.retain, nil)
+        }
+        switch result {
+        case MOSQ_ERR_INVAL.rawValue, MOSQ_ERR_MALFORMED_UTF8.rawValue, MOSQ_ERR_PAYLOAD_SIZE.rawValue:
+            return .refused(.malformed)
+        case MOSQ_ERR_OVERSIZE_PACKET.rawValue:
+            return .refused(.tooLarge)
+        case MOSQ_ERR_QOS_NOT_SUPPORTED.rawValue:
+            return .refused(.byBroker(reasonCode: UInt8(MQTT_RC_QOS_NOT_SUPPORTED.rawValue)))
+        case MOSQ_ERR_NOMEM.rawValue:
+            return .failed
+        default:
+            // An error from here on is the socket's. A QoS 1 or 2 message has been queued by then and will
+            // be sent again; a QoS 0 one is given back by the window when the connection ends.
+            return .handedOver(messageID: messageID)
+        }
+    }
+
+    /// The packet identifier, or nil if libmosquitto does not take the filter.
+    mutating func subscribe(_ topicFilter: String, qos: QoS) -> Int32? {
+        guard !topicFilter.utf8.contains(0) else { return nil }
+        var messageID: Int32 = 0
+        let result = mosquitto_subscribe(handle, &messageID, topicFilter, Int32(qos.rawValue))
+        return result == MOSQ_ERR_INVAL.rawValue || result == MOSQ_ERR_MALFORMED_UTF8.rawValue ? nil : messageID
+    }
+
+    mutating func unsubscribe(_ topicFilter: String) {
+        _ = mosquitto_unsubscribe(handle, nil, topicFilter)
+    }
+
+    /// Says good-bye, so that the will is not published. It is written at once if there is room, and
+    /// `descriptor` is nil from then on; else `write` goes on with it.
+    mutating func disconnect() { _ = mosquitto_disconnect(handle) }
+
+    /// Ends the connection without a good-bye: the next read or write finds it closed.
+    mutating func hangUp() {
+        guard let descriptor else { return }
+        _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Throws what went wrong: a result of the library, or a connection that it closed silently.
+    private func check(_ result: Int32, errno reason: Int32) throws(BrokerFailure) {
+        // What the broker said beats what the library makes of it.
+        if let connack = sink.connack, connack.code != 0 { throw .notAccepted(code: connack.code) }
+        if let code = sink.disconnectCode { throw .closed(code: code) }
+        switch result {
+        case MOSQ_ERR_SUCCESS.rawValue, MOSQ_ERR_CONN_PENDING.rawValue: break
+        case MOSQ_ERR_EAI.rawValue: throw .nameNotResolved(String(cString: gai_strerror(reason)))
+        case MOSQ_ERR_TLS.rawValue: throw .tls(tlsProblem)
+        case MOSQ_ERR_KEEPALIVE.rawValue: throw .keepaliveMissed
+        case MOSQ_ERR_PROTOCOL.rawValue, MOSQ_ERR_MALFORMED_PACKET.rawValue: throw .protocolViolation
+        case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue: throw .closed(code: nil)
+        // errno 0 or EPROTO: TLS says that the other side has had enough of us.
+        case MOSQ_ERR_ERRNO.rawValue where !sink.complaints.isEmpty: throw .tls(tlsProblem)
+        case MOSQ_ERR_ERRNO.rawValue where sink.connack != nil: throw .closed(code: nil)
+        case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
+        case MOSQ_ERR_INVAL.rawValue: throw .settings("libmosquitto does not take these settings")
+        default: throw .other(String(cString: mosquitto_strerror(result)))
+        }
+    }
+}

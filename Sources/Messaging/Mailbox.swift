@@ -1,0 +1,139 @@
+internal import Beacon
+internal import Synchronization
+
+/// All that the owner and the broker's thread share: values in two queues, each bounded, behind one lock each.
+final class Mailbox: Sendable {
+    /// What the owner wants of the thread.
+    struct Orders {
+        var outgoing: [OutgoingMessage] = []
+        /// Replaces the whole set.
+        var subscriptions: [String: QoS]?
+        var stopBy: MonotonicInstant?
+    }
+
+    private struct Outgoing {
+        var orders = Orders()
+        /// Messages given and not answered, or the answer not taken yet.
+        var open = 0
+        var refused = 0
+    }
+
+    private struct Incoming {
+        var events: [BrokerEvent] = []
+        var messages = 0
+        var messageBytes = 0
+        var dropped = 0
+    }
+
+    private let limits: BrokerSettings.QueueLimits
+    private let outgoing = Mutex(Outgoing())
+    private let incoming = Mutex(Incoming())
+    /// Rung for the thread: there are orders.
+    let bell: Bell
+    /// Rung by the thread when it ends.
+    let finished: Bell
+    private let wakeOwner: @Sendable () -> Void
+
+    init(limits: BrokerSettings.QueueLimits, wake: @escaping @Sendable () -> Void) throws(BrokerFailure) {
+        self.limits = limits
+        wakeOwner = wake
+        bell = try Bell()
+        finished = try Bell()
+    }
+
+    // MARK: The owner's side
+
+    /// false: it is full, and nothing was taken.
+    func add(_ message: OutgoingMessage) -> Bool {
+        let taken = outgoing.withLock { outgoing in
+            guard outgoing.open < limits.outgoing + limits.inFlight else {
+                outgoing.refused += 1
+                return false
+            }
+            outgoing.open += 1
+            outgoing.orders.outgoing.append(message)
+            return true
+        }
+        if taken { bell.ring() }
+        return taken
+    }
+
+    func order(_ change: (inout Orders) -> Void) {
+        outgoing.withLock { change(&$0.orders) }
+        bell.ring()
+    }
+
+    func takeEvents() -> [BrokerEvent] {
+        let events = incoming.withLock { incoming in
+            incoming.messages = 0
+            incoming.messageBytes = 0
+            return exchange(&incoming.events, with: [])
+        }
+        let answers = events.count(where: \.isAnswer)
+        if answers > 0 { outgoing.withLock { $0.open -= answers } }
+        return events
+    }
+
+    var counts: BrokerConnection.Counts {
+        let (open, refused) = outgoing.withLock { ($0.open, $0.refused) }
+        return .init(unanswered: open, refused: refused, dropped: incoming.withLock { $0.dropped })
+    }
+
+    // MARK: The thread's side
+
+    func takeOrders() -> Orders {
+        outgoing.withLock { outgoing in
+            // The order to stop stays.
+            let next = Orders(stopBy: outgoing.orders.stopBy)
+            return exchange(&outgoing.orders, with: next)
+        }
+    }
+
+    /// Answers and changes of the connection are always taken: the former are as many as the messages given,
+    /// the latter come no faster than `Backoff` lets them. Of received messages the oldest go first.
+    func post(_ events: [BrokerEvent], unusableMessages: Int = 0) {
+        guard !events.isEmpty || unusableMessages > 0 else { return }
+        incoming.withLock { incoming in
+            incoming.dropped += unusableMessages
+            for event in events {
+                incoming.events.append(event)
+                guard case .message(let message) = event else { continue }
+                incoming.messages += 1
+                incoming.messageBytes += message.payload.count
+                makeRoom(&incoming)
+            }
+        }
+        wakeOwner()
+    }
+
+    private func makeRoom(_ incoming: inout Incoming) {
+        while incoming.messages > limits.incoming || incoming.messageBytes > limits.incomingBytes {
+            guard let index = incoming.events.firstIndex(where: \.isMessage),
+                case .message(let oldest) = incoming.events.remove(at: index)
+            else { return }
+            incoming.messages -= 1
+            incoming.messageBytes -= oldest.payload.count
+            incoming.dropped += 1
+        }
+    }
+}
+
+/// Swift 6.2 has `exchange` only for atomics.
+private func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
+    let old = value
+    value = new
+    return old
+}
+
+extension BrokerEvent {
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .acknowledged, .refused: true
+        default: false
+        }
+    }
+
+    fileprivate var isMessage: Bool {
+        if case .message = self { true } else { false }
+    }
+}
