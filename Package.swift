@@ -63,6 +63,9 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
+        adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),

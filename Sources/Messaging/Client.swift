@@ -24,7 +24,8 @@ struct Client: ~Copyable {
         do {
             try Self.apply(settings, to: handle)
         } catch {
-            mosquitto_destroy(handle)
+            // It may still log, into the sink.
+            withExtendedLifetime(sink) { mosquitto_destroy(handle) }
             throw error
         }
         self.handle = handle
