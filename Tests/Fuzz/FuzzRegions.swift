@@ -14,7 +14,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 preconditionFailure("cannot be read again: \(written)")
             }
             precondition(again == description, "reads differently again: \(written)")
-            let region = Region(rid: derivedRID(name: description.name, timestamp: 1), description: description, timestamp: 1)
+            let region = Region(
+                rid: derivedRID(name: description.name, timestamp: 1), description: description, timestamp: 1)
             _ = (region.kind, region.displayName, region.monitoringModes)
             guard let pattern = description.pattern else { continue }
             var found = false
