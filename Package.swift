@@ -69,6 +69,7 @@ let package = Package(
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
+        tests("ScanningTests", ["Beacon", "Scanning"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
         tests("StorageTests", ["Beacon", "Regions", "Storage"]),

@@ -24,7 +24,7 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
         let whole = AdvertisingData.forEachStructure(in: data) { type, content in
             guard type == AdvertisingData.manufacturerSpecificData, Self.hasPrefix(content) else { return true }
             found = IBeacon(manufacturerSpecificData: content)
-            inexact = found == nil
+            if found == nil { inexact = true }
             return found == nil
         }
         if inexact { malformed.count(.inexactBeacon) }

@@ -1,0 +1,22 @@
+// What anybody who may publish to `<base>/cmd` can send.
+import OwnTracks
+import Regions
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let payload = unsafe UnsafeBufferPointer(start: bytes, count: count)
+    do throws(CommandError) {
+        let command = try unsafe Command(parsing: payload)
+        guard case .setWaypoints(let reading) = command else { return 0 }
+        precondition(reading.problems.count <= WaypointsReading.mostProblems)
+        var set = RegionSet()
+        let first = set.apply(reading.changes)
+        precondition(first.inserted.count == set.regions.count)
+        // The same command again changes nothing: it may be retained and come at every connect.
+        precondition(set.apply(reading.changes).isEmpty, "setWaypoints is not idempotent")
+    } catch {
+        precondition(!error.description.isEmpty)
+        precondition(!error.kind.isEmpty)
+    }
+    return 0
+}

@@ -1,0 +1,31 @@
+// The grammar of region descriptions, and the index over what it reads.
+import Beacon
+import Regions
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let text = unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    for base in NumberBase.allCases {
+        do throws(RegionDescriptionError) {
+            let description = try RegionDescription(parsing: text, base: base)
+            // What is written must read as the same thing.
+            let written = description.text(base: base)
+            guard let again = try? RegionDescription(parsing: written, base: base) else {
+                preconditionFailure("cannot be read again: \(written)")
+            }
+            precondition(again == description, "reads differently again: \(written)")
+            let region = Region(
+                rid: derivedRID(name: description.name, timestamp: 1), description: description, timestamp: 1)
+            _ = (region.kind, region.displayName, region.monitoringModes)
+            guard let pattern = description.pattern else { continue }
+            var found = false
+            RegionIndex([pattern]).forEachMatch(
+                of: BeaconID(uuid: pattern.uuid, major: pattern.major ?? 3, minor: pattern.minor ?? 5)
+            ) { _ in found = true }
+            precondition(found, "the index does not find its own pattern")
+        } catch {
+            precondition(!error.description.isEmpty)
+        }
+    }
+    return 0
+}
