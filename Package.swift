@@ -49,6 +49,8 @@ let package = Package(
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
-        tests("StorageTests", ["Beacon", "Regions", "Storage"]),
+        // SQLite's file layer, broken on command.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        tests("StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS"]),
     ]
 )
