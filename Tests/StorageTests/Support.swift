@@ -177,3 +177,9 @@ enum FileManagerShim {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 }
+
+extension FileManagerShim {
+    static func mode(of path: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
+    }
+}
