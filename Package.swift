@@ -73,5 +73,8 @@ let package = Package(
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
         tests("StorageTests", ["Beacon", "Regions", "Storage"]),
+        // SQLite's file layer, broken on command.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        tests("StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS"]),
     ]
 )

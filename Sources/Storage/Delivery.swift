@@ -19,15 +19,17 @@ struct Delivery {
 
     /// The next rows in order, as many as the window has room for.
     ///
-    /// - Parameter withheld: Rows that are done with and not deleted yet.
+    /// - Parameters:
+    ///   - end: Rows from here on are not committed.
+    ///   - withheld: Rows that are done with and not deleted yet.
     mutating func next(
-        from database: borrowing Database, except withheld: Set<Int64>
+        from database: borrowing Database, before end: Int64, except withheld: Set<Int64>
     ) throws(DatabaseError) -> [OutboxRow] {
         let room = window - handedOut.count
         guard room > 0 else { return [] }
         let (skipped, start) = (handedOut.union(withheld), cursor)
         var rows: [OutboxRow] = []
-        try Outbox.forEachDeliverable(after: start, in: database) { row in
+        try Outbox.forEachDeliverable(after: start, before: end, in: database) { row in
             if !skipped.contains(row.id) { rows.append(row) }
             return rows.count < room
         }

@@ -63,6 +63,7 @@ final class OpenStore {
         var boot = boot
         var nextHistoryID = nextHistoryID
         try database.transaction { () throws(DatabaseError) in
+            if let first = work.firstTry { try removeGhosts(first, &book, &nextHistoryID) }
             try outbox.acknowledge(work.acknowledged, in: database, &book)
             for (id, reason) in work.refused {
                 try outbox.refuse(id, reason: reason, in: database, &book)
@@ -92,10 +93,21 @@ final class OpenStore {
         outcome.take(&book)
         (self.book, self.boot, self.nextHistoryID) = (book, boot, nextHistoryID)
         historyRows += work.commit?.history.count ?? 0
-        if work.pruneBefore != nil || outcome.dropped.history > 0 {
+        if work.pruneBefore != nil || work.firstTry != nil || outcome.dropped.history > 0 {
             historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         }
         return outcome
+    }
+
+    /// The keys that the next commit gets.
+    var nextKeys: StoreWork.FirstKeys { StoreWork.FirstKeys(outbox: book.nextID, history: nextHistoryID) }
+
+    private func removeGhosts(
+        _ first: StoreWork.FirstKeys, _ book: inout OutboxBook, _ nextHistoryID: inout Int64
+    ) throws(DatabaseError) {
+        try outbox.remove(from: first.outbox, in: database, &book)
+        try database.run("DELETE FROM history WHERE id >= ?1", .integer(first.history))
+        nextHistoryID = first.history
     }
 
     private func write(

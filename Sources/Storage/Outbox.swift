@@ -71,6 +71,12 @@ struct Outbox {
         }
     }
 
+    /// Takes rows away that a failed transaction left, and their numbers with them.
+    func remove(from id: Int64, in database: borrowing Database, _ book: inout OutboxBook) throws(DatabaseError) {
+        try delete(rows("WHERE id >= ?1", [.integer(id)], in: database), from: database, &book)
+        book.nextID = id
+    }
+
     /// Sets a row aside; beyond the limit the oldest that was set aside is forgotten.
     func refuse(
         _ id: Int64, reason: String, in database: borrowing Database, _ book: inout OutboxBook
@@ -87,14 +93,14 @@ struct Outbox {
     /// Calls `body` with rows that may be delivered, in order, until it returns false: not those that
     /// wait for the wall clock, nor any behind one of those in the same topic.
     static func forEachDeliverable(
-        after id: Int64, in database: borrowing Database, _ body: (OutboxRow) -> Bool
+        after id: Int64, before end: Int64, in database: borrowing Database, _ body: (OutboxRow) -> Bool
     ) throws(DatabaseError) {
         let sql = """
-            SELECT \(OutboxRow.columnList) FROM outbox WHERE id > ?1 AND stamp <> 0 AND NOT EXISTS
+            SELECT \(OutboxRow.columnList) FROM outbox WHERE id > ?1 AND id < ?2 AND stamp <> 0 AND NOT EXISTS
             (SELECT 1 FROM outbox AS earlier WHERE earlier.stamp = 0 AND earlier.topic = outbox.topic
             AND earlier.id < outbox.id) ORDER BY id
             """
-        try database.forEachRow(sql, [.integer(id)]) { statement throws(DatabaseError) in
+        try database.forEachRow(sql, [.integer(id), .integer(end)]) { statement throws(DatabaseError) in
             guard let row = OutboxRow(statement) else { throw .damaged("a row of outbox is not what was written") }
             return body(row)
         }

@@ -10,6 +10,18 @@ struct StoreWork {
     var clock: WallClockReading?
     var pruneBefore: Int64?
 
+    /// The keys that the rows of the commit got when it was tried first.
+    ///
+    /// A transaction whose last fsync failed is rolled back, but its frames stand in the log, whole: when
+    /// the file is opened anew before they are overwritten, they count. So a later try takes rows with
+    /// these keys or above away, and they are not handed out before.
+    var firstTry: FirstKeys?
+
+    struct FirstKeys {
+        let outbox: Int64
+        let history: Int64
+    }
+
     /// Something that is worth a transaction of its own.
     var isUrgent: Bool { commit != nil || !refused.isEmpty || clock != nil || pruneBefore != nil }
 

@@ -178,6 +178,7 @@ final class StoreWorker {
     private func write(at now: MonotonicInstant) {
         guard let store, isWriteDue(at: now) else { return }
         let started = settings.now()
+        let keys = store.nextKeys
         do throws(DatabaseError) {
             guard !store.database.hasMoved else { throw .moved }
             let outcome = try store.write(work, handedOut: delivery.handedOut, at: now)
@@ -187,6 +188,7 @@ final class StoreWorker {
             recover(at: now)
         } catch {
             counters.failedTransactions += 1
+            if work.commit != nil, work.firstTry == nil { work.firstTry = keys }
             writeFailed(error, at: now)
         }
         counters.pagesWritten += UInt64(store.database.takePagesWritten())
@@ -235,6 +237,7 @@ final class StoreWorker {
             // A mistake of ours that another try would only repeat.
             say(.error, "this could not be written and is given up: \(error)")
             work.commit = nil
+            work.firstTry = nil
         } else if error.isDiskFull, let store {
             // What the log still holds may fit into the file, and then the log can be used anew.
             try? store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -289,7 +292,8 @@ final class StoreWorker {
         guard let store else { return }
         do throws(DatabaseError) {
             let withheld = work.acknowledged.union(work.refused.map(\.id))
-            let rows = try delivery.next(from: store.database, except: withheld)
+            let rows = try delivery.next(
+                from: store.database, before: work.firstTry?.outbox ?? .max, except: withheld)
             if !rows.isEmpty { events.append(.deliver(rows)) }
         } catch {
             readFailed(error, at: now)

@@ -56,7 +56,10 @@ final class Harness {
     private var mailbox: StoreMailbox
     private(set) var events: [StoreEvent] = []
 
-    init(_ directory: String, boot: String = "boot-1", clock: TestClock = TestClock(), _ adjust: (inout StoreSettings) -> Void = { _ in }) {
+    init(
+        _ directory: String, boot: String = "boot-1", clock: TestClock = TestClock(),
+        _ adjust: (inout StoreSettings) -> Void = { _ in }
+    ) {
         self.clock = clock
         var settings = StoreSettings(directory: directory, boot: boot, now: { clock.now }, restamp: renderTime)
         adjust(&settings)
@@ -156,4 +159,27 @@ func region(_ name: String, rid: String? = nil) -> Region {
 
 func presence(_ bytes: [UInt8], inside: [PresenceRecord.Inside] = []) -> PresenceRecord {
     PresenceRecord(version: 3, state: bytes, inside: inside, savedAt: MonotonicInstant(nanoseconds: 5))
+}
+
+/// So that the tests themselves need no Foundation.
+enum FileManagerShim {
+    static func makeDirectory(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    static func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+
+    static func bytes(of path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+}
+
+extension FileManagerShim {
+    static func mode(of path: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
+    }
 }

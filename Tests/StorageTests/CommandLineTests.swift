@@ -1,0 +1,114 @@
+import Beacon
+import Regions
+import Testing
+
+@testable import Storage
+
+/// What the command line does beside a daemon that runs, or without one.
+@Suite struct CommandLineTests {
+    let directory: TemporaryDirectory
+    let tracker = "owntracks/gw/hall"
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func `without any state there is nothing to read, and it is said`() {
+        #expect(throws: StoreError.absent(path: directory.database)) { _ = try StoreReader(directory: directory.path) }
+    }
+
+    @Test func `an edit before the first start is listed, and taken over by the daemon`() throws {
+        let editor = try StoreEditor(directory: directory.path)
+        try editor.edit(
+            tracker, [.set(region("Hall"), isRIDDerived: true), .set(region("Attic"), isRIDDerived: false)])
+        #expect(
+            try StoreReader(directory: directory.path).regions()[tracker]?.regions == [region("Hall"), region("Attic")])
+        let store = Harness(directory.path)
+        store.send()
+        #expect(
+            store.snapshot?.edits.map(\.change) == [
+                .set(region("Hall"), isRIDDerived: true), .set(region("Attic"), isRIDDerived: false),
+            ])
+    }
+
+    @Test func `the running daemon is told of an edit within seconds, once`() throws {
+        let store = Harness(directory.path)
+        store.send()
+        store.pass(.seconds(2))
+        try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "gone")])
+        #expect(store.pass(.milliseconds(100)).edits.isEmpty)
+        let edits = store.pass(.seconds(2)).edits
+        #expect(edits.map(\.change) == [.remove(rid: "gone")])
+        #expect(edits.map(\.tracker) == [tracker])
+        for _ in 0..<10 { store.pass(.seconds(2)) }
+        #expect(store.events.edits.count == 1)
+    }
+
+    @Test func `asked, it looks at once`() throws {
+        let store = Harness(directory.path)
+        store.send()
+        try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "gone")])
+        #expect(store.send(.checkEdits).edits.count == 1)
+    }
+
+    @Test func `an edit that was not taken over comes again after a restart, one that was does not`() throws {
+        let editor = try StoreEditor(directory: directory.path)
+        try editor.edit(tracker, [.set(region("1"), isRIDDerived: false)])
+        let first = Harness(directory.path)
+        first.send()
+        first.stop()
+        let second = Harness(directory.path)
+        second.send()
+        let edits = second.snapshot?.edits ?? []
+        #expect(edits.count == 1)
+        second.send(
+            .commit(token: 1, [.regions(tracker: tracker, [region("1")]), .editsTaken(upTo: edits.last?.id ?? 0)]))
+        second.stop()
+        let third = Harness(directory.path)
+        third.send()
+        #expect(third.snapshot?.edits == [])
+        #expect(third.snapshot?.regions == [tracker: [region("1")]])
+    }
+
+    @Test func `edits after some were taken over have higher numbers, so that none is overlooked`() throws {
+        let editor = try StoreEditor(directory: directory.path)
+        try editor.edit(tracker, [.remove(rid: "1"), .remove(rid: "2")])
+        let store = Harness(directory.path)
+        store.send()
+        store.send(.commit(token: 1, [.editsTaken(upTo: 2)]))
+        try editor.edit(tracker, [.remove(rid: "3")])
+        #expect(store.pass(.seconds(2)).edits.map(\.id) == [3])
+    }
+
+    @Test func `edits and the daemon's own commits wait for each other and both count`() throws {
+        let store = Harness(directory.path)
+        store.send()
+        let editor = try StoreEditor(directory: directory.path)
+        for number in 1...50 {
+            try editor.edit(tracker, [.set(region("\(number)"), isRIDDerived: false)])
+            store.send(.commit(token: UInt64(number), [.message(message("\(number)"))]))
+            store.pass(.seconds(2))
+        }
+        #expect(store.events.edits.count == 50)
+        #expect(store.events.committed.count == 50)
+        #expect(store.events.failed.isEmpty)
+    }
+
+    @Test func `a summary says what waits and who is inside`() throws {
+        let inside = PresenceRecord.Inside(tracker: tracker, rid: "r", beacon: beacon, since: 5, lastHeard: 6)
+        let store = Harness(directory.path)
+        store.send(
+            .commit(
+                token: 1,
+                [
+                    .presence(presence([1], inside: [inside])), .message(message("12345")),
+                    .message(message("123", kind: .location)), .history(entry("a")),
+                    .message(message("1", stamp: .provisional)),
+                ]))
+        let summary = try StoreReader(directory: directory.path).summary()
+        #expect(summary.schemaVersion == Migrations.latest)
+        #expect(summary.waiting == [.transition: 2, .location: 1])
+        #expect(summary.waitingBytes == 9)
+        #expect(summary.waitingForClock == 1)
+        #expect(summary.inside == [inside])
+        #expect(summary.transitions == 1)
+    }
+}

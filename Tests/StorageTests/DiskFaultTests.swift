@@ -1,0 +1,158 @@
+import Beacon
+import Testing
+
+@testable import Storage
+
+@Suite struct DiskFaultTests {
+    let directory: TemporaryDirectory
+    let disk = FaultySQLite()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func harness(_ adjust: (inout StoreSettings) -> Void = { _ in }) -> Harness {
+        Harness(directory.path) {
+            $0.vfs = disk.name
+            adjust(&$0)
+        }
+    }
+
+    @Test(arguments: [FaultySQLite.Fault.diskFull, .ioError, .readOnly, .syncFails])
+    func `a commit that the disk does not take is kept, said, and written when the disk is well again`(
+        fault: FaultySQLite.Fault
+    ) {
+        let store = harness()
+        store.send(.window(9))
+        disk.set(fault)
+        let events = store.send(.commit(token: 1, [.message(message("kept")), .history(entry("Hall"))]))
+        #expect(events.failed.map(\.token) == [1])
+        #expect(events.failed.map(\.willRetry) == [true])
+        #expect(events.troubles.count == 1)
+        for _ in 0..<20 { store.pass(.seconds(30)) }
+        #expect(store.events.delivered.isEmpty)
+        #expect(store.events.troubles.count < 5, "the same trouble is not said again and again")
+        disk.set(.none)
+        store.pass(.seconds(30))
+        #expect(store.events.committed == [1])
+        #expect(store.events.delivered.map(\.text) == ["kept"])
+        #expect(store.events.recoveries.count == 1)
+        store.stop()
+        #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["kept"])
+    }
+
+    @Test func `tries grow rarer up to half a minute`() {
+        let store = harness()
+        store.send()
+        disk.set(.diskFull)
+        store.send(.commit(token: 1, [.message(message("x"))]))
+        var tries: [Int] = []
+        for second in 1...300 {
+            let before = store.worker.counters.failedTransactions
+            store.pass(.seconds(1))
+            if store.worker.counters.failedTransactions > before { tries.append(second) }
+        }
+        #expect(tries.count < 20)
+        let gaps = zip(tries, tries.dropFirst()).map { $1 - $0 }
+        #expect((gaps.max() ?? 99) <= 31)
+    }
+
+    @Test func `requests that come during trouble do not hurry the next try`() {
+        let store = harness()
+        store.send()
+        disk.set(.diskFull)
+        for token in 1...1000 { store.send(.commit(token: UInt64(token), [.message(message("\(token)"))])) }
+        #expect(store.worker.counters.failedTransactions == 1)
+        disk.set(.none)
+        store.pass(.seconds(1))
+        store.send()
+        #expect(store.events.committed == Array(1...1000))
+    }
+
+    @Test func `memory is bounded while the disk takes nothing, and locations go before transitions`() {
+        let store = harness { $0.memoryLimit = 100 }
+        store.send()
+        disk.set(.diskFull)
+        store.send(.commit(token: 0, [.message(message("first"))]))
+        for token in 1...300 {
+            store.send(
+                .commit(
+                    token: UInt64(token),
+                    [
+                        .message(message("L\(token)", topic: "base", kind: .location))
+                    ] + (token % 10 == 0 ? [.message(message("T\(token)"))] : [])))
+        }
+        #expect(store.events.notices.contains { $0.contains("dropped from memory") })
+        disk.set(.none)
+        store.pass(.seconds(30))
+        store.send(.window(10_000))
+        let texts = store.events.delivered.map(\.text)
+        #expect(texts.filter { !$0.hasPrefix("L") } == ["first"] + (1...30).map { "T\($0 * 10)" })
+        #expect(texts.last == "T300")
+        #expect(store.worker.counters.dropped.locations == 300 - UInt64(texts.filter { $0.hasPrefix("L") }.count))
+        #expect(store.worker.counters.dropped.transitions == 0)
+    }
+
+    @Test func `acknowledgements are taken while the disk is full, and those rows do not come again`() {
+        let store = harness()
+        store.send(.window(2), .commit(token: 1, (1...4).map { .message(message("\($0)")) }))
+        disk.set(.diskFull)
+        store.send(.acknowledged(1), .acknowledged(2))
+        store.pass(.seconds(10))
+        #expect(store.events.delivered.map(\.text) == ["1", "2", "3", "4"])
+        #expect(store.send(.redeliver).delivered.map(\.text) == ["3", "4"])
+    }
+
+    @Test func `a directory that cannot be written from the start is read, and written later`() {
+        let first = Harness(directory.path)
+        first.send(.commit(token: 1, [.presence(presence([1, 2, 3])), .message(message("old"))]))
+        first.stop()
+        disk.set(.readOnly)
+        let store = harness()
+        store.send(.window(5), .commit(token: 2, [.message(message("new"))]))
+        #expect(store.snapshot?.presence?.state == [1, 2, 3])
+        #expect(store.snapshot?.outboxCount == 1)
+        disk.set(.none)
+        store.pass(.seconds(60))
+        #expect(store.events.committed == [2])
+        #expect(store.events.delivered.map(\.text) == ["old", "new"])
+    }
+
+    @Test func `a directory that is missing is waited for`() throws {
+        let path = directory.path + "/later"
+        let store = Harness(path)
+        store.send(.commit(token: 1, [.message(message("x"))]))
+        #expect(store.events.unavailable.count + store.events.troubles.count == 1)
+        try FileManagerShim.makeDirectory(path)
+        store.pass(.seconds(1))
+        #expect(store.events.committed == [1])
+    }
+
+    @Test func `a file that is deleted under the store is begun again, and the daemon is told`() throws {
+        let store = Harness(directory.path)
+        store.send(.commit(token: 1, [.message(message("1"))]))
+        for name in directory.names { try FileManagerShim.remove(directory.path + "/" + name) }
+        store.send(.commit(token: 2, [.message(message("2"))]))
+        store.pass(.seconds(1))
+        #expect(store.events.isStateLost)
+        #expect(store.events.committed == [1, 2])
+        store.stop()
+        #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["2"])
+    }
+
+    @Test func `a second store on the same directory is refused while the first runs`() {
+        let first = Harness(directory.path)
+        first.send()
+        let second = Harness(directory.path)
+        #expect(second.send().unavailable.map(\.error) == [.inUse(path: directory.path)])
+        first.stop()
+        #expect(second.pass(.seconds(30)).opened != nil)
+    }
+
+    @Test func `a message that is too large fails at once and leaves the others alone`() {
+        let store = harness { $0.payloadLimit = 100 }
+        let large = message(String(repeating: "x", count: 101))
+        store.send(.commit(token: 1, [.message(large)]), .commit(token: 2, [.message(message("fine"))]))
+        #expect(store.events.failed.map(\.token) == [1])
+        #expect(store.events.failed.map(\.willRetry) == [false])
+        #expect(store.events.committed == [2])
+    }
+}
