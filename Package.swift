@@ -63,16 +63,12 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
-        adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
-
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("ScanningTests", ["Beacon", "Scanning"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
-        tests("StorageTests", ["Beacon", "Regions", "Storage"]),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests("StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS"]),

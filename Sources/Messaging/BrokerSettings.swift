@@ -44,16 +44,18 @@ package struct BrokerSettings: Hashable, Sendable {
         }
     }
 
-    /// The last will; never retained, as a retained one would be taken for the latest location.
+    /// The last will. OwnTracks' own is never retained: it would be taken for the latest location.
     package struct Will: Hashable, Sendable {
         package var topic: String
         package var payload: [UInt8]
         package var qos: QoS
+        package var retain: Bool
 
-        package init(topic: String, payload: [UInt8], qos: QoS) {
+        package init(topic: String, payload: [UInt8], qos: QoS, retain: Bool = false) {
             self.topic = topic
             self.payload = payload
             self.qos = qos
+            self.retain = retain
         }
     }
 

@@ -16,7 +16,7 @@ extension Client {
             let result = will.payload.withUnsafeBytes { payload in
                 mosquitto_will_set(
                     handle, will.topic, Int32(clamping: payload.count), payload.baseAddress, Int32(will.qos.rawValue),
-                    false)
+                    will.retain)
             }
             guard result == MOSQ_ERR_SUCCESS.rawValue else {
                 throw .settings("the will cannot be published to '\(will.topic)'")
