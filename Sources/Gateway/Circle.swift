@@ -13,7 +13,8 @@ private func distance(from: Coordinates, to: Coordinates) -> Double {
     let radians = Double.pi / 180
     let latitude = sin((to.latitude - from.latitude) * radians / 2)
     let longitude = sin((to.longitude - from.longitude) * radians / 2)
-    let chord = latitude * latitude
+    let chord =
+        latitude * latitude
         + cos(from.latitude * radians) * cos(to.latitude * radians) * longitude * longitude
     return 2 * 6_371_008.8 * asin(min(1, chord.squareRoot()))
 }

@@ -70,7 +70,8 @@ extension Gateway {
     private mutating func replaceRegions(
         of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, at now: MonotonicInstant
     ) -> [Effect] {
-        let text = "\(difference.inserted.count) new, \(difference.updated.count) changed, "
+        let text =
+            "\(difference.inserted.count) new, \(difference.updated.count) changed, "
             + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
         var effects: [Effect] = [.log(LogEntry(.info, "regions", "regions: \(text)"))]
         guard !difference.isEmpty else { return effects }
@@ -96,7 +97,9 @@ extension Gateway {
     private func withdrawState(of region: Region, tracker: Int) -> Effect {
         .publish(
             Message(
-                kind: .state, tracker: tracker, topic: RegionState.topic(device: trackers[tracker].configuration.deviceID, rid: region.rid), payload: [],
+                kind: .state, tracker: tracker,
+                topic: RegionState.topic(device: trackers[tracker].configuration.deviceID, rid: region.rid),
+                payload: [],
                 qos: configuration.broker.qos, isRetained: true, isEncrypted: false))
     }
 

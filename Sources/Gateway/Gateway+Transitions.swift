@@ -51,7 +51,9 @@ extension Gateway {
     }
 
     private mutating func switchMonitoring(of tracker: Int, to mode: Int?, _ effects: inout [Effect]) {
-        guard let mode = mode.flatMap(MonitoringMode.init(rawValue:)), trackers[tracker].monitoring != mode else { return }
+        guard let mode = mode.flatMap(MonitoringMode.init(rawValue:)), trackers[tracker].monitoring != mode else {
+            return
+        }
         trackers[tracker].monitoring = mode
         effects.append(.monitoring(tracker: tracker, mode))
     }
@@ -61,7 +63,8 @@ extension Gateway {
         let tracker = trackers[position]
         let timestamp = wallClock.epochSeconds(at: now)
         let location = Location(
-            trigger, trackerID: tracker.configuration.trackerID, position: tracker.position(standing: configuration.position),
+            trigger, trackerID: tracker.configuration.trackerID,
+            position: tracker.position(standing: configuration.position),
             timestamp: timestamp,
             createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag)
         return publish(
@@ -77,7 +80,8 @@ extension Gateway {
             isInside: occupancy != nil, since: wallClock.epochSeconds(at: occupancy?.since ?? now),
             description: region.displayName, rssi: occupancy?.rssi)
         return publish(
-            .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid), state.payload, isRetained: true,
+            .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
+            state.payload, isRetained: true,
             isEncrypted: false, at: now)
     }
 

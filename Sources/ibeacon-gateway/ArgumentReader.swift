@@ -28,7 +28,8 @@ enum ArgumentReader {
     ///
     /// - Returns: What was read, and the words from the command's name on.
     static func readGlobal(_ words: [String]) throws(Failure) -> (Arguments, rest: [String]) {
-        let (arguments, rest) = try read(words, options: CommandSpecification.globalOptions, stopsAtOperand: true, of: nil)
+        let (arguments, rest) = try read(
+            words, options: CommandSpecification.globalOptions, stopsAtOperand: true, of: nil)
         return (arguments, rest)
     }
 
@@ -51,7 +52,8 @@ enum ArgumentReader {
         let names = CStringArray(options.map(\.name))
         var table = options.indices.map { position in
             option(
-                name: names.pointers[position], has_arg: options[position].argument == nil ? no_argument : required_argument,
+                name: names.pointers[position],
+                has_arg: options[position].argument == nil ? no_argument : required_argument,
                 flag: nil, val: firstOptionValue + Int32(position))
         }
         table.append(option())
@@ -67,7 +69,8 @@ enum ArgumentReader {
             case Int32(UInt8(ascii: "h")):
                 arguments.add("help", "")
             case Int32(UInt8(ascii: ":")):
-                throw Failure(.usage, missingArgument(argv.strings(from: Int(getopt_index()) - 1).first, options, command))
+                throw Failure(
+                    .usage, missingArgument(argv.strings(from: Int(getopt_index()) - 1).first, options, command))
             case firstOptionValue...:
                 let text = getopt_argument().map { String(cString: $0) } ?? ""
                 arguments.add(options[Int(value - firstOptionValue)].name, text)
@@ -86,7 +89,8 @@ enum ArgumentReader {
     ) -> String {
         let name = word.map { String($0.drop { $0 == "-" }) } ?? ""
         let argument = options.first { $0.name == name }?.argument ?? "a value"
-        return "--\(name) wants \(argument) behind it; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
+        return
+            "--\(name) wants \(argument) behind it; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
     }
 
     private static func unknownOption(

@@ -135,7 +135,9 @@ final class Daemon {
         sayGoodbye()
         _ = broker?.stop(within: .seconds(2))
         drainBroker()
-        if store?.stop(within: .seconds(10)) == false { log.error("the disk is too slow; what was not written is lost") }
+        if store?.stop(within: .seconds(10)) == false {
+            log.error("the disk is too slow; what was not written is lost")
+        }
         loop.exit(ExitCode.ok.rawValue)
     }
 

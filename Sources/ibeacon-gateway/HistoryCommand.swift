@@ -7,7 +7,8 @@ enum HistoryCommand {
         "history", "show who came and went",
         options: [
             OptionSpecification("region", "REGION", "only this region, by rid or name"),
-            OptionSpecification("since", "TIME", "from this time on: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
+            OptionSpecification(
+                "since", "TIME", "from this time on: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
             OptionSpecification("csv", nil, "comma-separated values"),
         ],
         examples: [
@@ -16,7 +17,9 @@ enum HistoryCommand {
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
-        if let word = arguments.operands.first { throw Failure(.usage, "history takes no '\(word)'; --region \(word)?") }
+        if let word = arguments.operands.first {
+            throw Failure(.usage, "history takes no '\(word)'; --region \(word)?")
+        }
         let settings = try Settings.load(arguments)
         var filter = HistoryFilter()
         filter.region = arguments.value("region")

@@ -15,7 +15,8 @@ final class LoopScannerHost: ScannerHost {
     var now: MonotonicInstant { Clocks.now() }
 
     func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
-        Token(log, "watch a descriptor") { () throws(SystemError) in try self.loop.watch(descriptor) { _ in handler() } }
+        Token(log, "watch a descriptor") { () throws(SystemError) in try self.loop.watch(descriptor) { _ in handler() }
+        }
     }
 
     func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {

@@ -35,7 +35,9 @@ struct Main {
         }
         guard let command = Subcommand.all.first(where: { $0.specification.name == name }) else {
             let known = Subcommand.all.map(\.specification.name)
-            let hint = suggestion(for: name, among: known).map { "did you mean '\($0)'?" } ?? "there are: \(known.joined(separator: ", "))"
+            let hint =
+                suggestion(for: name, among: known).map { "did you mean '\($0)'?" }
+                ?? "there are: \(known.joined(separator: ", "))"
             throw Failure(.usage, "there is no command '\(name)'; \(hint)")
         }
         if global.has("help") {

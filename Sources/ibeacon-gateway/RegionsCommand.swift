@@ -13,7 +13,8 @@ enum RegionsCommand {
         options: [
             OptionSpecification("rid", "RID", "with add: the key of the region (default: made of name and time)"),
             OptionSpecification("leave-after", "SECONDS", "with add: silence before leave, or 'auto'"),
-            OptionSpecification("tracker", "TID", "whose regions, where there are several trackers (default: the first)"),
+            OptionSpecification(
+                "tracker", "TID", "whose regions, where there are several trackers (default: the first)"),
         ],
         examples: [
             ("ibeacon-gateway regions add 'Keys:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'", "one beacon, one region"),
@@ -30,7 +31,8 @@ enum RegionsCommand {
         let context = try Context(arguments)
         let operand = arguments.operands.dropFirst().first
         guard arguments.operands.count <= 2 else {
-            throw Failure(.usage, "'\(arguments.operands[2])' is one word too many; quote a description that has blanks")
+            throw Failure(
+                .usage, "'\(arguments.operands[2])' is one word too many; quote a description that has blanks")
         }
         switch action {
         case "list": try list(context, isJSON: arguments.has("json"))

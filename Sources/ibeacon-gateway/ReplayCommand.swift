@@ -11,7 +11,8 @@ enum ReplayCommand {
         "replay", operands: "CAPTURE…", "play btsnoop captures through the whole gateway, in virtual time",
         options: [
             OptionSpecification("regions", "FILE", "an OwnTracks .otrw file with the regions"),
-            OptionSpecification("tail", "SECONDS", "go on listening after the last record, so that pending leaves fire"),
+            OptionSpecification(
+                "tail", "SECONDS", "go on listening after the last record, so that pending leaves fire"),
             OptionSpecification("speed", "N", "play N times as fast as it was recorded (default: as fast as it goes)"),
         ],
         examples: [

@@ -72,7 +72,8 @@ extension Configuration {
             guard let file = trackers[position].encryptionKeyFile else { continue }
             let key = try secret(in: file, member: "encryptionKeyFile", beside: path)
             guard key.byteCount <= 32 else {
-                throw Failure(.configuration, "encryptionKeyFile: the key has \(key.byteCount) bytes; at most 32 are possible")
+                throw Failure(
+                    .configuration, "encryptionKeyFile: the key has \(key.byteCount) bytes; at most 32 are possible")
             }
             trackers[position].encryptionKey = key
         }

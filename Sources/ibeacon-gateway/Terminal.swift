@@ -20,7 +20,8 @@ enum Terminal {
         let cells = ([header] + rows).map { $0.map(printable) }
         let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         return cells.map { row in
-            let padded = zip(row, widths).map { text, width in text + String(repeating: " ", count: width - text.count) }
+            let padded = zip(row, widths).map { text, width in text + String(repeating: " ", count: width - text.count)
+            }
             let line = padded.joined(separator: "  ")
             return String(line.reversed().drop { $0 == " " }.reversed())
         }.joined(separator: "\n")
@@ -28,7 +29,9 @@ enum Terminal {
 
     /// Text from outside without what a terminal would obey.
     static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory.isHarmless ? $0 : "\u{FFFD}" }))
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory.isHarmless ? $0 : "\u{FFFD}" }))
     }
 
     static func write(_ bytes: [UInt8], to descriptor: CInt) {

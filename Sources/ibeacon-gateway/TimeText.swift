@@ -14,12 +14,15 @@ enum TimeText {
     /// Reads a time: `90m`, `2h` or `3d` ago, epoch seconds, or a date with or without a time, in UTC.
     static func epochSeconds(_ text: String) throws(Failure) -> Int64 {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
-        if let last = text.last, let unit = units[last], let count = Int64(text.dropLast()), (0...1_000_000).contains(count) {
+        if let last = text.last, let unit = units[last], let count = Int64(text.dropLast()),
+            (0...1_000_000).contains(count)
+        {
             return Int64(time(nil)) - count * unit
         }
         if let seconds = Int64(text), text.count >= 5 { return seconds }
         if let seconds = calendar(text) { return seconds }
-        throw Failure(.usage, "'\(text)' is no time; write 90m, 2h, 3d, epoch seconds, or a date such as 2026-01-31T12:00")
+        throw Failure(
+            .usage, "'\(text)' is no time; write 90m, 2h, 3d, epoch seconds, or a date such as 2026-01-31T12:00")
     }
 
     /// `2026-01-31`, with `T12:00` or `T12:00:00` behind it or not; nil for what no calendar has.

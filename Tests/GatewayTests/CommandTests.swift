@@ -36,8 +36,9 @@ struct CommandTests {
         _ = house.published()
         house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
         let messages = house.published()
-        #expect(messages.filter { $0.kind == .transition }.map { String(decoding: $0.payload, as: UTF8.self) }
-            .allSatisfy { $0.contains(#""desc":"kitchen","event":"leave""#) })
+        #expect(
+            messages.filter { $0.kind == .transition }.map { String(decoding: $0.payload, as: UTF8.self) }
+                .allSatisfy { $0.contains(#""desc":"kitchen","event":"leave""#) })
         #expect(messages.last { $0.kind == .state }?.payload == [])
         #expect(house.gateway.trackers[0].regions.regions.isEmpty)
     }
@@ -94,7 +95,8 @@ struct CommandTests {
 
     @Test("what cannot be obeyed changes nothing and is logged with its reason", arguments: refused)
     func refusal(row: (command: String, configuration: String, isRetained: Bool, reason: String)) throws {
-        var house = try GatewayHarness(row.configuration + "waypoints: [" + GatewayHarness.waypoint("a", rid: "a") + "]")
+        var house = try GatewayHarness(
+            row.configuration + "waypoints: [" + GatewayHarness.waypoint("a", rid: "a") + "]")
         _ = house.published()
         house.command(row.command, isRetained: row.isRetained)
         #expect(house.log.contains { $0.contains(row.reason) })
@@ -122,7 +124,8 @@ struct CommandTests {
             tracker: 1)
         try house.hear()
         let told = house.told()
-        #expect(told.map { String($0.prefix { $0 != " " }) } == ["owntracks/jane/hall/event", "owntracks/jane/keys/event"])
+        #expect(
+            told.map { String($0.prefix { $0 != " " }) } == ["owntracks/jane/hall/event", "owntracks/jane/keys/event"])
         #expect(told[1].contains(#""tid":"K1""#))
     }
 }

@@ -61,7 +61,8 @@ struct GatewayHarness {
     /// `setWaypoints` with these elements.
     mutating func setWaypoints(_ elements: String, isRetained: Bool = false) {
         command(
-            #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["# + elements + "]}}",
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["# + elements
+                + "]}}",
             isRetained: isRetained)
     }
 

@@ -17,7 +17,8 @@ struct TransitionTests {
                 """)
     }
 
-    @Test("transitions have QoS 1 and are never retained; locations are, if pubRetain says so", arguments: [true, false])
+    @Test(
+        "transitions have QoS 1 and are never retained; locations are, if pubRetain says so", arguments: [true, false])
     func retained(pubRetain: Bool) throws {
         var house = try GatewayHarness("lat: 52, lon: 6, pubRetain: \(pubRetain)")
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
@@ -109,7 +110,8 @@ struct MonitoringTests {
     func quiet() throws {
         var house = try GatewayHarness("monitoring: -1")
         house.setWaypoints(
-            GatewayHarness.waypoint("kitchen", rid: "k") + "," + GatewayHarness.waypoint("switch|1|-1", rid: "s", suffix: ":2"))
+            GatewayHarness.waypoint("kitchen", rid: "k") + ","
+                + GatewayHarness.waypoint("switch|1|-1", rid: "s", suffix: ":2"))
         try house.hear()
         #expect(house.told().isEmpty)
         // A second beacon's region switches to mode 1.
