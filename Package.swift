@@ -63,6 +63,10 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Scanning"], path: "Benchmarks/HotPath",
+            swiftSettings: settings),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),

@@ -76,9 +76,8 @@ package struct AdvertisingReportParser: Sendable {
         if offset < bytes.count { malformed.count(.trailingBytes) }
     }
 
-    /// Whether this report continues the data of the one before it from the same advertiser.
-    ///
-    /// - Parameter isPartial: The event type's data status is "incomplete, more data to come".
+    /// Whether this report continues the data of an earlier one from the same advertiser. `isPartial`
+    /// is the event type's data status "incomplete, more data to come".
     private mutating func continues(_ address: DeviceAddress, isPartial: Bool) -> Bool {
         let continuation = fragmented == address
         if isPartial {

@@ -41,12 +41,14 @@ package enum BtsnoopFormat {
 }
 
 /// The number in the four bytes from `offset`, most significant first.
+@inline(__always)
 func bigEndian32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
     UInt32(bytes[offset]) << 24 | UInt32(bytes[offset + 1]) << 16 | UInt32(bytes[offset + 2]) << 8
         | UInt32(bytes[offset + 3])
 }
 
 /// The number in the eight bytes from `offset`, most significant first.
+@inline(__always)
 func bigEndian64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
     UInt64(bigEndian32(bytes, at: offset)) << 32 | UInt64(bigEndian32(bytes, at: offset + 4))
 }

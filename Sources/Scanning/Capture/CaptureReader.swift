@@ -44,6 +44,7 @@ package struct CaptureReader: ~Copyable {
     /// - Parameters:
     ///   - path: A file, or `-` for standard input.
     ///   - start: The instant of its first record, for playing several in a row.
+    /// - Throws: If it cannot be opened or is no capture that this reader knows.
     package init(path: String, startingAt start: MonotonicInstant = .zero) throws(CaptureError) {
         let descriptor = try FileDescriptor.reading(path)
         guard !descriptor.isDirectory else { throw CaptureError(file: path, reason: .isDirectory) }
@@ -71,6 +72,7 @@ package struct CaptureReader: ~Copyable {
     /// Goes to the next HCI event.
     ///
     /// - Returns: nil at the end of the capture.
+    /// - Throws: What is wrong with it, once; after that it has ended.
     package mutating func advance() throws(CaptureError) -> CaptureRecord? {
         while try fill(BtsnoopFormat.recordHeaderLength) {
             let start = pending.lowerBound
@@ -110,6 +112,7 @@ package struct CaptureReader: ~Copyable {
     /// Calls `body` with the next HCI event. The bytes live only during the call.
     ///
     /// - Returns: false at the end of the capture.
+    /// - Throws: As `advance()` does.
     package mutating func next(_ body: (CaptureRecord, Span<UInt8>) -> Void) throws(CaptureError) -> Bool {
         guard let record = try advance() else { return false }
         body(record, buffer.span.extracting(current))
@@ -122,9 +125,8 @@ package struct CaptureReader: ~Copyable {
         records += 1
     }
 
-    /// Makes `count` bytes of the next record pending.
-    ///
-    /// - Returns: false at the end of the capture between two records.
+    /// Makes `count` bytes of the next record pending; false at the end of the capture between two
+    /// records.
     private mutating func fill(_ count: Int) throws(CaptureError) -> Bool {
         guard pending.count < count else { return true }
         guard !isAtEnd else { return false }

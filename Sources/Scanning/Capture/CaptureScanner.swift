@@ -31,7 +31,8 @@ package final class CaptureScanner: Scanner {
     /// - Parameters:
     ///   - path: The capture; a relative path must have been resolved.
     ///   - speed: How many seconds of the recording pass in one, above 0.
-    ///   - output: Outlives this scanner.
+    ///   - host: The loop.
+    ///   - output: Is told everything; outlives this scanner.
     package init(path: String, speed: Double, host: any ScannerHost, output: any ScannerOutput) {
         self.path = path
         self.speed = speed.isFinite && speed > 0 ? speed : 1

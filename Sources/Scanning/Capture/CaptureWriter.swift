@@ -14,7 +14,10 @@ package struct CaptureWriter: ~Copyable {
 
     /// Creates or empties a file and begins it with the header.
     ///
-    /// - Parameter path: A file, or `-` for standard output.
+    /// - Parameters:
+    ///   - path: A file, or `-` for standard output.
+    ///   - datalink: Only the monitor's keeps the receivers apart.
+    /// - Throws: If the file cannot be made.
     package init(path: String, datalink: BtsnoopFormat.Datalink = .monitor) throws(CaptureError) {
         descriptor = try FileDescriptor.writing(path)
         file = path
@@ -34,6 +37,8 @@ package struct CaptureWriter: ~Copyable {
     /// - Parameters:
     ///   - event: The event from its event code on.
     ///   - wallMicroseconds: When it was heard, in µs since 1970.
+    ///   - receiver: Who heard it.
+    /// - Throws: If the disk does not take it; then the capture is broken and nothing more is written.
     package mutating func write(
         event: Span<UInt8>, wallMicroseconds: Int64, receiver: Receiver
     ) throws(CaptureError) {
@@ -46,7 +51,12 @@ package struct CaptureWriter: ~Copyable {
     /// get packets from the kernel see no events. What the packet's kind was is not known, so it is
     /// called non-connectable.
     ///
-    /// - Parameter data: At most 229 bytes; what does not fit one event is cut off.
+    /// - Parameters:
+    ///   - report: Address and strength.
+    ///   - data: At most 229 bytes; what does not fit one event is cut off.
+    ///   - wallMicroseconds: When it was heard, in µs since 1970.
+    ///   - receiver: Who heard it.
+    /// - Throws: As for an event.
     package mutating func write(
         _ report: AdvertisingReport, data: Span<UInt8>, wallMicroseconds: Int64, receiver: Receiver
     ) throws(CaptureError) {
