@@ -52,5 +52,9 @@ let package = Package(
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
+        tests("MessagingTests", ["Messaging", "OwnTracks"]),
+
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        tests("IntegrationTests", ["Messaging", "OwnTracks", "TestSupport"]),
     ]
 )
