@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct BrokerSubscribeTests {
     /// Publishes as anybody in the home would.
-    private func publish(_ payload: String, to topic: String, on broker: MosquittoBroker, options: [String] = []) throws {
+    private func publish(_ payload: String, to topic: String, on broker: MosquittoBroker, options: [String] = []) throws
+    {
         try run(
             "mosquitto_pub",
             ["-h", "127.0.0.1", "-p", String(broker.port), "-t", topic, "-m", payload, "-q", "1"] + options)
