@@ -76,5 +76,9 @@ let package = Package(
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests("StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS"]),
+        tests("MessagingTests", ["Messaging", "OwnTracks"]),
+
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        tests("IntegrationTests", ["Messaging", "OwnTracks", "TestSupport"]),
     ]
 )

@@ -19,7 +19,10 @@ package struct Backoff: Hashable, Sendable {
     package mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
         let seconds = min(1 << min(failures, 32), Int(Self.longest.components.seconds))
         failures += 1
-        return .seconds(Double(seconds) * Double.random(in: (1 - Self.jitter)...(1 + Self.jitter), using: &generator))
+        // Not `Double.random`, which asks the generator again until it likes the answer: with a generator that
+        // a test has fixed, for ever.
+        let share = Double(generator.next() >> 11) / Double(UInt64(1) << 53)
+        return .seconds(Double(seconds) * (1 - Self.jitter + 2 * Self.jitter * share))
     }
 
     /// Begins again at one second if the connection that just ended had lasted.

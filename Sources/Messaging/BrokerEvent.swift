@@ -43,6 +43,13 @@ package struct ReceivedMessage: Hashable, Sendable {
     package var qos: QoS
     /// It was kept by the broker and is not news.
     package var retained: Bool
+
+    package init(topic: String, payload: [UInt8], qos: QoS, retained: Bool) {
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retained = retained
+    }
 }
 
 /// Why a message was refused for good.

@@ -14,6 +14,8 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     case silent
     /// A ping was not answered.
     case keepaliveMissed
+    /// A message was not acknowledged within `BrokerSettings.acknowledgeTimeout`.
+    case unacknowledged
     /// The broker closed the connection; with its code if it speaks MQTT 5 and gave one.
     case closed(code: UInt8?)
     /// It does not speak MQTT as agreed.
@@ -24,6 +26,14 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     package var isLogin: Bool {
         guard case .notAccepted(let code) = self else { return false }
         return [4, 5, 0x86, 0x87, 0x8c].contains(code)
+    }
+
+    /// The broker ended it, as against the network or the broker's silence.
+    var isByBroker: Bool {
+        switch self {
+        case .closed, .protocolViolation: true
+        default: false
+        }
     }
 }
 
@@ -37,6 +47,7 @@ extension BrokerFailure: CustomStringConvertible {
         case .notAccepted(let code): "the broker does not accept us: \(Self.connectReason(code: code))"
         case .silent: "something accepts connections there but does not answer as a broker"
         case .keepaliveMissed: "the broker no longer answers"
+        case .unacknowledged: "the broker does not acknowledge what it is sent"
         case .closed(nil): "the connection was closed"
         case .closed(let code?): "the broker closed the connection: \(Self.reason(code: code))"
         case .protocolViolation: "what answers there does not speak MQTT as it should"

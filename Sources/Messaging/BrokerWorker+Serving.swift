@@ -2,6 +2,9 @@ internal import Beacon
 internal import CMosquitto
 internal import Glibc
 
+/// For how long a connection must have lasted before a message that is under suspicion is sent.
+private let probation: Duration = .seconds(2)
+
 private let peerClosed = Int32(poll_peer_closed)
 
 extension BrokerWorker {
@@ -19,6 +22,7 @@ extension BrokerWorker {
             report()
             takeOrders()
             try publish()
+            try checkProgress()
         }
         guard stopBy != nil else { throw .closed(code: nil) }
     }
@@ -53,10 +57,13 @@ extension BrokerWorker {
 
     /// Hands over what there is a place for.
     private mutating func publish() throws(BrokerFailure) {
-        guard acceptedAt != nil else { return }
+        guard let acceptedAt else { return }
+        // First it is seen that the connection lives without the suspect.
+        if window.isSuspicious, acceptedAt.duration(to: .now) < probation { return }
         while client?.descriptor != nil, let message = window.next() {
             switch client?.publish(message) {
             case .handedOver(let messageID):
+                if window.inFlight.isEmpty { lastProgress = .now }
                 window.handedOver(message, messageID: messageID)
                 // QoS 0 is answered within the call, if it could be written at once.
                 if message.qos == .atMostOnce { report() }
@@ -69,6 +76,14 @@ extension BrokerWorker {
         }
     }
 
+    private mutating func checkProgress() throws(BrokerFailure) {
+        // What has not left yet cannot be answered; if it never leaves, the keepalive tells.
+        guard acceptedAt != nil, !window.inFlight.isEmpty, client?.wantsToWrite == false,
+            lastProgress.duration(to: .now) > settings.acknowledgeTimeout
+        else { return }
+        throw .unacknowledged
+    }
+
     /// Once told to stop: waits for what is in flight, within bounds, then disconnects properly.
     private mutating func sayGoodbye() throws(BrokerFailure) -> Bool {
         guard let stopBy else { return false }
@@ -77,7 +92,8 @@ extension BrokerWorker {
             client?.disconnect()
             return true
         }
-        guard window.isEmpty else { return false }
+        guard window.isEmpty, !saidGoodbye else { return false }
+        saidGoodbye = true
         client?.disconnect()
         // Written at once, as a rule; else the next rounds write it.
         return client?.descriptor == nil
@@ -108,6 +124,7 @@ extension BrokerWorker {
         var events: [BrokerEvent] = []
         if acceptedAt == nil, let connack = sink.connack, connack.code == 0 {
             acceptedAt = .now
+            lastProgress = .now
             events.append(.connected(sessionPresent: connack.sessionPresent))
             requested = [:]
             // Also when the broker remembers us: what we want may have changed since.
@@ -115,6 +132,7 @@ extension BrokerWorker {
         }
         for completion in sink.completions {
             guard let message = window.answered(messageID: completion.messageID) else { continue }
+            lastProgress = .now
             events.append(
                 completion.code < 0x80
                     ? .acknowledged(message.token)

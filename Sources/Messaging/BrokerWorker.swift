@@ -17,6 +17,9 @@ struct BrokerWorker: ~Copyable {
     var stopBy: MonotonicInstant?
     /// When the broker accepted us; nil: it has not, on this connection.
     var acceptedAt: MonotonicInstant?
+    /// When the broker last answered a message, or the first of those in flight was handed over.
+    var lastProgress = MonotonicInstant.zero
+    var saidGoodbye = false
 
     init(settings: BrokerSettings, mailbox: Mailbox) {
         self.settings = settings
@@ -32,11 +35,22 @@ struct BrokerWorker: ~Copyable {
             let failure = attempt()
             let end = MonotonicInstant.now
             if let acceptedAt { backoff.connectionEnded(after: acceptedAt.duration(to: end)) }
-            window.connectionEnded()
+            afterConnection(failure)
             guard stopBy == nil else { break }
             let delay = backoff.nextDelay(using: &generator)
             mailbox.post([.disconnected(failure, retryIn: delay)])
             wait(until: end.advanced(by: delay))
+        }
+    }
+
+    /// What was in flight is sent again by libmosquitto, unless it is what the broker cannot bear.
+    private mutating func afterConnection(_ failure: BrokerFailure) {
+        switch window.connectionEnded(byBroker: acceptedAt != nil && failure.isByBroker) {
+        case .goOn: break
+        case .discardClient: client = nil
+        case .refuse(let message, let why):
+            client = nil
+            mailbox.post([.refused(message.token, why)])
         }
     }
 

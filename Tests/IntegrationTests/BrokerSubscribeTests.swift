@@ -1,0 +1,153 @@
+import Messaging
+import OwnTracks
+import TestSupport
+import Testing
+
+@Suite struct BrokerSubscribeTests {
+    /// Publishes as anybody in the home would.
+    private func publish(_ payload: String, to topic: String, on broker: MosquittoBroker, options: [String] = []) throws
+    {
+        try run(
+            "mosquitto_pub",
+            ["-h", "127.0.0.1", "-p", String(broker.port), "-t", topic, "-m", payload, "-q", "1"] + options)
+    }
+
+    @Test func `A message on a subscribed topic is received, others are not`() throws {
+        let broker = try MosquittoBroker()
+        let owner = try Owner(BrokerSettings(for: broker))
+        owner.connection.subscribe(to: ["a/+/cmd": .atLeastOnce])
+        try owner.connection.start()
+        #expect(owner.connects())
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        try publish("not for us", to: "a/b/event", on: broker)
+        try publish("for us", to: "a/b/cmd", on: broker)
+        #expect(eventually { !owner.messages.isEmpty })
+        #expect(
+            owner.messages == [
+                ReceivedMessage(topic: "a/b/cmd", payload: Array("for us".utf8), qos: .atLeastOnce, retained: false)
+            ])
+        #expect(owner.connection.stop(within: .seconds(5)))
+    }
+
+    @Test func `A retained message says that it is one`() throws {
+        let broker = try MosquittoBroker()
+        try publish("old", to: "a/cmd", on: broker, options: ["-r"])
+        let owner = try Owner(BrokerSettings(for: broker))
+        owner.connection.subscribe(to: ["a/cmd": .atLeastOnce])
+        try owner.connection.start()
+        #expect(eventually { !owner.messages.isEmpty })
+        #expect(owner.messages.map(\.retained) == [true])
+    }
+
+    @Test func `A retained message of ours is kept by the broker, and only then`() throws {
+        let broker = try MosquittoBroker()
+        let owner = try Owner(BrokerSettings(for: broker))
+        try owner.connection.start()
+        owner.publish(1, to: "a/kept", retain: true)
+        owner.publish(2, to: "a/passing", retain: false)
+        #expect(eventually { owner.acknowledged.count == 2 })
+        let late = try Subscriber(to: broker)
+        #expect(eventually { !late.lines.isEmpty })
+        #expect(late.lines.map(\.topic) == ["a/kept"])
+        #expect(late.lines.map(\.retained) == [true])
+    }
+
+    @Test func `A payload may hold any byte, NUL included, or none at all`() throws {
+        let broker = try MosquittoBroker()
+        let owner = try Owner(BrokerSettings(for: broker))
+        owner.connection.subscribe(to: ["loop": .exactlyOnce])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        let everyByte = (0...255).map(UInt8.init)
+        owner.publish(1, to: "loop", everyByte)
+        owner.publish(2, to: "loop", [])
+        #expect(eventually { owner.messages.count == 2 })
+        #expect(owner.messages.map(\.payload) == [everyByte, []])
+    }
+
+    @Test func `A message of eight mebibytes passes both ways`() throws {
+        let broker = try MosquittoBroker()
+        let owner = try Owner(BrokerSettings(for: broker))
+        owner.connection.subscribe(to: ["big": .atLeastOnce])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        let payload = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        owner.publish(1, to: "big", payload)
+        #expect(owner.sees(within: .seconds(60)) { $0 == .acknowledged(MessageToken(rawValue: 1)) })
+        #expect(eventually(within: .seconds(60)) { !owner.messages.isEmpty })
+        #expect(owner.messages.first?.payload == payload)
+    }
+
+    @Test func `A received message over the limit is dropped and counted`() throws {
+        let broker = try MosquittoBroker()
+        var settings = BrokerSettings(for: broker)
+        settings.limits.incomingBytes = 100
+        let owner = try Owner(settings)
+        owner.connection.subscribe(to: ["a": .atLeastOnce])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        try publish(String(repeating: "x", count: 101), to: "a", on: broker)
+        try publish("small", to: "a", on: broker)
+        #expect(eventually { !owner.messages.isEmpty })
+        #expect(owner.messages.map(\.payload) == [Array("small".utf8)])
+        #expect(owner.connection.counts.dropped == 1)
+    }
+
+    @Test func `Subscriptions changed while connected take effect at once`() throws {
+        let broker = try MosquittoBroker()
+        let owner = try Owner(BrokerSettings(for: broker))
+        owner.connection.subscribe(to: ["one": .atLeastOnce])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        owner.connection.subscribe(to: ["two": .atLeastOnce])
+        #expect(eventually { broker.log.contains("Sending UNSUBACK to gateway") })
+        try publish("1", to: "one", on: broker)
+        try publish("2", to: "two", on: broker)
+        #expect(eventually { !owner.messages.isEmpty })
+        #expect(owner.messages.map(\.topic) == ["two"])
+    }
+
+    @Test(arguments: MQTTProtocolLevel.allCases)
+    func `Every protocol level publishes and subscribes`(level: MQTTProtocolLevel) throws {
+        let broker = try MosquittoBroker()
+        var settings = BrokerSettings(for: broker)
+        settings.protocolLevel = level
+        let owner = try Owner(settings)
+        owner.connection.subscribe(to: ["loop": .atLeastOnce])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        #expect(broker.log.contains("as gateway (p\(level.inLog)"))
+        owner.publish(1, to: "loop")
+        #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: 1)) })
+        #expect(eventually { owner.messages.map(\.payload) == [Array("1".utf8)] })
+    }
+
+    @Test(arguments: [MQTTProtocolLevel.v3_1_1, .v5])
+    func `A message sent to us while we were away is waiting when we come back`(level: MQTTProtocolLevel) throws {
+        let broker = try MosquittoBroker()
+        var settings = BrokerSettings(for: broker)
+        settings.protocolLevel = level
+        settings.cleanSession = false
+        let first = try Owner(settings)
+        first.connection.subscribe(to: ["cmd": .atLeastOnce])
+        try first.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        #expect(first.connection.stop(within: .seconds(5)))
+        try publish("while away", to: "cmd", on: broker)
+        let second = try Owner(settings)
+        try second.connection.start()
+        #expect(second.sees { $0 == .connected(sessionPresent: true) })
+        #expect(eventually { second.messages.map(\.payload) == [Array("while away".utf8)] })
+    }
+}
+
+extension MQTTProtocolLevel {
+    /// What mosquitto's log calls it.
+    fileprivate var inLog: String {
+        switch self {
+        case .v3_1: "1"
+        case .v3_1_1: "2"
+        case .v5: "5"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// TCP on the loopback interface, for tests.
+package enum LoopbackPort {
+    /// A port that nobody listens on now. Another program may take it before it is used; who starts a
+    /// server on it tries again with another.
+    package static func free() throws -> UInt16 {
+        let listener = try Listener()
+        return listener.port
+    }
+
+    /// A listening socket. Whether anybody answers on it is up to the test.
+    package final class Listener: Sendable {
+        package let descriptor: Int32
+        package let port: UInt16
+
+        package init() throws {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let descriptor = descriptor
+            let result = withUnsafeMutablePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(descriptor, address, length) == 0 && listen(descriptor, 64) == 0
+                        && getsockname(descriptor, address, &length) == 0
+                }
+            }
+            guard result else { throw SupportError("no port to listen on: \(String(cString: strerror(errno)))") }
+            port = UInt16(bigEndian: address.sin_port)
+        }
+
+        /// The next connection, waited for.
+        package func accept() -> Int32 { Glibc.accept(descriptor, nil, nil) }
+
+        deinit { close(descriptor) }
+    }
+
+    /// Whether somebody accepts connections there.
+    package static func answers(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        return withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import Synchronization
+
+/// A throwaway mosquitto on a free port of the loopback interface. What it remembers, it remembers on disk,
+/// so that a restart is one that a broker survives.
+package final class MosquittoBroker: Sendable {
+    package let port: UInt16
+    package let directory: TemporaryDirectory
+    private let process: Mutex<ChildProcess>
+
+    /// - Parameter settings: further lines of mosquitto.conf. Without any, everybody may do everything.
+    package init(
+        _ settings: [String] = ["allow_anonymous true"], in directory: TemporaryDirectory? = nil
+    ) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        self.directory = directory
+        for _ in 0..<5 {
+            let port = try LoopbackPort.free()
+            try Self.configure(settings, port: port, in: directory)
+            let process = try Self.launch(in: directory)
+            if eventually(within: .seconds(10), { LoopbackPort.answers(port) || !process.isRunning }), process.isRunning
+            {
+                self.port = port
+                self.process = Mutex(process)
+                return
+            }
+        }
+        let log = String(decoding: (try? directory.read("broker.log")) ?? [], as: UTF8.self)
+        throw SupportError("mosquitto does not start: \(log)")
+    }
+
+    private static func configure(_ settings: [String], port: UInt16, in directory: TemporaryDirectory) throws {
+        // `user root`: as root it would become another user, who may not write here. For others it is nothing.
+        let lines = [
+            "user root", "persistence true", "persistence_location \(directory.path)/", "log_type all",
+            "listener \(port) 127.0.0.1",
+        ]
+        try directory.write((lines + settings).joined(separator: "\n") + "\n", to: "broker.conf")
+    }
+
+    private static func launch(in directory: TemporaryDirectory) throws -> ChildProcess {
+        try ChildProcess("mosquitto", ["-c", directory.file("broker.conf")], output: directory.file("broker.log"))
+    }
+
+    package var log: String { String(decoding: (try? directory.read("broker.log")) ?? [], as: UTF8.self) }
+
+    /// Ends it with SIGTERM (it saves what it knows) or, `abruptly`, with SIGKILL (it forgets).
+    package func stop(abruptly: Bool = false) {
+        process.withLock {
+            $0.send(abruptly ? SIGKILL : SIGTERM)
+            $0.wait()
+        }
+    }
+
+    /// - Parameter settings: in place of those that it had.
+    package func restart(_ settings: [String]? = nil) throws {
+        stop()
+        if let settings { try Self.configure(settings, port: port, in: directory) }
+        let new = try Self.launch(in: directory)
+        process.withLock { $0 = new }
+        guard eventually(within: .seconds(10), { LoopbackPort.answers(port) }) else {
+            throw SupportError("mosquitto does not start again: \(log)")
+        }
+    }
+
+    /// It stands still: connections stay, nothing is answered.
+    package func freeze() { process.withLock { $0.send(SIGSTOP) } }
+    package func thaw() { process.withLock { $0.send(SIGCONT) } }
+
+    /// Reads its configuration and password file again.
+    package func reload() { process.withLock { $0.send(SIGHUP) } }
+}
