@@ -93,6 +93,21 @@ extension Command {
         try self.init(json, base: base)
     }
 
+    /// Reads what was inside an encrypted message, which may be one command or an array of them. A bad
+    /// one does not stop its neighbours.
+    package static func all(
+        in plaintext: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
+    ) -> [Result<Command, CommandError>] {
+        do throws(JSONError) {
+            let json = try JSONValue(parsing: plaintext, limits: limits)
+            return (json.array ?? [json]).map { element in
+                Result { () throws(CommandError) in try Command(element, base: base) }
+            }
+        } catch {
+            return [.failure(.malformed(error))]
+        }
+    }
+
     package init(_ json: JSONValue, base: NumberBase = .auto) throws(CommandError) {
         guard let members = json.object else { throw .notAnObject(json.kindName) }
         guard members["_type"] == "cmd" else { throw .wrongType(members["_type"]?.shortened ?? "missing") }

@@ -4,10 +4,9 @@ extension JSONValue {
     /// Reads a text.
     ///
     /// A byte order mark at the start and NUL bytes at the end (some encrypting tools count the
-    /// terminator of a C string in) are ignored. Of two members with the same name the first counts.
+    /// terminator of a C string in) are ignored. Of two members with the same name the last counts.
     ///
-    /// - Throws: What is wrong with it and where. Text beyond the limits is refused before anything
-    ///   but one walk over its bytes has been spent on it.
+    /// - Throws: What is wrong with it and where. Nothing is read beyond a limit.
     package init(
         parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) {
@@ -15,17 +14,7 @@ extension JSONValue {
         var text = Array(bytes)
         if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
         while text.last == 0 { text.removeLast() }
-        try JSONScanner.check(text, dialect: dialect, limits: limits)
-        let decoder = JSONDecoder()
-        decoder.allowsJSON5 = dialect == .json5
-        do {
-            self = try decoder.decode(JSONValue.self, from: Data(text))
-        } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
-            let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
-            throw JSONError(.syntax("the number or string at '\(OwnTracks.shortened(path))' is malformed"))
-        } catch {
-            throw JSONError(.syntax("a number or string is malformed"))
-        }
+        self = try JSONReader.read(text, dialect: dialect, limits: limits)
     }
 
     package init(
@@ -53,30 +42,7 @@ extension JSONValue {
     }
 }
 
-extension JSONValue: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        // A refused kind costs a microsecond, so the commonest come first. Int64 before Double: both
-        // read a whole number.
-        if let text = try? container.decode(String.self) {
-            self = .string(text)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if container.decodeNil() {
-            self = .null
-        } else if (try? decoder.unkeyedContainer()) != nil {
-            self = .array(try container.decode([JSONValue].self))
-        } else if (try? decoder.container(keyedBy: AnyKey.self)) != nil {
-            self = .object(try container.decode([String: JSONValue].self))
-        } else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no JSON value")
-        }
-    }
-
+extension JSONValue: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -89,12 +55,4 @@ extension JSONValue: Codable {
         case .object(let members): try container.encode(members)
         }
     }
-}
-
-/// Asks only whether something is an object.
-private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
 }

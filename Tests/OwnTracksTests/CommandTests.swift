@@ -67,7 +67,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         .init(
             "SCH setConfiguration-badconfiguration",
             #"{"_type":"cmd","action":"setConfiguration","configuration":[]}"#, refused: "_type 'configuration'"),
-        .init("issue: restart is refused politely", #"{"_type":"cmd","action":"restart"}"#, refused: "by systemd"),
+        .init("restart is refused politely", #"{"_type":"cmd","action":"restart"}"#, refused: "by systemd"),
         .init("3 reportSteps", #"{"_type":"cmd","action":"reportSteps","from":1,"to":2}"#, refused: "no steps"),
         .init("3 response", #"{"_type":"cmd","action":"response"}"#, refused: "no tours"),
     ]
@@ -82,14 +82,14 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The example of seed 000, "Remote loading of regions", in one line as `jq -c` makes it.
+    /// The example of Regions page, "Remote loading of regions", in one line as `jq -c` makes it.
     static let seedExample = """
         {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[\
         {"_type":"waypoint","tst":1708625557,"rid":"my-region-id-1","desc":"home","rad":100,"lat":30.0,"lon":40.0},\
         {"_type":"waypoint","tst":1708625558,"rid":"my-region-id-2","desc":"work","rad":100,"lat":30.1,"lon":40.1}]}}
         """
 
-    @Test("setWaypoints is read as the document shows it (seed 000), and with a line end after it")
+    @Test("setWaypoints is read as the document shows it (Regions page), and with a line end after it")
     func setWaypoints() throws {
         for ending in ["", "\n", "\r\n"] {
             guard case .setWaypoints(let reading) = try Command(parsing: (Self.seedExample + ending).utf8) else {
@@ -103,7 +103,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("Insert, update, delete first, middle and last, clear (reference 3.1)")
+    @Test("Insert, update, delete first, middle and last, clear (owntracks.md 3.1)")
     func mergeSequence() throws {
         var set = RegionSet()
         func send(_ waypoints: [JSONValue]) throws -> [String] {
@@ -122,7 +122,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         #expect(set.removeAll().removed.count == 2)
     }
 
-    @Test("A region without rid replaces the only one of the same time (the older key, seed 001)")
+    @Test("A region without rid replaces the only one of the same time (the older key, Waypoints page)")
     func legacyKey() throws {
         var set = RegionSet()
         set.apply(try WaypointsReading([waypoint(["rid": "mine"])]).changes)
@@ -144,7 +144,15 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         #expect(waypoints.changes.count == 1)
     }
 
-    @Test("Only setConfiguration asks for remoteConfiguration (INTERFACE)")
+    @Test("An encrypted message may hold an array of commands, and a bad one stops no other (owntracks.md 4)")
+    func array() {
+        let text = #"[{"_type":"cmd","action":"dump"},{"_type":"cmd"},{"_type":"cmd","action":"status"}]"#
+        #expect(Command.all(in: text.utf8) == [.success(.dump), .failure(.missingAction), .success(.status)])
+        #expect(Command.all(in: #"{"_type":"cmd","action":"dump"}"#.utf8) == [.success(.dump)])
+        #expect(Command.all(in: "hello".utf8).count == 1)
+    }
+
+    @Test("Only setConfiguration asks for remoteConfiguration (contract)")
     func gates() {
         let plain: [Command] = [
             .reportLocation, .waypoints, .setWaypoints(WaypointsReading()), .clearWaypoints, .dump, .status,

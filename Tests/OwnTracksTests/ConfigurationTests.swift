@@ -55,7 +55,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect(try read(text).broker.port == port)
     }
 
-    @Test("Port 0 is offline (seed 003)")
+    @Test("Port 0 is offline (iOS page)")
     func offline() throws {
         #expect(try read("{port: 0}").broker.isOffline)
         #expect(!configuration.broker.isOffline)
@@ -176,7 +176,7 @@ private func read(_ text: String) throws -> Configuration {
     }
 
     @Test(
-        "A login that is switched off is not sent (reference 6)",
+        "A login that is switched off is not sent (owntracks.md 6)",
         arguments: [("auth: false", nil, nil), ("usePassword: false", "u", nil), ("auth: true", "u", "p")]
             as [(String, String?, String?)])
     func login(text: String, username: String?, password: String?) throws {

@@ -2,7 +2,7 @@ import OwnTracks
 import Regions
 import Testing
 
-/// What the OwnTracks Recorder and Home Assistant need of a message (reference 5), each need a test.
+/// What the OwnTracks Recorder and Home Assistant need of a message (owntracks.md 5), each need a test.
 @Suite struct ConsumerNeeds {
     private func transition(_ event: Transition.Event = .leave, desc: String = "Kitchen") throws -> JSONValue {
         let nowhere = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 0)

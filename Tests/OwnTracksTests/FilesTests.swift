@@ -4,7 +4,7 @@ import Testing
 
 /// Files as phones export them and as this gateway does.
 @Suite struct Files {
-    @Test("The waypoints file of the iOS manual loads (seed 002, quotes mended)")
+    @Test("The waypoints file of the iOS manual loads (iOS waypoints page, quotes mended)")
     func manualWaypoints() throws {
         let text = """
             {"_type": "waypoints", "waypoints": [
@@ -18,7 +18,7 @@ import Testing
         #expect(set.regions.map(\.rid).allSatisfy { $0.utf8.count == 6 })
     }
 
-    @Test("A waypoint with all members of the documents loads (seed 000)")
+    @Test("A waypoint with all members of the documents loads (Regions page)")
     func documentedWaypoint() throws {
         let text = """
             {"_type": "waypoint", "desc": "My favorite coffee shop (Delaville)", "lat": 48.87069, "lon": 2.34916,

@@ -9,7 +9,8 @@ import Testing
             ("0.5", .number(0.5)), ("9223372036854775807", .integer(.max)),
             ("9223372036854775808", .number(9_223_372_036_854_775_808)), (#""a\u00e9\/""#, "aé/"), ("[]", []),
             (#"{"a":[1,"b",null]}"#, ["a": [1, "b", .null]]), ("\u{feff}{}", [:]), ("{}\0\0", [:]),
-            (#"{"a":1,"a":2}"#, ["a": 1]),
+            (#"{"a":1,"a":2}"#, ["a": 2]), (#""\ud83d\ude00\u00e9\b\f\n\r\t\\\"""#, "😀é\u{8}\u{c}\n\r\t\\\""),
+            ("-1.5E-3", .number(-0.0015)),
         ] as [(String, JSONValue)])
     func kinds(text: String, value: JSONValue) throws {
         #expect(try JSONValue(parsing: text) == value)
@@ -20,6 +21,8 @@ import Testing
         arguments: [
             ("{a: 1, /* why */ 'b': \"c\", // end\n}", JSONValue.object(["a": 1, "b": "c"])), ("[1,2,]", [1, 2]),
             ("0xFF", 255), ("+5", 5), (".5", .number(0.5)), ("'it\\'s'", "it's"),
+            ("\"a\\\nb\\\r\nc\\x41\\v\\0\"", "abcA\u{b}\0"), ("5.", 5), ("-0x10", -16),
+            ("-Infinity", .number(-.infinity)), ("{$a_1: 1}", ["$a_1": 1]), ("{ü: 1}", ["ü": 1]), ("\"\t\"", "\t"),
         ] as [(String, JSONValue)])
     func json5(text: String, value: JSONValue) throws {
         #expect(try JSONValue(parsing: text, dialect: .json5) == value)
@@ -30,15 +33,15 @@ import Testing
         "What is wrong is told with line and column",
         arguments: [
             ("", JSONDialect.json, nil, nil, "empty"),
-            ("{\"a\":\n tru}", .json, 2, 2, "'t' where a value"), ("[1,2", .json, 1, 5, "']' is missing"),
+            ("{\"a\":\n tru}", .json, 2, 2, "'t' where a value"), ("[1,2", .json, 1, 5, "',' or ']' should be"),
             ("{\"a\" 1}", .json, 1, 6, "':' after"), ("{} x", .json, 1, 4, "nothing more"),
-            ("{\"a\":010}", .json, 1, 6, "needless 0"), ("{a:1}", .json, 1, 2, "double quotes"),
+            ("{\"a\":010}", .json, 1, 6, "'010' is no number"), ("{a:1}", .json, 1, 2, "double quotes"),
             ("[1 2]", .json, 1, 4, "',' or ']'"), ("{\"a\":1]", .json, 1, 7, "',' or '}'"),
             ("[1,]", .json, 1, 4, "a value"), ("{\"a\":1,}", .json, 1, 8, "double quotes"),
             ("\"abc", .json, 1, 1, "no end"), ("\"a\nb\"", .json, 1, 3, "line break"),
             ("{\n  a: 1\n  b: 2\n}", .json5, 3, 3, "',' or '}'"), ("/* x", .json5, 1, 1, "no end"),
             ("{,}", .json5, 1, 2, "name of a member"), ("{a-b: 1}", .json5, 1, 3, "':' after"),
-            ("\"\\", .json, 1, 1, "no end"), ("/", .json5, 1, 1, "comment"),
+            ("\"\\", .json, 1, 2, "ends inside a string"), ("/", .json5, 1, 1, "comment"),
             ("\u{1}", .json, 1, 1, "byte 1"),
         ] as [(String, JSONDialect, Int?, Int?, String)])
     func positions(text: String, dialect: JSONDialect, line: Int?, column: Int?, words: String) {
@@ -49,11 +52,16 @@ import Testing
     }
 
     @Test(
-        "What only the decoder sees is told with its path",
-        arguments: [(#"{"a":[1,"\ud800"]}"#, ".a[1]"), (#"{"a":1e999}"#, ".a"), ("[1-2]", "[0]")])
-    func decoderErrors(text: String, path: String) {
-        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
-        #expect(error?.description.contains(path) == true, "\(error?.description ?? "")")
+        "Malformed numbers and escapes are refused where they stand, in both dialects",
+        arguments: [
+            "-", "1.", ".5", "1e", "1e+", "01", "-01", "+1", "1-2", "1..2", "0x", "0xg", "1e999", "--1", "1a", "1.5.5",
+        ] + [#""\ud800""#, #""\ud800\u0041""#, #""\udc00""#, #""\u12""#, #""\q""#, #""\x4""#])
+    func malformed(text: String) throws {
+        let json = #expect(throws: JSONError.self) { try JSONValue(parsing: "[\(text)]") }
+        #expect(json?.line == 1)
+        let json5 = ["1.", ".5", "+1"]
+        guard !json5.contains(text) else { return }
+        #expect(throws: JSONError.self) { try JSONValue(parsing: "[\(text)]", dialect: .json5) }
     }
 
     @Test("Bytes that are not UTF-8 are refused", arguments: [[0x22, 0xff, 0x22], [0xff, 0xfe, 0x7b, 0, 0x7d, 0]])

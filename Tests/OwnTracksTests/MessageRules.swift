@@ -21,7 +21,7 @@ struct MessageRules {
         let source: String
     }
 
-    /// Seconds: a value in milliseconds falls out of it (reference 8, "wtst in wrong unit").
+    /// Seconds: a value in milliseconds falls out of it (owntracks.md 8, "wtst in wrong unit").
     static let epoch = Kind.whole(0...99_999_999_999)
     static let latitude = Member(name: "lat", kind: .degrees(90), isRequired: true, source: "1.1, decision 10")
     static let longitude = Member(name: "lon", kind: .degrees(180), isRequired: true, source: "1.1, decision 10")
@@ -46,10 +46,10 @@ struct MessageRules {
         "location": [
             type("location"), latitude, longitude, accuracy, time, created, tracker,
             Member(name: "t", kind: .word(["b", "r", "p", "u"]), isRequired: true, source: "1.2 triggers"),
-            Member(name: "inregions", kind: .texts, isRequired: true, source: "seed 000, In regions"),
-            Member(name: "inrids", kind: .texts, isRequired: true, source: "seed 000, In regions"),
-            Member(name: "tag", kind: .text, isRequired: false, source: "seed 004, Tags and POI"),
-            Member(name: "poi", kind: .text, isRequired: false, source: "seed 004, Tags and POI"),
+            Member(name: "inregions", kind: .texts, isRequired: true, source: "Regions page, In regions"),
+            Member(name: "inrids", kind: .texts, isRequired: true, source: "Regions page, In regions"),
+            Member(name: "tag", kind: .text, isRequired: false, source: "Location page, Tags and POI"),
+            Member(name: "poi", kind: .text, isRequired: false, source: "Location page, Tags and POI"),
         ],
         "beacon": [
             type("beacon"), time, tracker,

@@ -42,7 +42,7 @@ func sampleMessages() throws -> [(name: String, payload: JSONValue)] {
 }
 
 @Suite struct MessageSet {
-    @Test("Every message keeps the rules of the message set (reference 1)")
+    @Test("Every message keeps the rules of the message set (owntracks.md 1)")
     func everyMessage() throws {
         let messages = try sampleMessages()
         #expect(Set(messages.map(\.name)) == Set(MessageRules.members.keys))
@@ -77,7 +77,7 @@ func sampleMessages() throws -> [(name: String, payload: JSONValue)] {
         #expect(MessageRules.violations(Array(payload.utf8)) != [])
     }
 
-    @Test("A transition has exactly the bytes of the reference output (reference 7)")
+    @Test("A transition has exactly the bytes of the reference output (owntracks.md 7)")
     func referenceOutput() throws {
         let region = try region(["desc": "-kitchen", "tst": 1_600_000_000, "rid": "b4b412"])
         let transition = Transition(
@@ -100,7 +100,7 @@ func sampleMessages() throws -> [(name: String, payload: JSONValue)] {
     }
 
     @Test(
-        "desc is the name up to the first bar, with its dash and without its UUID (reference 1.1)",
+        "desc is the name up to the first bar, with its dash and without its UUID (owntracks.md 1.1)",
         arguments: [
             ("Kitchen", "Kitchen"), ("-Kitchen:\(sampleUUID)", "-Kitchen"), ("Home|1|2:\(sampleUUID):1", "Home"),
             ("A|B", "A"),
@@ -112,7 +112,7 @@ func sampleMessages() throws -> [(name: String, payload: JSONValue)] {
         #expect(transition.payload["desc"] == .string(shown))
     }
 
-    @Test("A location names its regions and their rids in step, without moving circles (seed 000, 1.2)")
+    @Test("A location names its regions and their rids in step, without moving circles (Regions page, 1.2)")
     func inRegions() throws {
         let regions = [
             try region(["desc": .string("-Home|1|2:\(sampleUUID)"), "rid": "a"]),

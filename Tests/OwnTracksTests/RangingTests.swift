@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "prox is 1 within half a metre, 2 within three, 3 beyond, never 0 (reference 1.3)",
+        "prox is 1 within half a metre, 2 within three, 3 beyond, never 0 (owntracks.md 1.3)",
         arguments: [(0.02, 1), (0.49, 1), (0.5, 2), (3, 2), (3.1, 3), (60, 3)] as [(Double, Int64)])
     func proximity(metres: Double, prox: Int64) {
         #expect(BeaconRanging.Proximity(distance: metres).rawValue == prox)

@@ -16,7 +16,7 @@ import Testing
         #expect(settings.configuration.broker.port == 1)
     }
 
-    @Test("null brings the default back (reference 6)")
+    @Test("null brings the default back (owntracks.md 6)")
     func null() throws {
         let settings = try apply("{_type: 'configuration', port: null}", to: "{port: 1}")
         #expect(settings.json["port"] == nil)

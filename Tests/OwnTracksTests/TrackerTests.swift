@@ -47,7 +47,7 @@ import Testing
 }
 
 @Suite struct TopicRules {
-    @Test("All topics of a tracker hang under its base (reference 1.0)")
+    @Test("All topics of a tracker hang under its base (owntracks.md 1.0)")
     func suffixes() throws {
         let topics = try Topics(base: "owntracks/jane/phone")
         let all = [
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "The default tid is the topic's last two characters, upper case (seed 003, decision 24)",
+        "The default tid is the topic's last two characters, upper case (iOS page, decision 24)",
         arguments: [("owntracks/jane/phone", "NE"), ("o/j/x", "/X"), ("o/j/straße", "SSE")])
     func trackerID(base: String, tid: String) throws {
         #expect(try Topics(base: base).trackerID == tid)

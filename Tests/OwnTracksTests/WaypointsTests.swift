@@ -3,8 +3,8 @@ import OwnTracks
 import Regions
 import Testing
 
-/// One waypoint and what becomes of it. `source` names the sentence that asks for it: a seed document,
-/// a section of the reference on OwnTracks, or the contract (INTERFACE).
+/// One waypoint and what becomes of it. `source` names what asks for it: a section or decision of
+/// Docs/owntracks.md, or one of the pages of OwnTracks that it lists.
 struct WaypointRow: Sendable, CustomTestStringConvertible {
     enum Outcome: Sendable {
         /// Taken, with this description and kind.
@@ -36,10 +36,10 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
     static let rows: [WaypointRow] = [
         // Descriptions.
         .init(
-            "seed 003: any beacon of the UUID", ["desc": .string("myBeacons:\(sampleUUID)")],
+            "iOS page: any beacon of the UUID", ["desc": .string("myBeacons:\(sampleUUID)")],
             .set("myBeacons:\(sampleUUID)", beacon())),
         .init(
-            "seed 003: :0001:CAFE", ["desc": .string("myBeacon:\(sampleUUID):0001:CAFE")],
+            "iOS page: :0001:CAFE", ["desc": .string("myBeacon:\(sampleUUID):0001:CAFE")],
             .set("myBeacon:\(sampleUUID):1:51966", beacon(1, 51966))),
         .init("2.2 name:UUID:major", ["desc": .string("K:\(sampleUUID):7")], .set("K:\(sampleUUID):7", beacon(7))),
         .init("2.2 name:UUID:0:0 is any", ["desc": .string("K:\(sampleUUID):0:0")], .set("K:\(sampleUUID)", beacon())),
@@ -47,12 +47,12 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
             "decision 3: minor without major", ["desc": .string("K:\(sampleUUID):0:5")],
             .set("K:\(sampleUUID):0:5", beacon(nil, 5))),
         .init(
-            "INTERFACE: undashed, lower case", ["desc": "K:ca271eae5fa84e808f082a302a95a959:10:20"],
+            "contract: undashed, lower case", ["desc": "K:ca271eae5fa84e808f082a302a95a959:10:20"],
             .set("K:\(sampleUUID):10:20", beacon(10, 20))),
         .init("2.2 leading -", ["desc": .string("-Home:\(sampleUUID)")], .set("-Home:\(sampleUUID)", beacon())),
         .init(
-            "seed 003: Home|1|2", ["desc": .string("Home|1|2:\(sampleUUID)")], .set("Home|1|2:\(sampleUUID)", beacon())),
-        .init("seed 003: +follow", ["desc": "+follow", "rad": 50], .set("+follow", .follow)),
+            "iOS page: Home|1|2", ["desc": .string("Home|1|2:\(sampleUUID)")], .set("Home|1|2:\(sampleUUID)", beacon())),
+        .init("iOS page: +follow", ["desc": "+follow", "rad": 50], .set("+follow", .follow)),
         .init(
             "decision 4: rad > 0 with a UUID", ["desc": .string("K:\(sampleUUID)"), "rad": 50],
             .set("K:\(sampleUUID)", .circular)),
@@ -71,7 +71,7 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("3.1: desc is required", ["desc": .null], .skipped("desc")),
         .init("3.1: desc is a string", ["desc": 5], .skipped("desc: 5 does not fit")),
         .init(
-            "issue: a name of 100 kB", ["desc": .string(String(repeating: "x", count: 100_000))],
+            "2.3: a name of 100 kB", ["desc": .string(String(repeating: "x", count: 100_000))],
             .skipped("100000 bytes")),
         // Members beside the description.
         .init(
@@ -92,16 +92,17 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init(
             "2.3: numeric strings", ["uuid": .string(sampleUUID), "major": "0010", "minor": "2"],
             .set("Kitchen:\(sampleUUID):10:2", beacon(10, 2))),
-        .init("INTERFACE: members are decimal", ["uuid": .string(sampleUUID), "major": "CAFE"], .skipped("decimal")),
+        .init("contract: members are decimal", ["uuid": .string(sampleUUID), "major": "CAFE"], .skipped("decimal")),
         .init("2.3: member out of range", ["uuid": .string(sampleUUID), "minor": 70000], .skipped("minor: 70000")),
         .init("2.3: member UUID is wrong", ["uuid": "x"], .skipped("uuid: 'x'")),
         // Required members and types.
         .init("3.1: _type is waypoint", ["_type": "location"], .skipped("_type: 'location'")),
         .init("3.1: tst is required", ["tst": .null], .skipped("tst")),
         .init("3.1: tst is a number", ["tst": "yesterday"], .skipped("tst")),
-        .init("seed 000: tst as a string", ["tst": "1385997757"], .set("Kitchen", .place)),
-        .init("seed 000: rad as a string", ["rad": "50"], .set("Kitchen", .circular)),
-        .init("seed 001: coordinates as strings", ["lat": "48.858330", "lon": "2.295130"], .set("Kitchen", .place)),
+        .init("Regions page: tst as a string", ["tst": "1385997757"], .set("Kitchen", .place)),
+        .init("Regions page: rad as a string", ["rad": "50"], .set("Kitchen", .circular)),
+        .init(
+            "Waypoints page: coordinates as strings", ["lat": "48.858330", "lon": "2.295130"], .set("Kitchen", .place)),
         .init("decision 7: lat null", ["lat": .null], .skipped("lat: null")),
         .init("decision 7: lon no number", ["lon": "here"], .skipped("lon: 'here'")),
         .init("decision 7: rad no number", ["rad": true], .skipped("rad: true")),
@@ -114,10 +115,10 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("3.1: rid is a string", ["rid": 5], .skipped("rid: 5")),
         .init("a rid becomes part of a topic", ["rid": .string(String(repeating: "r", count: 2000))], .skipped("rid")),
         // Our own members.
-        .init("INTERFACE: leaveAfter", ["leaveAfter": "soon"], .skipped("leaveAfter: 'soon'")),
-        .init("INTERFACE: leaveAfter range", ["leaveAfter": 0], .skipped("from 1 to 86400")),
-        .init("INTERFACE: enterRSSI", ["enterRSSI": 127], .skipped("enterRSSI: 127")),
-        .init("INTERFACE: hysteresis", ["enterRSSI": -80, "leaveRSSI": -70], .skipped("not above enterRSSI")),
+        .init("contract: leaveAfter", ["leaveAfter": "soon"], .skipped("leaveAfter: 'soon'")),
+        .init("contract: leaveAfter range", ["leaveAfter": 0], .skipped("from 1 to 86400")),
+        .init("contract: enterRSSI", ["enterRSSI": 127], .skipped("enterRSSI: 127")),
+        .init("contract: hysteresis", ["enterRSSI": -80, "leaveRSSI": -70], .skipped("not above enterRSSI")),
     ]
 
     @Test("A waypoint is read by the rules", arguments: rows)

@@ -1,0 +1,192 @@
+/// Reads JSON and JSON5 in one walk over the bytes, with a line and a column for everything that is wrong.
+///
+/// It stands here although FoundationEssentials has a decoder, which was tried first: with JSON5 on, that
+/// one ends the process on the number `1e+` (Swift 6.3.1), it names no position on Linux, it has no
+/// limits, and a value of any kind can only be read by trying one kind after the other.
+struct JSONReader {
+    let bytes: [UInt8]
+    let isJSON5: Bool
+    var position = 0
+    private let limits: JSONLimits
+    private var values = 0
+
+    private init(_ bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits) {
+        self.bytes = bytes
+        isJSON5 = dialect == .json5
+        self.limits = limits
+    }
+
+    /// - Throws: The first thing that is wrong.
+    static func read(_ bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits) throws(JSONError) -> JSONValue {
+        do {
+            _ = try UTF8Span(validating: bytes.span)
+        } catch {
+            throw JSONError(.notUTF8, at: error.byteOffsets.lowerBound, in: bytes)
+        }
+        var reader = JSONReader(bytes, dialect: dialect, limits: limits)
+        let value = try reader.value(depth: 0)
+        if let byte = try reader.nextSignificant() { throw reader.unexpected(byte, "nothing more") }
+        return value
+    }
+
+    /// Recursion is bounded by `limits.nesting`.
+    private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+        let byte = try significant(or: "a value")
+        values += 1
+        guard values <= limits.values else { throw error(.tooManyValues(limit: limits.values)) }
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard depth < limits.nesting else { throw error(.tooDeep(limit: limits.nesting)) }
+            position += 1
+            return byte == UInt8(ascii: "{") ? try object(depth: depth + 1) : try array(depth: depth + 1)
+        case UInt8(ascii: "\""): return .string(try string(byte))
+        case UInt8(ascii: "'") where isJSON5: return .string(try string(byte))
+        default: return try scalar(byte)
+        }
+    }
+
+    private mutating func array(depth: Int) throws(JSONError) -> JSONValue {
+        var elements: [JSONValue] = []
+        if try take("]", or: "a value or ']'") { return .array(elements) }
+        while true {
+            elements.append(try value(depth: depth))
+            if try take("]", or: "',' or ']'") { return .array(elements) }
+            try takeComma("',' or ']'")
+            if isJSON5, try take("]", or: "a value or ']'") { return .array(elements) }
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONError) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        if try take("}", or: "the name of a member or '}'") { return .object(members) }
+        while true {
+            let name = try name()
+            guard try take(":", or: "':' after the name of a member") else {
+                throw unexpected(bytes[position], "':' after the name of a member")
+            }
+            members[name] = try value(depth: depth)
+            if try take("}", or: "',' or '}'") { return .object(members) }
+            try takeComma("',' or '}'")
+            if isJSON5, try take("}", or: "the name of a member or '}'") { return .object(members) }
+        }
+    }
+
+    private mutating func name() throws(JSONError) -> String {
+        let byte = try significant(or: "the name of a member")
+        if byte == UInt8(ascii: "\"") || isJSON5 && byte == UInt8(ascii: "'") { return try string(byte) }
+        guard isJSON5 else { throw unexpected(byte, "the name of a member in double quotes") }
+        let word = word(isName: true)
+        guard let first = word.first, !first.isDigit else {
+            position = word.startIndex
+            throw unexpected(byte, "the name of a member")
+        }
+        return String(decoding: word, as: UTF8.self)
+    }
+
+    /// A number, `true`, `false` or `null`.
+    private mutating func scalar(_ byte: UInt8) throws(JSONError) -> JSONValue {
+        let word = word(isName: false)
+        for (literal, value) in Self.literals where literal.withUTF8Buffer({ $0.elementsEqual(word) }) { return value }
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
+            guard let number = JSONNumber.read(word, isJSON5: isJSON5) else {
+                let text = shortened(String(decoding: word, as: UTF8.self))
+                position = word.startIndex
+                throw error(.syntax("'\(text)' is no number"))
+            }
+            return number
+        case UInt8(ascii: "I"), UInt8(ascii: "N"):
+            if isJSON5, let number = JSONNumber.read(word, isJSON5: true) { return number }
+            fallthrough
+        default:
+            position = word.startIndex
+            throw unexpected(byte, "a value")
+        }
+    }
+
+    private static let literals: [(StaticString, JSONValue)] = [("true", true), ("false", false), ("null", .null)]
+}
+
+// MARK: Tokens
+
+extension JSONReader {
+    /// Skips white space, and comments where they may be.
+    private mutating func nextSignificant() throws(JSONError) -> UInt8? {
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
+            case UInt8(ascii: "/") where isJSON5: try comment()
+            case let byte: return byte
+            }
+        }
+        return nil
+    }
+
+    private mutating func significant(or expected: String) throws(JSONError) -> UInt8 {
+        guard let byte = try nextSignificant() else {
+            if bytes.isEmpty { throw JSONError(.syntax("the text is empty")) }
+            throw error(.syntax("the text ends where \(expected) should be"))
+        }
+        return byte
+    }
+
+    /// Goes over `wanted` if it is next.
+    private mutating func take(_ wanted: Unicode.Scalar, or expected: String) throws(JSONError) -> Bool {
+        guard try significant(or: expected) == UInt8(ascii: wanted) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func takeComma(_ expected: String) throws(JSONError) {
+        guard try take(",", or: expected) else { throw unexpected(bytes[position], expected) }
+    }
+
+    private mutating func comment() throws(JSONError) {
+        let start = position
+        switch position + 1 < bytes.count ? bytes[position + 1] : 0 {
+        case UInt8(ascii: "/"):
+            while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+        case UInt8(ascii: "*"):
+            position += 2
+            while position + 1 < bytes.count {
+                if bytes[position] == UInt8(ascii: "*"), bytes[position + 1] == UInt8(ascii: "/") {
+                    position += 2
+                    return
+                }
+                position += 1
+            }
+            throw JSONError(.syntax("the comment that begins here has no end"), at: start, in: bytes)
+        default: throw unexpected(bytes[position], "a comment // or /* */")
+        }
+    }
+
+    /// The bytes up to the next one that cannot be inside a number, a literal or a bare name.
+    private mutating func word(isName: Bool) -> ArraySlice<UInt8> {
+        let start = position
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+                position += 1
+            case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                if isName { return bytes[start..<position] }
+                position += 1
+            default: return bytes[start..<position]
+            }
+        }
+        return bytes[start..<position]
+    }
+
+    func unexpected(_ byte: UInt8, _ expected: String) -> JSONError {
+        let found = (0x21...0x7e).contains(byte) ? "'\(UnicodeScalar(byte))'" : "byte \(byte)"
+        return error(.syntax("\(found) where \(expected) should be"))
+    }
+
+    func error(_ reason: JSONError.Reason) -> JSONError {
+        JSONError(reason, at: position, in: bytes)
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { UInt8(ascii: "0") <= self && self <= UInt8(ascii: "9") }
+}
