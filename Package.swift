@@ -51,6 +51,11 @@ let package = Package(
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
-        tests("StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS"]),
+        .executableTarget(
+            name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
+            swiftSettings: settings),
+        tests(
+            "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],
+            resources: [.copy("Fixtures")]),
     ]
 )
