@@ -80,5 +80,11 @@ let package = Package(
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         tests("IntegrationTests", ["Messaging", "OwnTracks", "TestSupport"]),
+        .executableTarget(
+            name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
+            swiftSettings: settings),
+        tests(
+            "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],
+            resources: [.copy("Fixtures")]),
     ]
 )

@@ -1,0 +1,56 @@
+internal import Beacon
+internal import Glibc
+internal import Storage
+
+/// Writes to a store until it is killed, and says on standard output what it was told: "c N" for commit N,
+/// "a N" when it has asked to forget message N. The parent compares that with what is on the disk.
+@main enum StorageCrashChild {
+    static func main() throws {
+        guard CommandLine.arguments.count == 3, let start = Int(CommandLine.arguments[2]) else { exit(64) }
+        let settings = StoreSettings(
+            directory: CommandLine.arguments[1], boot: "boot",
+            now: {
+                var time = timespec()
+                clock_gettime(CLOCK_BOOTTIME, &time)
+                return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+            }, restamp: { $0.message.payload })
+        let store = try Store(settings, wake: {})
+        store.submit(.window(20))
+
+        var number = start
+        var unconfirmed = 0
+        while true {
+            for event in store.drain() {
+                switch event {
+                case .opened: say("o")
+                case .committed(let token, _):
+                    unconfirmed -= 1
+                    say("c \(token)")
+                case .deliver(let rows):
+                    for row in rows where row.id.isMultiple(of: 2) {
+                        say("a \(String(decoding: row.message.payload, as: UTF8.self))")
+                        store.submit(.acknowledged(row.id))
+                    }
+                case .unavailable(let failure): say("u \(failure.error)")
+                default: break
+                }
+            }
+            while unconfirmed < 5 {
+                number += 1
+                unconfirmed += 1
+                let payload = Array("\(number)".utf8)
+                let message = OutgoingMessage(
+                    tracker: "t", topic: "t/event", payload: payload, qos: 1, retain: false, kind: .transition,
+                    happened: settings.now(), stamp: .exact)
+                let state = PresenceRecord(version: 1, state: payload, inside: [], savedAt: settings.now())
+                store.submit(.commit(token: UInt64(number), [.message(message), .presence(state)]))
+            }
+            usleep(500)
+        }
+    }
+}
+
+private func say(_ text: String) {
+    var line = Array((text + "\n").utf8)
+    _ = write(1, &line, line.count)
+}

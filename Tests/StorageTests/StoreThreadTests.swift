@@ -1,0 +1,123 @@
+import Beacon
+import Foundation
+import Regions
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// The store with its thread.
+@Suite struct StoreThreadTests {
+    /// Wakes as an event loop would.
+    private final class Loop: Sendable {
+        private let condition = DispatchSemaphore(value: 0)
+        private let events = Mutex<[StoreEvent]>([])
+
+        func wake() { condition.signal() }
+
+        /// Drains until `isDone`, or records that it did not come to that.
+        func run(_ store: Store, until isDone: ([StoreEvent]) -> Bool) -> [StoreEvent] {
+            let end = DispatchTime.now() + .seconds(30)
+            while true {
+                let all = events.withLock {
+                    $0 += store.drain()
+                    return $0
+                }
+                if isDone(all) { return all }
+                guard condition.wait(timeout: end) == .success else {
+                    Issue.record("waited 30 s; so far: \(all)")
+                    return all
+                }
+            }
+        }
+    }
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func settings(_ disk: FaultySQLite? = nil) -> StoreSettings {
+        let now: @Sendable () -> MonotonicInstant = {
+            MonotonicInstant(nanoseconds: Int64(DispatchTime.now().uptimeNanoseconds))
+        }
+        var settings = StoreSettings(directory: directory.path, boot: "boot", now: now, restamp: renderTime)
+        settings.vfs = disk?.name
+        return settings
+    }
+
+    @Test func `requests are answered through wake and drain, and the end waits for what is pending`() throws {
+        let loop = Loop()
+        let store = try Store(settings(), wake: loop.wake)
+        store.submit(.window(10))
+        store.submit(.commit(token: 1, [.message(message("a"))]))
+        let events = loop.run(store) { !$0.delivered.isEmpty }
+        #expect(events.opened != nil)
+        #expect(events.committed == [1])
+        store.submit(.commit(token: 2, [.message(message("b"))]))
+        #expect(store.stop(within: .seconds(30)))
+        #expect(store.drain().isStopped)
+        #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["a", "b"])
+    }
+
+    @Test func `a disk whose fsync takes half a second holds up nobody, and many commits share one`() throws {
+        let disk = FaultySQLite()
+        let loop = Loop()
+        let store = try Store(settings(disk), wake: loop.wake)
+        _ = loop.run(store) { $0.opened != nil }
+        disk.delaySyncs(milliseconds: 500)
+        var longest: Duration = .zero
+        let clock = ContinuousClock()
+        for token in 1...1000 {
+            let time = clock.measure {
+                store.submit(.commit(token: UInt64(token), [.message(message("\(token)"))]))
+                _ = store.counters
+            }
+            longest = max(longest, time)
+            if token.isMultiple(of: 100) { usleep(100_000) }
+        }
+        let events = loop.run(store) { $0.committed.count == 1000 }
+        #expect(events.committed == Array(1...1000))
+        print("fsync 500 ms: longest submit \(longest), 1000 commits in \(store.counters.transactions) transactions")
+        #expect(longest < .milliseconds(100))
+        #expect(store.counters.transactions < 10)
+        disk.delaySyncs(milliseconds: 0)
+        #expect(store.stop(within: .seconds(30)))
+    }
+
+    @Test func `stopping does not wait for a slow disk longer than allowed`() throws {
+        let disk = FaultySQLite()
+        let loop = Loop()
+        let store = try Store(settings(disk), wake: loop.wake)
+        _ = loop.run(store) { $0.opened != nil }
+        disk.delaySyncs(milliseconds: 700)
+        store.submit(.commit(token: 1, [.message(message("a"))]))
+        #expect(!store.stop(within: .milliseconds(50)))
+        #expect(store.stop(within: .seconds(30)))
+    }
+
+    @Test func `a store that is dropped without being stopped still writes what it was given`() throws {
+        var store: Store? = try Store(settings(), wake: {})
+        store?.submit(.commit(token: 1, [.message(message("a"))]))
+        store = nil
+        // The lock of the directory goes when the thread has ended.
+        let next = Loop()
+        let second = try Store(settings(), wake: next.wake)
+        second.submit(.window(5))
+        #expect(next.run(second) { !$0.delivered.isEmpty }.delivered.map(\.text) == ["a"])
+        #expect(second.stop(within: .seconds(30)))
+    }
+
+    @Test func `idle, the thread looks for edits and does nothing else`() throws {
+        let disk = FaultySQLite()
+        let loop = Loop()
+        var settings = settings(disk)
+        settings.editInterval = .milliseconds(20)
+        let store = try Store(settings, wake: loop.wake)
+        _ = loop.run(store) { $0.opened != nil }
+        let operations = disk.operations
+        try StoreEditor(directory: directory.path).edit("t", [.remove(rid: "x")])
+        #expect(loop.run(store) { !$0.edits.isEmpty }.edits.count == 1)
+        #expect(disk.operations == operations)
+        #expect(store.stop(within: .seconds(30)))
+    }
+}
