@@ -54,6 +54,10 @@ let package = Package(
             dependencies: ["Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Storage", "CGetopt"],
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
+            swiftSettings: settings),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
