@@ -67,6 +67,10 @@ let package = Package(
             name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Scanning"], path: "Benchmarks/HotPath",
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
+            swiftSettings: settings),
+
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),

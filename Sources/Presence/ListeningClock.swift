@@ -1,31 +1,96 @@
 package import Beacon
 
-/// Counts time only while at least one receiver listens: absence means nothing while nobody hears.
-package struct ListeningClock: Sendable {
-    private var listening: Set<UInt8> = []
-    private var elapsed: Duration = .zero
-    private var resumed: MonotonicInstant?
+/// Counts, for each receiver, the time in which it listened: absence means nothing while nobody hears.
+package struct ListeningClock: Hashable, Sendable, Codable {
+    /// The clock of one receiver.
+    private struct Hand: Hashable, Codable {
+        /// Nanoseconds listened before `resumed`.
+        var elapsed: Int64 = 0
+        /// Nanoseconds of the monotonic clock; nil: not listening.
+        var resumed: Int64?
+        /// Whether anybody ever said that this receiver listens, or does not.
+        var isKnown = false
+        /// Share of the time in which the radio is on while it listens, 0.01 … 1.
+        var duty: Float = 1
+        /// `elapsed` when the duty last changed.
+        var dutySince: Int64 = 0
 
-    package init() {}
-
-    package var isListening: Bool { resumed != nil }
-
-    /// A receiver began or ceased to listen.
-    package mutating func set(_ receiver: Receiver, isListening: Bool, at now: MonotonicInstant) {
-        if isListening {
-            listening.insert(receiver.index)
-            resumed = resumed ?? now
-        } else {
-            listening.remove(receiver.index)
-            guard listening.isEmpty, let start = resumed else { return }
-            elapsed += start.duration(to: now)
-            resumed = nil
+        func time(at now: MonotonicInstant) -> Int64 {
+            guard let resumed else { return elapsed }
+            return elapsed + max(0, now.nanoseconds - resumed)
         }
     }
 
-    /// The time listened until `now`.
-    package func time(at now: MonotonicInstant) -> Duration {
-        guard let resumed else { return elapsed }
-        return elapsed + resumed.duration(to: now)
+    /// By index of the receiver; those that never spoke are absent.
+    private var hands: [Hand] = []
+
+    package init() {}
+
+    /// Whether any receiver listens.
+    package var isListening: Bool { hands.contains { $0.resumed != nil } }
+
+    package func isListening(_ receiver: Receiver) -> Bool {
+        let index = Int(receiver.index)
+        return index < hands.count && hands[index].resumed != nil
+    }
+
+    /// A receiver began or ceased to listen.
+    package mutating func set(_ receiver: Receiver, isListening: Bool, at now: MonotonicInstant) {
+        let index = makeHand(of: receiver)
+        hands[index].isKnown = true
+        if isListening {
+            hands[index].resumed = hands[index].resumed ?? now.nanoseconds
+        } else {
+            hands[index].elapsed = hands[index].time(at: now)
+            hands[index].resumed = nil
+        }
+    }
+
+    /// The radio of a receiver is on for this share of the time, 0 … 1.
+    package mutating func setDuty(_ duty: Float, of receiver: Receiver, at now: MonotonicInstant) {
+        let index = makeHand(of: receiver)
+        let duty = duty.isNaN ? 1 : min(1, max(0.01, duty))
+        guard hands[index].duty != duty else { return }
+        hands[index].duty = duty
+        hands[index].dutySince = hands[index].time(at: now)
+    }
+
+    /// The machine slept for this long, up to now: nobody listened.
+    package mutating func sleep(_ duration: Duration) {
+        let slept = max(0, duration.nanoseconds)
+        for index in hands.indices {
+            if let resumed = hands[index].resumed { hands[index].resumed = resumed &+ slept }
+        }
+    }
+
+    /// A sighting proves that a receiver listens of which nobody said anything yet.
+    package mutating func noteSighting(by receiver: Receiver, at now: MonotonicInstant) {
+        let index = Int(receiver.index)
+        if index < hands.count, hands[index].resumed != nil || hands[index].isKnown { return }
+        set(receiver, isListening: true, at: now)
+    }
+
+    /// Nanoseconds that the receiver has listened until `now`.
+    package func time(of receiver: Receiver, at now: MonotonicInstant) -> Int64 {
+        let index = Int(receiver.index)
+        return index < hands.count ? hands[index].time(at: now) : 0
+    }
+
+    /// The share of the time in which its radio is on.
+    package func duty(of receiver: Receiver) -> Float {
+        let index = Int(receiver.index)
+        return index < hands.count ? hands[index].duty : 1
+    }
+
+    /// The listening time from which silence counts: before it the radio was on for another share.
+    package func silenceStart(of receiver: Receiver) -> Int64 {
+        let index = Int(receiver.index)
+        return index < hands.count ? hands[index].dutySince : 0
+    }
+
+    private mutating func makeHand(of receiver: Receiver) -> Int {
+        let index = Int(receiver.index)
+        while hands.count <= index { hands.append(Hand()) }
+        return index
     }
 }

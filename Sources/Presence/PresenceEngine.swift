@@ -3,8 +3,9 @@ internal import Regions
 
 /// Decides who is inside: sightings and the passing of time in, enter and leave out.
 ///
-/// A region is entered when any beacon that matches it is, and left when all are gone. It reads no
-/// clock: time comes with each input, and absence counts only while listening.
+/// A region is entered when any beacon that matches it is near, and left when all are gone. It reads no
+/// clock: time comes with each input, and absence counts only while listening. A sighting costs the same
+/// however many beacons and regions there are; only `tick` looks at all beacons.
 package struct PresenceEngine: Sendable {
     package enum Input: Sendable {
         /// A beacon was heard.
@@ -14,6 +15,10 @@ package struct PresenceEngine: Sendable {
         case regions([MonitoredRegion])
         /// A receiver began or ceased to listen.
         case listening(Receiver, Bool)
+        /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
+        case scanDuty(Receiver, Double)
+        /// The machine was suspended for this long, up to now. Must come before anything else after waking.
+        case slept(Duration)
         /// Time passed; a deadline may be due.
         case tick
     }
@@ -25,116 +30,253 @@ package struct PresenceEngine: Sendable {
         case left(RegionKey, last: BeaconID)
     }
 
-    /// One matching beacon of one region.
-    private struct Member: Sendable {
-        let region: Int
-        let deadline: Duration
-    }
-
-    private var clock = ListeningClock()
-    private var regions: [MonitoredRegion] = []
-    private var index = RegionIndex([])
-    private var insideCount: [Int] = []
-    private var present: [BeaconID: [Member]] = [:]
+    var clock = ListeningClock()
+    var regions: [MonitoredRegion] = []
+    var positions: [RegionKey: Int] = [:]
+    var insideCount: [Int] = []
+    var tracked: [TrackedBeacon] = []
+    var links: [Link] = []
+    var memberships: [RegionPresence] = []
+    var table = BeaconTable()
+    var index = RegionIndex([])
+    /// Whether thresholds matter at all.
+    var hasThresholds = false
+    /// No deadline lies before this; `.max`: nothing is pending.
+    private var earliest: Int64 = .max
 
     package init() {}
 
     /// When `tick` has something to decide, as far as is known now; nil while nothing is pending.
-    package private(set) var nextDeadline: MonotonicInstant?
+    package var nextDeadline: MonotonicInstant? {
+        earliest == .max ? nil : MonotonicInstant(nanoseconds: earliest)
+    }
+
+    /// Sightings of beacons that some region wanted but that were not kept, because there are too many.
+    package private(set) var droppedSightings: UInt64 = 0
 
     /// Takes one input at `now`, which never lies before the previous one.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
-        var effects = expire(at: now)
+        // Sleep comes before the deadlines: what lies in it is not due.
+        if case .slept(let duration) = input { clock.sleep(duration) }
+        var effects: [Effect] = []
+        if now.nanoseconds >= earliest { expire(at: now, &effects) }
         switch input {
-        case .tick: break
-        case .listening(let receiver, let isListening): clock.set(receiver, isListening: isListening, at: now)
         case .sighting(let sighting): hear(sighting, at: now, &effects)
-        case .regions(let new): replaceRegions(by: new, &effects)
+        case .tick: break
+        case .slept: expire(at: now, &effects)
+        case .regions(let new): replaceRegions(by: new, at: now, &effects)
+        case .listening(let receiver, let isListening):
+            clock.set(receiver, isListening: isListening, at: now)
+            expire(at: now, &effects)
+        case .scanDuty(let receiver, let duty):
+            changeDuty(of: receiver, to: Float(duty), at: now)
+            expire(at: now, &effects)
         }
-        scheduleNext(at: now)
         return effects
     }
 
     /// Whether somebody is inside.
     package func isInside(_ key: RegionKey) -> Bool {
-        regions.firstIndex { $0.key == key }.map { insideCount[$0] > 0 } ?? false
+        positions[key].map { insideCount[$0] > 0 } ?? false
     }
+
+    // MARK: Hearing
 
     private mutating func hear(_ sighting: Sighting, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        let listened = clock.time(at: now)
-        var members: [Member] = []
-        index.forEachMatch(of: sighting.beacon) { position in
-            members.append(Member(region: Int(position), deadline: listened + hold(of: regions[Int(position)])))
-        }
-        guard !members.isEmpty else { return }
-        let before = Set((present[sighting.beacon] ?? []).map(\.region))
-        for member in members where !before.contains(member.region) {
-            insideCount[member.region] += 1
-            if insideCount[member.region] == 1 {
-                effects.append(.entered(regions[member.region].key, by: sighting))
+        let receiver = sighting.receiver
+        clock.noteSighting(by: receiver, at: now)
+        let listened = clock.time(of: receiver, at: now)
+        let duty = clock.duty(of: receiver)
+        guard let place = find(sighting.beacon) ?? track(sighting, listened: listened, duty: duty) else { return }
+        let heard = hear(sighting, by: tracked[place].link, listened: listened, duty: duty)
+        var position = tracked[place].membership
+        guard position >= 0 else { return }
+        let level = hasThresholds ? bestLevel(of: place, at: now) : nil
+        while position >= 0 {
+            let member = memberships[Int(position)]
+            if !member.isNear || hasThresholds {
+                judge(Int(position), of: place, level: level, sighting, listened, heard, &effects)
             }
+            if memberships[Int(position)].isNear {
+                let fade = memberships[Int(position)].fadeDeadline(dwell: dwell(of: links[heard].model))
+                let silence = listened &+ hold(links[heard].model, of: regions[Int(member.region)])
+                earliest = min(earliest, now.nanoseconds &+ (min(silence, fade ?? silence) &- listened))
+            }
+            position = member.next
         }
-        present[sighting.beacon] = members
     }
 
-    private mutating func expire(at now: MonotonicInstant) -> [Effect] {
-        guard let nextDeadline, nextDeadline <= now else { return [] }
-        let listened = clock.time(at: now)
-        var effects: [Effect] = []
-        for (beacon, members) in present.sorted(by: { $0.key.description < $1.key.description }) {
-            let remaining = members.filter { $0.deadline > listened }
-            guard remaining.count < members.count else { continue }
-            for member in members where member.deadline <= listened {
-                leave(member.region, last: beacon, &effects)
+    /// Updates the link of the receiver that heard it, which is made if it is new.
+    ///
+    /// - Returns: the position of the link.
+    private mutating func hear(_ sighting: Sighting, by first: Int32, listened: Int64, duty: Float) -> Int {
+        var position = Int(first)
+        var count = 1
+        while links[position].receiver != sighting.receiver {
+            let next = Int(links[position].next)
+            if next < 0 {
+                guard count < PresenceTiming.mostReceivers else { return position }
+                links[position].next = Int32(truncatingIfNeeded: links.count)
+                let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
+                links.append(Link(model: model, receiver: sighting.receiver))
+                return links.count - 1
             }
-            present[beacon] = remaining.isEmpty ? nil : remaining
+            position = next
+            count += 1
         }
-        return effects
+        links[position].model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+        return position
     }
 
-    private mutating func leave(_ region: Int, last beacon: BeaconID, _ effects: inout [Effect]) {
+    private mutating func judge(
+        _ position: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, _ link: Int,
+        _ effects: inout [Effect]
+    ) {
+        let region = Int(memberships[position].region)
+        let isNear = memberships[position].judge(
+            level: level, of: regions[region], at: listened, by: sighting.receiver.index,
+            dwell: dwell(of: links[link].model))
+        guard isNear != memberships[position].isNear else { return }
+        if isNear {
+            memberships[position].set(near: true)
+            tracked[place].nearCount += 1
+            insideCount[region] += 1
+            if insideCount[region] == 1 { effects.append(.entered(regions[region].key, by: sighting)) }
+        } else {
+            leave(position, of: place, &effects)
+        }
+    }
+
+    private func find(_ beacon: BeaconID) -> Int? {
+        table.place(of: beacon) { tracked[$0].beacon == beacon }
+    }
+
+    /// Begins to remember a beacon, if a region wants it and there is room.
+    private mutating func track(_ sighting: Sighting, listened: Int64, duty: Float) -> Int? {
+        guard index.knows(sighting.beacon.uuid) else { return nil }
+        let first = Int32(truncatingIfNeeded: memberships.count)
+        appendMemberships(of: sighting.beacon)
+        guard memberships.count > first else { return nil }
+        if tracked.count >= PresenceTiming.mostBeacons {
+            memberships.removeLast(memberships.count - Int(first))
+            forgetAbsent()
+            guard tracked.count < PresenceTiming.mostBeacons else {
+                droppedSightings += 1
+                return nil
+            }
+            return track(sighting, listened: listened, duty: duty)
+        }
+        let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
+        links.append(Link(model: model, receiver: sighting.receiver))
+        add(TrackedBeacon(beacon: sighting.beacon, link: Int32(truncatingIfNeeded: links.count - 1), membership: first))
+        return tracked.count - 1
+    }
+
+    mutating func add(_ beacon: TrackedBeacon) {
+        tracked.append(beacon)
+        table.insert(beacon.beacon, at: tracked.count - 1) { tracked[$0].beacon }
+    }
+
+    /// Appends the memberships of a beacon, chained in the order of the regions.
+    mutating func appendMemberships(of beacon: BeaconID) {
+        let first = memberships.count
+        var found: [Int32] = []
+        index.forEachMatch(of: beacon) { found.append($0) }
+        // The index answers by kind of pattern; effects come in the order of the regions.
+        for (offset, region) in found.sorted().enumerated() {
+            var member = RegionPresence(region: region)
+            if offset + 1 < found.count { member.next = Int32(truncatingIfNeeded: first + offset + 1) }
+            memberships.append(member)
+        }
+    }
+
+    // MARK: Leaving
+
+    mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
+        let region = Int(memberships[position].region)
+        memberships[position].set(near: false)
+        tracked[place].nearCount -= 1
         insideCount[region] -= 1
-        if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: beacon)) }
+        if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
     }
 
-    private mutating func replaceRegions(by new: [MonitoredRegion], _ effects: inout [Effect]) {
-        let newIndex = RegionIndex(new.map(\.pattern))
-        var positions: [RegionKey: Int] = [:]
-        for (position, region) in new.enumerated() { positions[region.key] = position }
-        var counts = Array(repeating: 0, count: new.count)
-        var kept: [BeaconID: [Member]] = [:]
-        for (beacon, members) in present {
-            for member in members {
-                let old = regions[member.region]
-                guard let position = positions[old.key], new[position].pattern == old.pattern else { continue }
-                kept[beacon, default: []].append(Member(region: position, deadline: member.deadline))
-                counts[position] += 1
+    /// Takes out whoever is silent too long, and finds the next deadline.
+    mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        earliest = .max
+        for place in tracked.indices where tracked[place].nearCount > 0 {
+            var position = Int(tracked[place].membership)
+            while position >= 0 {
+                if memberships[position].isNear {
+                    let deadline = deadline(of: position, at: place, now: now)
+                    if deadline <= now.nanoseconds {
+                        leave(position, of: place, &effects)
+                    } else {
+                        earliest = min(earliest, deadline)
+                    }
+                }
+                position = Int(memberships[position].next)
             }
         }
-        for (position, region) in regions.enumerated() where insideCount[position] > 0 {
-            let stays = positions[region.key].map { new[$0].pattern == region.pattern } ?? false
-            guard !stays, let last = present.first(where: { $0.value.contains { $0.region == position } }) else {
-                continue
-            }
-            effects.append(.left(region.key, last: last.key))
-        }
-        (regions, index, insideCount, present) = (new, newIndex, counts, kept)
     }
 
-    private func hold(of region: MonitoredRegion) -> Duration {
-        let hold: Duration =
+    /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, as nobody listens.
+    ///
+    /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief.
+    func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
+        let member = memberships[position]
+        var latest = Int64.min
+        var fade = Int64.max
+        var link = Int(tracked[place].link)
+        while link >= 0 {
+            let model = links[link].model
+            let receiver = links[link].receiver
+            let isListening = clock.isListening(receiver)
+            let offset = now.nanoseconds &- clock.time(of: receiver, at: now)
+            let hold = hold(model, of: regions[Int(member.region)])
+            let end = max(model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
+            latest = max(latest, isListening ? end &+ offset : .max)
+            if receiver.index == member.receiver, isListening, let due = member.fadeDeadline(dwell: dwell(of: model)) {
+                fade = due &+ offset
+            }
+            link = Int(links[link].next)
+        }
+        return min(latest, fade)
+    }
+
+    /// Nanoseconds of silence after which a receiver gives a beacon up for a region.
+    func hold(_ model: ArrivalModel, of region: MonitoredRegion) -> Int64 {
+        let hold =
             switch region.leaveRule {
-            case .auto: PresenceTiming.leaveAfter
-            case .after(let duration): duration
+            case .auto: Int64(model.hold * 1e9)
+            case .after(let duration): max(0, duration.nanoseconds)
             }
-        return region.holdsLonger ? hold * PresenceTiming.longerHoldFactor : hold
+        return region.holdsLonger ? hold &* PresenceTiming.longerHoldFactor : hold
     }
 
-    private mutating func scheduleNext(at now: MonotonicInstant) {
-        guard clock.isListening, let earliest = present.values.lazy.flatMap({ $0 }).map(\.deadline).min() else {
-            nextDeadline = nil
-            return
+    /// Nanoseconds that a level must stand on the other side of a threshold.
+    func dwell(of model: ArrivalModel) -> Int64 {
+        let intervals = min(PresenceTiming.dwellIntervals * model.interval, PresenceTiming.capSeconds)
+        return Int64(max(PresenceTiming.dwellSeconds, intervals) * 1e9)
+    }
+
+    /// The best level among the receivers that still believe in the beacon.
+    private func bestLevel(of place: Int, at now: MonotonicInstant) -> Float? {
+        var best: Float?
+        var link = Int(tracked[place].link)
+        while link >= 0 {
+            let model = links[link].model
+            let silence = clock.time(of: links[link].receiver, at: now) - model.lastHeard
+            if let level = model.trend?.level, silence < Int64(model.hold * 1e9) { best = max(best ?? level, level) }
+            link = Int(links[link].next)
         }
-        nextDeadline = now.advanced(by: earliest - clock.time(at: now))
+        return best
+    }
+
+    private mutating func changeDuty(of receiver: Receiver, to duty: Float, at now: MonotonicInstant) {
+        clock.setDuty(duty, of: receiver, at: now)
+        let duty = clock.duty(of: receiver)
+        for position in links.indices where links[position].receiver == receiver {
+            links[position].model.decide(duty: duty)
+        }
     }
 }

@@ -1,0 +1,66 @@
+import Beacon
+import Presence
+import Regions
+
+let benchmarkBeacon = BeaconID(uuid: BeaconUUID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10), major: 1, minor: 1)
+let benchmarkKey = RegionKey(tracker: 0, rid: "region")
+
+func instant(_ seconds: Double) -> MonotonicInstant {
+    // An hour ahead, so that a trace may begin before its zero.
+    MonotonicInstant(nanoseconds: Int64(((seconds + 3600) * 1e9).rounded()))
+}
+
+func sighting(_ rssi: Int) -> Sighting {
+    Sighting(
+        beacon: benchmarkBeacon, measuredPower: MeasuredPower(dBm: -59),
+        rssi: Int8(exactly: rssi).flatMap { RSSI(reported: $0) }, receiver: Receiver(index: 0))
+}
+
+/// An engine with one region and one receiver that listens.
+func makeEngine(at start: Double, enter: RSSI? = nil, leave: RSSI? = nil) -> PresenceEngine {
+    var engine = PresenceEngine()
+    let region = MonitoredRegion(
+        key: benchmarkKey, pattern: BeaconPattern(uuid: benchmarkBeacon.uuid), leaveRule: .auto, enterRSSI: enter,
+        leaveRSSI: leave)
+    _ = engine.handle(.regions([region]), at: instant(start))
+    _ = engine.handle(.listening(Receiver(index: 0), true), at: instant(start))
+    return engine
+}
+
+extension PresenceEngine {
+    /// Lets time run on, as the daemon would.
+    ///
+    /// - Returns: when the region was left, in seconds; nil if it was not.
+    mutating func run(until end: Double) -> Double? {
+        var left: Double?
+        while let deadline = nextDeadline, deadline <= instant(end) {
+            for case .left in handle(.tick, at: deadline) { left = Double(deadline.nanoseconds) / 1e9 - 3600 }
+        }
+        return left
+    }
+}
+
+/// Plays a workload to the real engine, each series to a new one.
+func scoreEngine(_ workload: Workload, departuresEach: Int) -> Score {
+    var score = Score(hours: workload.hours)
+    for (number, series) in workload.series.enumerated() {
+        guard let start = series.times.first else { continue }
+        var engine = makeEngine(at: start)
+        var cuts = departures(of: series, number: number, count: departuresEach)[...]
+        for (position, time) in series.times.enumerated() {
+            if position > 0, engine.run(until: time.nextDown) != nil { score.falseLeaves += 1 }
+            _ = engine.handle(.sighting(sighting(series.rssi[position])), at: instant(time))
+            let next = position + 1 < series.times.count ? series.times[position + 1] : .infinity
+            while let cut = cuts.first, cut < next {
+                cuts.removeFirst()
+                var copy = engine
+                if let left = copy.run(until: cut + 600) {
+                    score.latencies.append(max(0, left - cut))
+                } else {
+                    score.missed += 1
+                }
+            }
+        }
+    }
+    return score
+}

@@ -1,0 +1,72 @@
+package import Beacon
+
+/// Why a beacon is inside a region, or is not.
+package struct PresenceExplanation: Hashable, Sendable {
+    /// What one receiver knows of the beacon.
+    package struct Link: Hashable, Sendable {
+        package let receiver: Receiver
+        /// Whether it listens now; while it does not, it keeps its belief.
+        package let isListening: Bool
+        /// Listening silence so far.
+        package let silence: Duration
+        /// Between advertisements, as far as it is known.
+        package let interval: Duration?
+        /// Share of the advertisements that are heard, 0 … 1.
+        package let shareHeard: Float
+        /// The longest gap of late.
+        package let longestRecentGap: Duration
+        /// dBm; nil where no usable value came.
+        package let level: Float?
+        /// The signal wanders as that of a beacon that is carried.
+        package let isMoving: Bool
+        /// Whether the rhythm has been seen often enough to go by.
+        package let isRhythmKnown: Bool
+        /// Silence after which this receiver gives the beacon up, for this region.
+        package let hold: Duration
+    }
+
+    package let beacon: BeaconID
+    /// Whether this beacon makes the region occupied.
+    package let isNear: Bool
+    package let links: [Link]
+    /// When it leaves if it is not heard again; nil while it is not near, or while nobody listens.
+    package let expectedLeave: MonotonicInstant?
+}
+
+extension PresenceEngine {
+    /// Why the region is occupied or not: all beacons that match it and were ever heard.
+    package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
+        guard let region = positions[key] else { return [] }
+        return tracked.indices.compactMap { place in
+            var position = Int(tracked[place].membership)
+            while position >= 0, memberships[position].region != region { position = Int(memberships[position].next) }
+            guard position >= 0 else { return nil }
+            return explain(position, at: place, now: now)
+        }
+    }
+
+    private func explain(_ position: Int, at place: Int, now: MonotonicInstant) -> PresenceExplanation {
+        let member = memberships[position]
+        var explained: [PresenceExplanation.Link] = []
+        var link = Int(tracked[place].link)
+        while link >= 0 {
+            explained.append(explain(links[link], in: Int(member.region), now: now))
+            link = Int(links[link].next)
+        }
+        let deadline = member.isNear ? deadline(of: position, at: place, now: now) : .max
+        return PresenceExplanation(
+            beacon: tracked[place].beacon, isNear: member.isNear, links: explained,
+            expectedLeave: deadline == .max ? nil : MonotonicInstant(nanoseconds: deadline))
+    }
+
+    private func explain(_ link: Link, in region: Int, now: MonotonicInstant) -> PresenceExplanation.Link {
+        let model = link.model
+        return PresenceExplanation.Link(
+            receiver: link.receiver, isListening: clock.isListening(link.receiver),
+            silence: .nanoseconds(clock.time(of: link.receiver, at: now) - model.lastHeard),
+            interval: model.interval > 0 ? .seconds(Double(model.interval)) : nil,
+            shareHeard: model.shareHeard, longestRecentGap: .seconds(Double(model.longestRecentGap)),
+            level: model.trend?.level, isMoving: (model.trend?.motion ?? 0) > 0.5,
+            isRhythmKnown: model.isRhythmKnown, hold: .nanoseconds(hold(model, of: regions[region])))
+    }
+}

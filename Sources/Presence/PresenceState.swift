@@ -1,0 +1,140 @@
+package import Beacon
+
+/// All that the engine knows, as a value: to keep on disk and to go on from.
+///
+/// Instants are not in it, since the monotonic clock starts anew with the machine: silences are.
+package struct PresenceState: Hashable, Sendable, Codable {
+    /// One beacon at one receiver.
+    package struct Link: Hashable, Sendable, Codable {
+        package var receiver: UInt8
+        /// Nanoseconds of listening silence so far.
+        package var silence: Int64
+        package var model: ArrivalModel
+    }
+
+    /// One region that the beacon is near in, or hesitates about.
+    package struct Membership: Hashable, Sendable, Codable {
+        package var tracker: Int
+        package var rid: String
+        package var isNear: Bool
+        /// Nanoseconds for which the level has stood on the other side of the threshold, and at which receiver.
+        package var wavering: Int64?
+        package var receiver: UInt8
+    }
+
+    package struct Beacon: Hashable, Sendable, Codable {
+        package var uuidHigh: UInt64
+        package var uuidLow: UInt64
+        package var major: UInt16
+        package var minor: UInt16
+        package var links: [Link]
+        package var memberships: [Membership]
+    }
+
+    /// In the order in which they were first heard; at most `PresenceTiming.mostBeacons`.
+    package var beacons: [Beacon]
+}
+
+extension PresenceEngine {
+    /// What to keep. Restoring it into an engine with the same regions goes on as if nothing had been.
+    package func state(at now: MonotonicInstant) -> PresenceState {
+        PresenceState(beacons: tracked.indices.map { state(of: $0, at: now) })
+    }
+
+    /// Goes on from a kept state. Give the regions first, and the receivers that listen; call it once.
+    ///
+    /// Whoever was inside is inside without entering anew; the time between counts as not listened.
+    ///
+    /// - Returns: leaves of regions that are no more.
+    package mutating func restore(_ state: PresenceState, at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        var gone: [RegionKey: BeaconID] = [:]
+        for kept in state.beacons.prefix(PresenceTiming.mostBeacons) where !kept.links.isEmpty {
+            let id = BeaconID(
+                uuid: BeaconUUID(high: kept.uuidHigh, low: kept.uuidLow), major: kept.major, minor: kept.minor)
+            guard table.place(of: id, isMatch: { tracked[$0].beacon == id }) == nil else { continue }
+            let wanted = restore(kept, as: id, at: now)
+            for membership in kept.memberships where membership.isNear {
+                let key = RegionKey(tracker: membership.tracker, rid: membership.rid)
+                if !wanted.contains(key) { gone[key] = id }
+            }
+        }
+        for (key, beacon) in gone.sorted(by: { ($0.key.tracker, $0.key.rid) < ($1.key.tracker, $1.key.rid) })
+        where !isInside(key) {
+            effects.append(.left(key, last: beacon))
+        }
+        expire(at: now, &effects)
+        return effects
+    }
+
+    private func state(of place: Int, at now: MonotonicInstant) -> PresenceState.Beacon {
+        let id = tracked[place].beacon
+        var beacon = PresenceState.Beacon(
+            uuidHigh: id.uuid.high, uuidLow: id.uuid.low, major: id.major, minor: id.minor, links: [], memberships: [])
+        var position = Int(tracked[place].link)
+        while position >= 0 {
+            let link = links[position]
+            let listened = clock.time(of: link.receiver, at: now)
+            let start = max(link.model.lastHeard, clock.silenceStart(of: link.receiver))
+            var model = link.model
+            // Only the silence matters; without this, equal states would differ by when the machine started.
+            model.setLastHeard(0)
+            beacon.links.append(
+                PresenceState.Link(receiver: link.receiver.index, silence: listened - start, model: model))
+            position = Int(link.next)
+        }
+        position = Int(tracked[place].membership)
+        while position >= 0 {
+            let member = memberships[position]
+            let key = regions[Int(member.region)].key
+            let listened = clock.time(of: Receiver(index: member.receiver), at: now)
+            let wavering = member.wavering(at: listened)
+            if member.isNear || wavering != nil {
+                beacon.memberships.append(
+                    PresenceState.Membership(
+                        tracker: key.tracker, rid: key.rid, isNear: member.isNear, wavering: wavering,
+                        receiver: member.receiver))
+            }
+            position = Int(member.next)
+        }
+        return beacon
+    }
+
+    /// - Returns: the regions that the beacon still belongs to.
+    private mutating func restore(
+        _ kept: PresenceState.Beacon, as id: BeaconID, at now: MonotonicInstant
+    ) -> Set<RegionKey> {
+        let first = memberships.count
+        appendMemberships(of: id)
+        guard memberships.count > first else { return [] }
+        var beacon = TrackedBeacon(
+            beacon: id, link: Int32(truncatingIfNeeded: links.count), membership: Int32(truncatingIfNeeded: first))
+        let chain = kept.links.prefix(PresenceTiming.mostReceivers)
+        for (offset, link) in chain.enumerated() {
+            let receiver = Receiver(index: link.receiver)
+            var model = link.model
+            model.setLastHeard(clock.time(of: receiver, at: now) - max(0, link.silence))
+            let next = offset + 1 < chain.count ? Int32(truncatingIfNeeded: links.count + 1) : -1
+            links.append(Link(model: model, receiver: receiver, next: next))
+        }
+        var wanted: Set<RegionKey> = []
+        for position in first..<memberships.count {
+            let region = Int(memberships[position].region)
+            let key = regions[region].key
+            wanted.insert(key)
+            let membership = kept.memberships.first { $0.tracker == key.tracker && $0.rid == key.rid }
+            guard let membership else { continue }
+            if membership.isNear {
+                memberships[position].set(near: true)
+                beacon.nearCount += 1
+                insideCount[region] += 1
+            }
+            if let wavering = membership.wavering {
+                let listened = clock.time(of: Receiver(index: membership.receiver), at: now)
+                memberships[position].restoreWavering(wavering, by: membership.receiver, at: listened)
+            }
+        }
+        add(beacon)
+        return wanted
+    }
+}

@@ -1,0 +1,63 @@
+package import Beacon
+
+/// What the strength of one link tells: how near the beacon is now, and whether it moves.
+///
+/// Only the strongest sample of one instant counts, and it settles when the next instant comes: so the order
+/// in which simultaneous sightings arrive changes nothing.
+package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
+    /// dBm before the newest sample.
+    private var base: Float
+    /// How much the newest sample moves the level, 0 … 1; it grows with the time since the sample before.
+    private var weight: Float = 1
+    /// Means over about 3 and 50 samples: their distance wanders when the beacon moves, not when it fades
+    /// from packet to packet.
+    private var quick: Float
+    private var slow: Float
+    /// Mean distance of the two, in dB. Starts between rest and motion.
+    package private(set) var wander: Float = 1.2
+    /// The newest sample, dBm.
+    private var newest: Int8
+    private var samples: UInt8 = 0
+
+    package init(_ first: RSSI) {
+        base = Float(first.dBm)
+        quick = base
+        slow = base
+        newest = first.dBm
+    }
+
+    /// The level in dBm that is held against thresholds.
+    package var level: Float {
+        base + weight * Self.clipped(Float(newest) - base)
+    }
+
+    /// 0: the beacon rests; 1: it moves.
+    package var motion: Float {
+        let span = PresenceTiming.movingWander - PresenceTiming.restingWander
+        return min(1, max(0, (wander - PresenceTiming.restingWander) / span))
+    }
+
+    /// Takes a sample that came `gap` seconds after the one before.
+    package mutating func add(_ sample: RSSI, after gap: Float) {
+        guard gap > 0 else {
+            newest = max(newest, sample.dBm)
+            return
+        }
+        settle()
+        base = level
+        weight = gap / (gap + PresenceTiming.levelSeconds)
+        newest = sample.dBm
+    }
+
+    private mutating func settle() {
+        samples = samples == .max ? .max : samples + 1
+        let age = Float(samples)
+        quick += 0.3 * Self.clipped(Float(newest) - quick)
+        slow += (quick - slow) * max(1 / 50, 1 / age)
+        wander += (abs(quick - slow) - wander) * max(1 / 100, 1 / (age + 10))
+    }
+
+    private static func clipped(_ step: Float) -> Float {
+        min(PresenceTiming.outlierStep, max(-PresenceTiming.outlierStep, step))
+    }
+}

@@ -1,0 +1,117 @@
+/// How often silences of each length ended with the next advertisement: a life table of gaps.
+///
+/// A gap in which `n` advertisements were missed has survived `n` times and ended once. Misses are counted in
+/// classes (the first, the second, 3–4, 5–8, 9–16, later), because a shadow that has lasted long lasts longer:
+/// losses come in bursts, and a single share heard does not describe them. All counts fade, so it forgets.
+package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
+    /// Ends, by class.
+    private var heard = SIMD8<Float>.zero
+    /// Advertisements missed, by class.
+    private var missed = SIMD8<Float>.zero
+
+    package init() {}
+
+    private static let classes = 6
+    /// First advertisement of each class; the last has no end.
+    private static func start(_ index: Int) -> Int { index < 2 ? index : 1 << (index - 1) }
+
+    /// Remembered sightings: 512 of the daily business, 4096 of the rare long silences (classes from 4 on).
+    private static var keep: SIMD8<Float> {
+        let short: Float = 1 - 1 / 512
+        let long: Float = 1 - 1 / 4096
+        return SIMD8(short, short, short, long, long, long, 1, 1)
+    }
+
+    /// Share of the advertisements that are heard when the one before was, 0 … 1.
+    package var shareHeard: Float { (heard[0] + 1) / (heard[0] + missed[0] + 2) }
+
+    /// A gap ended in which `count` advertisements were missed.
+    package mutating func addGap(missing count: Int) {
+        heard *= Self.keep
+        missed *= Self.keep
+        guard count > 0 else {
+            heard[0] += 1
+            return
+        }
+        var index = 0
+        while index < Self.classes - 1, count >= Self.start(index + 1) {
+            missed[index] += Float(Self.start(index + 1) - Self.start(index))
+            index += 1
+        }
+        heard[index] += 1
+        missed[index] += Float(count - Self.start(index))
+    }
+
+    /// What the waiting is weighed by.
+    package struct Odds: Sendable {
+        /// Seconds between sightings, mean.
+        var meanGap: Float
+        /// Seconds between advertisements.
+        var interval: Float
+        /// 0: the beacon rests; 1: it moves, and bodies shadow it.
+        var motion: Float
+        /// Chance to hear, relative to when the counts were made: the scan duty then and now, 0 … 1.
+        var hearing: Float
+    }
+
+    /// Missed advertisements after which waiting for one more is not worth it.
+    ///
+    /// Waiting saves a false leave if the gap ends with the very next advertisement: that happens
+    /// `sightings per hour × chance to get so far × chance to end now` times an hour. When this falls under
+    /// `savedByWaiting`, silence is believed.
+    package func patience(_ odds: Odds, limit: Int) -> Int {
+        let gapsPerHour = 3600 / max(odds.meanGap, 0.01)
+        let shadow = odds.interval / (odds.interval + PresenceTiming.shadowSeconds)
+        var survival: Float = 1
+        var prior = Self.firstGuess
+        var weight = Self.firstGuessWeight
+        var patience = 0
+        for index in 0..<Self.classes {
+            let pooled = (heard[index] + weight * prior) / (heard[index] + missed[index] + weight)
+            let chance = min(0.97, max(0.002, pooled * odds.hearing))
+            let target = min(PresenceTiming.savedByWaiting / chance, PresenceTiming.mostFalseLeaves) / gapsPerHour
+            let end = index == Self.classes - 1 ? limit : Self.start(index + 1)
+            patience += Self.steps(from: &survival, losing: chance, until: target, atMost: end - Self.start(index))
+            if survival <= target || patience >= limit { break }
+            prior = Self.decline * pooled
+            weight = Self.priorWeight
+            if index + 1 >= Self.shadowClass {
+                weight += odds.motion * (Self.shadowWeight - weight)
+                if prior > shadow { prior += odds.motion * (shadow - prior) }
+            }
+        }
+        return min(patience, limit)
+    }
+
+    /// Chance to hear an advertisement of a beacon nothing is known of, and how many sightings it counts for.
+    private static let firstGuess: Float = 0.5
+    private static let firstGuessWeight: Float = 2
+    /// A class of which nothing is known is a little worse than the one before it: losses cluster.
+    private static let decline: Float = 0.87
+    /// Sightings that this counts for.
+    private static let priorWeight: Float = 8
+    /// From the fifth missed advertisement on it is a shadow rather than chance.
+    private static let shadowClass = 3
+    /// Sightings that the prior of shadows counts for, in full motion.
+    private static let shadowWeight: Float = 32
+
+    /// Multiplies `survival` by `1 - chance` until it is at most `target`.
+    ///
+    /// - Returns: how often; doubling first, since a quick beacon may need a thousand steps.
+    private static func steps(
+        from survival: inout Float, losing chance: Float, until target: Float, atMost most: Int
+    ) -> Int {
+        var taken = 0
+        while survival > target, taken < most {
+            var factor = 1 - chance
+            var stride = 1
+            while taken + 2 * stride <= most, survival * factor * factor > target {
+                factor *= factor
+                stride *= 2
+            }
+            survival *= factor
+            taken += stride
+        }
+        return taken
+    }
+}
