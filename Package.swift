@@ -44,6 +44,14 @@ let package = Package(
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
 
         adapter("Scanning", ["Beacon"]),
+        adapter("KernelScanning", ["Beacon", "Scanning", "CBluetooth"]),
+        library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
+        library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
+
+        // Drives one scanner in the virtual host and tells what came. A bench tool, not shipped.
+        .executableTarget(
+            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning"],
+            path: "Tests/VirtualHost/Probe", swiftSettings: settings),
 
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Runtime", ["Beacon", "CSystemd"]),

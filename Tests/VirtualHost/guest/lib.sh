@@ -11,13 +11,13 @@ expect() { what=$1; shift; "$@" || fail "not so: $what"; say "so: $what"; }
 
 # wait_for SECONDS COMMAND...
 wait_for() {
-    _left=$(($1 * 20)); shift
+    _end=$(($(uptime_ms) + $1 * 1000)); shift
     until "$@" >/dev/null 2>&1; do
-        _left=$((_left - 1))
-        [ $_left -gt 0 ] || return 1
+        [ "$(uptime_ms)" -lt $_end ] || return 1
         sleep 0.05
     done
 }
+uptime_ms() { read -r _up _ </proc/uptime; echo $((${_up%.*} * 1000 + 1${_up#*.} * 10 - 1000)); }
 
 # within SECONDS WHAT COMMAND...
 within() { _limit=$1; what=$2; shift 2; wait_for "$_limit" "$@" || fail "not within $_limit s: $what"; say "so: $what"; }
@@ -89,8 +89,9 @@ probe_off() {
     cat /out/probe.errors
 }
 # total COUNTER: from the probe's last summary
-total() { sed -n "s/^total .*\b$1=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
+total() { sed -n "s/^[0-9]* total .*\b$1=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
 # total_of ADAPTER COUNTER
-total_of() { sed -n "s/^adapter $1 .*\b$2=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
-hears() { [ "$(sed -n 's/^second .* reports=\([0-9]*\).*/\1/p' /out/probe | tail -1)" -gt "${1:-0}" ]; }
+total_of() { sed -n "s/^[0-9]* adapter $1 .*\b$2=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
+hears() { [ "$(sed -n 's/^[0-9]* second reports=\([0-9]*\).*/\1/p' /out/probe | tail -1)" -gt "${1:-0}" ]; }
 probe_says() { grep -q "$1" /out/probe; }
+reports_so_far() { awk '$2 == "second" { sub("reports=", "", $3); sum += $3 } END { print sum + 0 }' /out/probe; }
