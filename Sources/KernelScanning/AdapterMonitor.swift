@@ -5,8 +5,8 @@ import Scanning
 protocol AdapterMonitorDelegate: AnyObject {
     /// The adapter is there, powered and can do Low Energy. May come again after `adapterLost`.
     func adapterReady(_ index: UInt16, at now: MonotonicInstant)
-    /// The adapter is off, asleep or gone.
-    func adapterLost(_ index: UInt16, because reason: String, at now: MonotonicInstant)
+    /// The adapter is off or asleep, or, if `isGone`, no longer there.
+    func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant)
     /// An event of the management socket that the monitor has no use for itself.
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant)
     /// An advertising packet.
@@ -124,7 +124,7 @@ final class AdapterMonitor {
         case .indexRemoved: remove(index, at: now)
         case .controllerInformation(let information): meet(information, index: index, at: now)
         case .newSettings(let settings): apply(settings, index: index, at: now)
-        case .completed(ManagementCommand.Opcode.setPowered.rawValue, let status):
+        case .completed(.setPowered, let status):
             powerFailed(index, status: status, at: now)
         case .suspended: sleep(index, true, at: now)
         case .resumed: sleep(index, false, at: now)
@@ -159,7 +159,7 @@ final class AdapterMonitor {
             adapters[index]?.isCycling = false
             delegate?.adapterReady(index, at: now)
         } else if !isReady {
-            if wasReady { delegate?.adapterLost(index, because: "powered off", at: now) }
+            if wasReady { delegate?.adapterLost(index, isGone: false, because: "powered off", at: now) }
             if !settings.contains(.lowEnergy) { send(.setLowEnergy(index)) }
             if !settings.contains(.powered) { scheduleRetry(index, after: firstDelay(adapter)) }
         }
@@ -176,7 +176,7 @@ final class AdapterMonitor {
         if adapter.isCycling, adapter.isReady {
             // It could not even be switched off: try to switch it on as soon as the kernel has given up on it.
             adapters[index]?.isReady = false
-            delegate?.adapterLost(index, because: "being reset", at: now)
+            delegate?.adapterLost(index, isGone: false, because: "being reset", at: now)
             return scheduleRetry(index, after: .seconds(1))
         }
         if status == ManagementStatus.rfkilled {
@@ -215,7 +215,7 @@ final class AdapterMonitor {
         guard let adapter = adapters[index], adapter.isReady, adapter.isAsleep != asleep else { return }
         adapters[index]?.isAsleep = asleep
         if asleep {
-            delegate?.adapterLost(index, because: "the machine is going to sleep", at: now)
+            delegate?.adapterLost(index, isGone: false, because: "the machine is going to sleep", at: now)
         } else {
             delegate?.adapterReady(index, at: now)
         }
@@ -224,6 +224,6 @@ final class AdapterMonitor {
     private func remove(_ index: UInt16, at now: MonotonicInstant) {
         guard let adapter = adapters.removeValue(forKey: index) else { return }
         adapter.retry?.cancel()
-        delegate?.adapterLost(index, because: "unplugged", at: now)
+        delegate?.adapterLost(index, isGone: true, because: "unplugged", at: now)
     }
 }

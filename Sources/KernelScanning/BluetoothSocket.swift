@@ -35,20 +35,10 @@ struct BluetoothSocket: ~Copyable {
             throw failure
         }
         descriptor = opened
-        enlargeBuffer()
+        enlargeReceiveBuffer(opened)
     }
 
     deinit { close(descriptor) }
-
-    /// Room for two seconds of the busiest air: what does not fit is dropped without a word.
-    private func enlargeBuffer() {
-        var bytes: CInt = 4 << 20
-        let length = socklen_t(MemoryLayout<CInt>.size)
-        // The forced kind needs CAP_NET_ADMIN and knows no limit; the other is cut to net.core.rmem_max.
-        if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, length) != 0 {
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, length)
-        }
-    }
 
     /// Sends one packet. Some kernels (6.12) return 0 from write() on a management socket although the packet was
     /// taken, so only an error is a failure.
@@ -56,16 +46,29 @@ struct BluetoothSocket: ~Copyable {
         bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } < 0 ? Failure(number: errno) : nil
     }
 
-    /// How many packets the kernel had to drop because this socket was full, since it was opened.
-    ///
-    /// SO_MEMINFO (linux/sock_diag.h): nine numbers, the last of them the drops. SO_RXQ_OVFL would tell with each
-    /// packet, but Bluetooth sockets do not serve it.
-    var drops: UInt32 {
-        var memory = InlineArray<9, UInt32>(repeating: 0)
-        var length = socklen_t(MemoryLayout<InlineArray<9, UInt32>>.size)
-        guard getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &memory, &length) == 0, length >= 36 else { return 0 }
-        return memory[8]
+    /// Packets that the kernel dropped because this socket was full, since it was opened.
+    var drops: UInt32 { droppedPackets(descriptor) }
+}
+
+/// Room for two seconds of the busiest air: what does not fit is dropped without a word.
+func enlargeReceiveBuffer(_ descriptor: CInt) {
+    var bytes: CInt = 4 << 20
+    let length = socklen_t(MemoryLayout<CInt>.size)
+    // The forced kind needs CAP_NET_ADMIN and knows no limit; the other is cut to net.core.rmem_max.
+    if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, length) != 0 {
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, length)
     }
+}
+
+/// How many packets the kernel had to drop because the socket was full.
+///
+/// SO_MEMINFO (linux/sock_diag.h): nine numbers, the last of them the drops. SO_RXQ_OVFL would tell with each
+/// packet, but Bluetooth sockets do not serve it.
+func droppedPackets(_ descriptor: CInt) -> UInt32 {
+    var memory = InlineArray<9, UInt32>(repeating: 0)
+    var length = socklen_t(MemoryLayout<InlineArray<9, UInt32>>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &memory, &length) == 0, length >= 36 else { return 0 }
+    return memory[8]
 }
 
 /// Memory that packets are received into, one at a time, for as long as the program runs.

@@ -11,9 +11,13 @@ final class HCISocket {
         guard opened >= 0 else { return nil }
         descriptor = opened
         _ = fcntl(opened, F_SETFL, fcntl(opened, F_GETFL) | O_NONBLOCK)
+        enlargeReceiveBuffer(opened)
     }
 
     deinit { hci_close_dev(descriptor) }
+
+    /// Packets that the kernel dropped because this socket was full, since it was opened.
+    var drops: UInt32 { droppedPackets(descriptor) }
 
     /// Chooses the events to receive.
     ///

@@ -19,8 +19,8 @@ package struct ManagementHeader: Hashable, Sendable, BitwiseCopyable {
 
 /// Events of the management interface other than reports, already taken apart.
 package enum ManagementEvent: Hashable, Sendable {
-    /// The answer to a command. `monitorHandle` is that of a new monitor, `settings` those that now hold.
-    case completed(opcode: UInt16, status: UInt8)
+    /// The answer to a command that gives nothing back, or that failed.
+    case completed(ManagementCommand.Opcode, status: UInt8)
     case monitorAdded(handle: UInt16)
     case monitorFeatures(handles: Int)
     case supportedCommands([UInt16])
@@ -78,9 +78,8 @@ package enum ManagementEvent: Hashable, Sendable {
     private static func answer(_ parameters: Span<UInt8>) -> ManagementEvent? {
         guard let opcode = parameters.littleEndian16(at: 0), parameters.count >= 3 else { return nil }
         let status = parameters[2]
-        guard status == ManagementStatus.success, let command = ManagementCommand.Opcode(rawValue: opcode) else {
-            return .completed(opcode: opcode, status: status)
-        }
+        guard let command = ManagementCommand.Opcode(rawValue: opcode) else { return .other }
+        guard status == ManagementStatus.success else { return .completed(command, status: status) }
         let result = parameters.extracting(3...)
         switch command {
         case .readSupportedCommands:
@@ -99,7 +98,7 @@ package enum ManagementEvent: Hashable, Sendable {
         case .addPatternsMonitor:
             return result.littleEndian16(at: 0).map { .monitorAdded(handle: $0) }
         case .setDefaultSystemConfiguration, .removeMonitor:
-            return .completed(opcode: opcode, status: status)
+            return .completed(command, status: status)
         }
     }
 

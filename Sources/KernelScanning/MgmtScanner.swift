@@ -7,18 +7,19 @@ package import Scanning
 /// bluetoothd and whatever bluetoothd's clients do. Needs CAP_NET_ADMIN.
 package final class MgmtScanner: Scanner {
     private final class Adapter {
-        var status: AdapterStatus
-        var health = ScanHealth()
+        let watch: AdapterWatch
         var isReady = false
         var monitor: UInt16?
         /// A monitor has been asked for and not yet been granted.
         var isArming = false
-        var hasBeenArmed = false
-        var probe: ControllerProbe?
+        var takesDuty = true
         var retry: (any ScannerToken)?
 
-        init(_ status: AdapterStatus) { self.status = status }
+        init(_ watch: AdapterWatch) { self.watch = watch }
     }
+
+    /// Somebody who clears all monitors (bluetoothd when it starts) should be done with it.
+    private static let pauseBeforeRearming = Duration.milliseconds(50)
 
     private let host: any ScannerHost
     private weak var output: (any ScannerOutput)?
@@ -38,7 +39,7 @@ package final class MgmtScanner: Scanner {
     }
 
     package var adapters: [AdapterStatus] {
-        byIndex.keys.sorted().compactMap { byIndex[$0]?.status }
+        byIndex.keys.sorted().compactMap { byIndex[$0]?.watch.status }
     }
 
     package func start() throws(ScannerError) {
@@ -46,8 +47,7 @@ package final class MgmtScanner: Scanner {
         if !monitor.supportedCommands().contains(needed) {
             // The kernel lists to each process only what that process may use.
             guard Capability.netAdmin.isHeld else {
-                throw ScannerError(
-                    .permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
+                throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
             }
             throw ScannerError(.unavailable, "this kernel has no advertisement monitors; Linux 5.10 or later has")
         }
@@ -63,9 +63,8 @@ package final class MgmtScanner: Scanner {
         for (index, adapter) in byIndex {
             // Monitors outlive the socket that made them (seen on 6.1), and the kernel scans while there is one.
             if let handle = adapter.monitor { monitor.send(.removeMonitor(index, handle: handle)) }
-            adapter.probe?.cancel()
             adapter.retry?.cancel()
-            tell(index, false, because: "stopped", at: now)
+            adapter.watch.scanStopped(because: "stopped", at: now)
         }
         byIndex = [:]
         monitor.stop()
@@ -75,54 +74,42 @@ package final class MgmtScanner: Scanner {
 
     private func arm(_ index: UInt16) {
         guard let adapter = byIndex[index], adapter.isReady, !adapter.isArming else { return }
-        byIndex[index]?.isArming = true
+        adapter.isArming = true
         if let handle = adapter.monitor {
             // Kept by the kernel through a power cycle. Taken away so that there is never more than one.
             monitor.send(.removeMonitor(index, handle: handle))
-            byIndex[index]?.monitor = nil
+            adapter.monitor = nil
         }
         monitor.send(.setMonitorScan(index, duty))
         monitor.send(.addBeaconMonitor(index))
     }
 
-    private func armed(_ index: UInt16, handle: UInt16?, at now: MonotonicInstant) {
-        guard let adapter = byIndex[index], adapter.isArming else { return }
+    private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
+        guard adapter.isArming else { return }
         adapter.isArming = false
         adapter.monitor = handle
-        adapter.status.duty = duty.share
-        if adapter.hasBeenArmed { adapter.status.restarts += 1 }
-        adapter.hasBeenArmed = true
-        adapter.health.scanStarted(at: now)
-        if !adapter.health.isDoubtful { tell(index, true, because: "advertisement monitor set", at: now) }
+        adapter.watch.scanStarted(duty: adapter.takesDuty ? duty : nil, because: "advertisement monitor set", at: now)
     }
 
-    private func armingFailed(_ index: UInt16, status: UInt8, at now: MonotonicInstant) {
-        guard byIndex[index]?.isArming == true else { return }
+    private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
+        guard adapter.isArming else { return }
         if status == ManagementStatus.noResources {
             // 32 monitors is the kernel's limit, and those of programs that were killed stay. They keep the kernel
             // scanning, so we hear through them.
-            output?.notice(
-                ScannerNotice(
-                    .warning, "hci\(index): all the kernel's advertisement monitors are taken; listening through them"))
-            return armed(index, handle: nil, at: now)
+            adapter.watch.notice(.warning, "all the kernel's advertisement monitors are taken; listening through them")
+            return armed(adapter, handle: nil, at: now)
         }
-        byIndex[index]?.isArming = false
+        adapter.isArming = false
         if status != ManagementStatus.busy {
-            let name = ManagementStatus.name(status)
-            output?.notice(ScannerNotice(.warning, "hci\(index): no advertisement monitor: \(name); trying again"))
+            adapter.watch.notice(.warning, "no advertisement monitor: \(ManagementStatus.name(status)); trying again")
         }
-        retryArming(index, after: .seconds(1))
+        retryArming(adapter, after: .seconds(1))
     }
 
-    private func retryArming(_ index: UInt16, after delay: Duration) {
-        byIndex[index]?.retry?.cancel()
-        byIndex[index]?.retry = host.at(host.now.advanced(by: delay)) { [weak self] in self?.arm(index) }
-    }
-
-    private func tell(_ index: UInt16, _ listening: Bool, because reason: String, at now: MonotonicInstant) {
-        guard let adapter = byIndex[index], adapter.status.isListening != listening else { return }
-        byIndex[index]?.status.isListening = listening
-        output?.listening(listening, of: adapter.status.receiver, at: now, because: "\(adapter.status.name): \(reason)")
+    private func retryArming(_ adapter: Adapter, after delay: Duration) {
+        let index = adapter.watch.index
+        adapter.retry?.cancel()
+        adapter.retry = host.at(host.now.advanced(by: delay)) { [weak self] in self?.arm(index) }
     }
 
     // MARK: Health
@@ -138,100 +125,66 @@ package final class MgmtScanner: Scanner {
     private func tick() {
         let now = host.now
         countLost()
-        for index in byIndex.keys {
-            if let advice = byIndex[index]?.health.tick(at: now) { follow(advice, index, at: now) }
-            guard let adapter = byIndex[index], adapter.isReady, !adapter.isArming else { continue }
-            tell(
-                index, !adapter.health.isDoubtful,
-                because: adapter.health.isDoubtful ? "the controller may have failed" : "reports come again", at: now)
-        }
+        for adapter in byIndex.values { adapter.watch.tick(at: now) }
     }
 
     /// One socket serves all adapters, so what it lost is entered at the adapter that says most.
     private func countLost() {
         let lost = monitor.lostMessages()
-        guard lost > 0, let busiest = byIndex.max(by: { $0.value.status.reports < $1.value.status.reports }) else { return }
-        byIndex[busiest.key]?.status.lost += UInt64(lost)
-        output?.notice(ScannerNotice(.warning, "\(lost) messages of the kernel were lost: more reports than can be read"))
-    }
-
-    private func follow(_ advice: ScanHealth.Advice, _ index: UInt16, at now: MonotonicInstant) {
-        switch advice {
-        case .probe: probe(index)
-        case .restartScan(let reason):
-            output?.notice(ScannerNotice(.debug, "hci\(index): scan restarted: \(reason)"))
-            arm(index)
-        case .reset(let reason):
-            output?.notice(ScannerNotice(.warning, "hci\(index): reset: \(reason)"))
-            tell(index, false, because: reason, at: now)
-            monitor.powerCycle(index)
-        }
-    }
-
-    private func probe(_ index: UInt16) {
-        byIndex[index]?.probe = ControllerProbe(index, host: host) { [weak self] answered in
-            guard let self else { return }
-            let now = host.now
-            byIndex[index]?.probe = nil
-            let advice =
-                answered
-                ? byIndex[index]?.health.probeAnswered(at: now) : byIndex[index]?.health.probeFailed(at: now)
-            if let advice { follow(advice, index, at: now) }
-        }
+        guard lost > 0 else { return }
+        let busiest = byIndex.values.max { $0.watch.status.reports < $1.watch.status.reports }
+        busiest?.watch.status.lost += UInt64(lost)
+        output?.notice(ScannerNotice(.warning, "\(lost) messages of the kernel were lost: more than can be read in time"))
     }
 }
 
 extension MgmtScanner: AdapterMonitorDelegate {
     func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
         if byIndex[index] == nil {
-            let receiver = Receiver(index: UInt8(truncatingIfNeeded: index))
-            byIndex[index] = Adapter(AdapterStatus(receiver: receiver, name: "hci\(index)"))
+            let adapter = Adapter(AdapterWatch(index, host: host, output: output))
+            adapter.watch.onRestart = { [weak self] in self?.arm(index) }
+            adapter.watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }
+            byIndex[index] = adapter
         }
         byIndex[index]?.isReady = true
         arm(index)
     }
 
-    func adapterLost(_ index: UInt16, because reason: String, at now: MonotonicInstant) {
-        byIndex[index]?.isReady = false
-        byIndex[index]?.isArming = false
-        if reason == "unplugged" { byIndex[index]?.monitor = nil }
-        byIndex[index]?.retry?.cancel()
-        byIndex[index]?.probe?.cancel()
-        byIndex[index]?.probe = nil
-        byIndex[index]?.health.scanStopped()
-        tell(index, false, because: reason, at: now)
+    func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
+        guard let adapter = byIndex[index] else { return }
+        adapter.isReady = false
+        adapter.isArming = false
+        if isGone { adapter.monitor = nil }
+        adapter.retry?.cancel()
+        adapter.watch.scanStopped(because: reason, at: now)
     }
 
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
+        guard let adapter = byIndex[index] else { return }
         switch event {
-        case .monitorAdded(let handle): armed(index, handle: handle, at: now)
-        case .completed(ManagementCommand.Opcode.addPatternsMonitor.rawValue, let status):
-            armingFailed(index, status: status, at: now)
-        case .completed(ManagementCommand.Opcode.setDefaultSystemConfiguration.rawValue, let status)
-        where status != ManagementStatus.success:
-            byIndex[index]?.status.duty = nil
-            let name = ManagementStatus.name(status)
-            output?.notice(ScannerNotice(.info, "hci\(index): the scan duty stays the kernel's: \(name)"))
+        case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
+        case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
+        case .completed(.setDefaultSystemConfiguration, let status):
+            adapter.takesDuty = status == ManagementStatus.success
+            if !adapter.takesDuty {
+                adapter.watch.notice(.info, "the scan duty stays the kernel's: \(ManagementStatus.name(status))")
+            }
         case .monitorRemoved(let handle):
             // bluetoothd clears all monitors when it starts, ours too.
-            guard let adapter = byIndex[index], adapter.monitor == handle || handle == 0 else { return }
-            byIndex[index]?.monitor = nil
-            tell(index, false, because: "the advertisement monitor was taken away", at: now)
-            retryArming(index, after: .milliseconds(50))
+            guard adapter.monitor == handle || handle == 0 else { return }
+            adapter.monitor = nil
+            adapter.watch.scanStopped(because: "the advertisement monitor was taken away", at: now)
+            retryArming(adapter, after: Self.pauseBeforeRearming)
         default: break
         }
     }
 
     func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant) {
-        guard let adapter = byIndex[index] else { return }
-        adapter.status.reports += 1
-        adapter.status.lastHeard = now
-        adapter.health.heard(device.report.address, at: now)
-        output?.heard(device.report, data: data, by: adapter.status.receiver, at: now)
+        byIndex[index]?.watch.heard(device.report, data: data, at: now)
     }
 
     func malformed(index: UInt16) {
-        byIndex[index]?.status.malformed.count(.truncatedEvent)
+        byIndex[index]?.watch.status.malformed.count(.truncatedEvent)
     }
 
     func notice(_ notice: ScannerNotice) { output?.notice(notice) }

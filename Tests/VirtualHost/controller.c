@@ -168,6 +168,10 @@ static void scan_command(int opcode, const uint8_t *p)
         /* Core Specification, Vol 4, Part E, 3.1.1: legacy and extended commands may not be mixed. */
         status = 0x0c;
         say("scan command 0x%04x disallowed: mixes legacy and extended", opcode);
+    } else if (scan.on && opcode & 1) {
+        /* 7.8.10, 7.8.64: not while scanning is enabled. */
+        status = 0x0c;
+        say("scan parameters disallowed: scanning");
     } else {
         scan.family = family;
         if (opcode & 1)

@@ -13,6 +13,8 @@ func makeScanner(
 ) throws(ScannerError) -> (any Scanner)? {
     switch way {
     case "mgmt": try MgmtScanner(selection: selection, host: host, output: output)
+    case "hci": try HCIScanner(selection: selection, host: host, output: output)
+    case "hci-listen": try HCIScanner(selection: selection, mode: .listenOnly, host: host, output: output)
     default: nil
     }
 }

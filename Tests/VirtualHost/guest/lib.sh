@@ -95,3 +95,12 @@ total_of() { sed -n "s/^[0-9]* adapter $1 .*\b$2=\([0-9.]*\).*/\1/p" /out/probe 
 hears() { [ "$(sed -n 's/^[0-9]* second reports=\([0-9]*\).*/\1/p' /out/probe | tail -1)" -gt "${1:-0}" ]; }
 probe_says() { grep -q "$1" /out/probe; }
 reports_so_far() { awk '$2 == "second" { sub("reports=", "", $3); sum += $3 } END { print sum + 0 }' /out/probe; }
+# Silence on the air; what was sent before has time to arrive.
+stop_beacons() { tell "$1" "stop 1"; tell "$1" "stop 2"; sleep 1; }
+is_idle() { ! is_scanning "$1"; }
+# expect_share_of NAME PERCENT: of all that the controller has sent, from the start of its scanning
+expect_share_of() {
+    _sent=$(stat_of "$1" sent)
+    say "sent $_sent, received $(total reports)"
+    expect "$2 % of $_sent reports arrive, not $(total reports)" at_least "$(total reports)" $((_sent * $2 / 100))
+}
