@@ -45,12 +45,13 @@ let package = Package(
 
         adapter("Scanning", ["Beacon"]),
         adapter("KernelScanning", ["Beacon", "Scanning", "CBluetooth"]),
+        adapter("BlueZScanning", ["Beacon", "Scanning", "CDBus"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
         library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
 
         // Drives one scanner in the virtual host and tells what came. A bench tool, not shipped.
         .executableTarget(
-            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning"],
+            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
 
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),

@@ -31,6 +31,7 @@ final class AdapterMonitor {
         /// Being powered off on purpose, to be powered on again at once.
         var isCycling = false
         var saidBlocked = false
+        var reset: ControllerProbe?
     }
 
     private static let longestRetry = Duration.seconds(30)
@@ -73,10 +74,16 @@ final class AdapterMonitor {
         delegate?.notice(ScannerNotice(.warning, "hci\(command.index): \(command.opcode): \(failure)"))
     }
 
-    /// Switches a failing controller off and, when it is off, on again.
+    /// Resets a failing controller, switches it off and, when it is off, on again.
+    ///
+    /// The kernel gives up switching off (6.1) if the controller does not answer the commands that it would like to
+    /// send before. So the reset comes first, past the kernel; a hung firmware often still takes that.
     func powerCycle(_ index: UInt16) {
         adapters[index]?.isCycling = true
-        send(.setPowered(index, false))
+        adapters[index]?.reset = ControllerProbe(index, .reset, host: host) { [weak self] _ in
+            self?.adapters[index]?.reset = nil
+            self?.send(.setPowered(index, false))
+        }
     }
 
     /// How many messages the kernel dropped since this was asked last. If any, they may have told of adapters, so
@@ -179,7 +186,8 @@ final class AdapterMonitor {
             delegate?.adapterLost(index, isGone: false, because: "being reset", at: now)
             return scheduleRetry(index, after: .seconds(1))
         }
-        if status == ManagementStatus.rfkilled {
+        // 6.1 says Failed where the interface's description says RFKilled.
+        if status == ManagementStatus.rfkilled || RadioSwitch.isBlocked(index) {
             if !adapter.saidBlocked {
                 adapters[index]?.saidBlocked = true
                 delegate?.notice(

@@ -30,6 +30,8 @@ package struct ScanHealth: Sendable {
     private enum Phase: Hashable {
         case listening
         case probing
+        /// A reset has not brought reports back: does the controller at least answer?
+        case probingAfterReset
         /// The scan was started afresh at this instant because of a suspicion.
         case restarted(MonotonicInstant)
         case resetting(MonotonicInstant)
@@ -62,7 +64,7 @@ package struct ScanHealth: Sendable {
         listeningSince = now
         nextProbe = now.advanced(by: quietInterval)
         if case .resetting = phase { phase = .resetting(now) }
-        if phase == .probing { phase = .listening }
+        if isProbing { phase = .listening }
     }
 
     /// Scanning has ended for a known reason (adapter off, unplugged): nothing is to be judged.
@@ -76,8 +78,9 @@ package struct ScanHealth: Sendable {
 
     /// The controller answered a probe, so it does not hang.
     package mutating func probeAnswered(at now: MonotonicInstant) -> Advice? {
-        guard phase == .probing else { return nil }
+        guard isProbing else { return nil }
         failedProbes = 0
+        if phase == .probingAfterReset { isSuspected = false }
         guard isSuspected else {
             phase = .listening
             quietInterval = min(quietInterval * 2, Self.longestQuietInterval)
@@ -90,7 +93,7 @@ package struct ScanHealth: Sendable {
 
     /// The controller did not answer a probe in time.
     package mutating func probeFailed(at now: MonotonicInstant) -> Advice? {
-        guard phase == .probing else { return nil }
+        guard isProbing else { return nil }
         isSuspected = true
         failedProbes += 1
         // One lost answer is no proof: a busy controller may be slow.
@@ -106,7 +109,7 @@ package struct ScanHealth: Sendable {
             return nil
         }
         switch phase {
-        case .probing: return nil
+        case .probing, .probingAfterReset: return nil
         case .restarted(let since):
             guard since.duration(to: now) >= Self.patience else { return nil }
             return reset(because: "the controller is deaf: it answers, but reports nothing", at: now)
@@ -116,6 +119,8 @@ package struct ScanHealth: Sendable {
         case .listening: return lookForSilence(at: now)
         }
     }
+
+    private var isProbing: Bool { phase == .probing || phase == .probingAfterReset }
 
     private mutating func lookForSilence(at now: MonotonicInstant) -> Advice? {
         if !isSuspected, rhythms.fellSilentTogether(before: now) {
@@ -146,8 +151,7 @@ package struct ScanHealth: Sendable {
 
     /// Reset and still silent. If the controller answers now, the house is quiet after all.
     private mutating func afterUselessReset(at now: MonotonicInstant) -> Advice? {
-        isSuspected = false
-        phase = .probing
+        phase = .probingAfterReset
         failedProbes = 0
         return .probe
     }

@@ -116,9 +116,12 @@ static void die(int status, const char *what)
 
 static void put(const uint8_t *bytes, int length)
 {
-    while (write(vhci, bytes, length) != length)
+    while (write(vhci, bytes, length) != length) {
+        if (errno == ENXIO) /* the kernel has the adapter down and takes nothing */
+            return;
         if (errno != EAGAIN && errno != EINTR)
             die(2, "write /dev/vhci");
+    }
 }
 
 static void put_event(uint8_t code, const uint8_t *parameters, int length)

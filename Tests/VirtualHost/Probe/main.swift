@@ -1,4 +1,5 @@
 import Beacon
+import BlueZScanning
 import Glibc
 import KernelScanning
 import Scanning
@@ -15,6 +16,7 @@ func makeScanner(
     case "mgmt": try MgmtScanner(selection: selection, host: host, output: output)
     case "hci": try HCIScanner(selection: selection, host: host, output: output)
     case "hci-listen": try HCIScanner(selection: selection, mode: .listenOnly, host: host, output: output)
+    case "bluez": BlueZScanner(selection: selection, host: host, output: output)
     default: nil
     }
 }

@@ -104,3 +104,5 @@ expect_share_of() {
     say "sent $_sent, received $(total reports)"
     expect "$2 % of $_sent reports arrive, not $(total reports)" at_least "$(total reports)" $((_sent * $2 / 100))
 }
+# is_listening ADAPTER on|off: what the probe said last
+is_listening() { grep " listening $1 " /out/probe | tail -n 1 | grep -q " listening $1 $2 "; }
