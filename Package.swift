@@ -76,6 +76,7 @@ let package = Package(
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("ScanningTests", ["Beacon", "Scanning"]),
+        tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
         // SQLite's file layer, broken on command.

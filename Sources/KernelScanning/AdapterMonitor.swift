@@ -44,6 +44,8 @@ final class AdapterMonitor {
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
     weak var delegate: (any AdapterMonitorDelegate)?
+    /// The management socket is of no use any more.
+    var onFailure: ((String) -> Void)?
 
     init(host: any ScannerHost, selection: AdapterSelection) throws(ScannerError) {
         self.host = host
@@ -58,6 +60,7 @@ final class AdapterMonitor {
         socket.onMessage = { [unowned self] in receive($0, at: $1) }
         socket.onFailure = { [unowned self] in
             delegate?.notice(ScannerNotice(.error, "the management socket failed: \($0)"))
+            onFailure?("the management socket failed: \($0)")
         }
         socket.open()
         send(.readIndexList)

@@ -1,5 +1,5 @@
-internal import CBluetooth
 internal import Beacon
+internal import CBluetooth
 internal import Scanning
 
 /// Gives a controller one command and waits a moment for the answer.

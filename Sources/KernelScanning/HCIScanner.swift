@@ -4,7 +4,7 @@ package import Scanning
 /// Scans by HCI commands of its own, for machines without bluetoothd or with an adapter to themselves.
 ///
 /// Needs CAP_NET_RAW, and CAP_NET_ADMIN to switch adapters on.
-package final class HCIScanner: Scanner {
+package final class HCIScanner: FallibleScanner {
     package enum Mode: Hashable, Sendable {
         /// Own scan.
         case scan
@@ -22,6 +22,7 @@ package final class HCIScanner: Scanner {
         }
     }
 
+    package private(set) var failure: ScannerError?
     private let host: any ScannerHost
     private weak var output: (any ScannerOutput)?
     private let duty: ScanDuty
@@ -56,6 +57,7 @@ package final class HCIScanner: Scanner {
             throw ScannerError(.permission, "the hci scanner needs CAP_NET_RAW: \(Capability.netRaw.cure)")
         }
         monitor.delegate = self
+        monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
         monitor.start()
         scheduleTick()
     }

@@ -1,5 +1,5 @@
-internal import CBluetooth
 import Beacon
+internal import CBluetooth
 import Scanning
 
 /// What the owner of an `HCISession` learns from it.

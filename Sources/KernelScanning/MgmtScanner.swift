@@ -5,7 +5,7 @@ package import Scanning
 ///
 /// The kernel scans passively with its duplicate filter off and hands out raw advertising data, beside
 /// bluetoothd and whatever bluetoothd's clients do. Needs CAP_NET_ADMIN.
-package final class MgmtScanner: Scanner {
+package final class MgmtScanner: FallibleScanner {
     private final class Adapter {
         let watch: AdapterWatch
         var isReady = false
@@ -13,6 +13,7 @@ package final class MgmtScanner: Scanner {
         /// A monitor has been asked for and not yet been granted.
         var isArming = false
         var takesDuty = true
+        var failures = 0
         var retry: (any ScannerToken)?
 
         init(_ watch: AdapterWatch) { self.watch = watch }
@@ -21,6 +22,10 @@ package final class MgmtScanner: Scanner {
     /// Somebody who clears all monitors (bluetoothd when it starts) should be done with it.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
 
+    /// Refusals in a row, on an adapter, after which this way is no way.
+    private static let mostFailures = 5
+
+    package private(set) var failure: ScannerError?
     private let host: any ScannerHost
     private weak var output: (any ScannerOutput)?
     private let duty: ScanDuty
@@ -52,6 +57,7 @@ package final class MgmtScanner: Scanner {
             throw ScannerError(.unavailable, "this kernel has no advertisement monitors; Linux 5.10 or later has")
         }
         monitor.delegate = self
+        monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
         monitor.start()
         scheduleTick()
     }
@@ -87,6 +93,7 @@ package final class MgmtScanner: Scanner {
     private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
         guard adapter.isArming else { return }
         adapter.isArming = false
+        adapter.failures = 0
         adapter.monitor = handle
         adapter.watch.scanStarted(duty: adapter.takesDuty ? duty : nil, because: "advertisement monitor set", at: now)
     }
@@ -101,7 +108,14 @@ package final class MgmtScanner: Scanner {
         }
         adapter.isArming = false
         if status != ManagementStatus.busy {
-            adapter.watch.notice(.warning, "no advertisement monitor: \(ManagementStatus.name(status)); trying again")
+            let name = ManagementStatus.name(status)
+            if adapter.failures == 0 {
+                adapter.watch.notice(.warning, "no advertisement monitor: \(name); trying again")
+            }
+            adapter.failures += 1
+            if byIndex.values.allSatisfy({ $0.failures >= Self.mostFailures }) {
+                failure = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
+            }
         }
         retryArming(adapter, after: .seconds(1))
     }
@@ -134,7 +148,8 @@ package final class MgmtScanner: Scanner {
         guard lost > 0 else { return }
         let busiest = byIndex.values.max { $0.watch.status.reports < $1.watch.status.reports }
         busiest?.watch.status.lost += UInt64(lost)
-        output?.notice(ScannerNotice(.warning, "\(lost) messages of the kernel were lost: more than can be read in time"))
+        output?.notice(
+            ScannerNotice(.warning, "\(lost) messages of the kernel were lost: more than can be read in time"))
     }
 }
 

@@ -17,6 +17,16 @@ func makeScanner(
     case "hci": try HCIScanner(selection: selection, host: host, output: output)
     case "hci-listen": try HCIScanner(selection: selection, mode: .listenOnly, host: host, output: output)
     case "bluez": BlueZScanner(selection: selection, host: host, output: output)
+    case "auto":
+        AutoScanner(
+            ways: [
+                AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
+                    try MgmtScanner(selection: selection, host: host, output: output)
+                },
+                AutoScanner.Way("bluez", "bluetoothd") {
+                    BlueZScanner(selection: selection, host: host, output: output)
+                },
+            ], host: host, output: output)
     default: nil
     }
 }
