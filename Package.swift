@@ -44,6 +44,15 @@ let package = Package(
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
 
         adapter("Scanning", ["Beacon"]),
+        adapter("KernelScanning", ["Beacon", "Scanning", "CBluetooth"]),
+        adapter("BlueZScanning", ["Beacon", "Scanning", "CDBus"]),
+        library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
+        library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
+
+        // Drives one scanner in the virtual host and tells what came. A bench tool, not shipped.
+        .executableTarget(
+            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
+            path: "Tests/VirtualHost/Probe", swiftSettings: settings),
 
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Runtime", ["Beacon", "CSystemd"]),
@@ -75,6 +84,7 @@ let package = Package(
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("ScanningTests", ["Beacon", "Scanning"]),
+        tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
         // SQLite's file layer, broken on command.

@@ -1,0 +1,49 @@
+/// The object that bluetoothd asks what to watch for: an org.bluez.AdvertisementMonitor1 under an object manager of
+/// ours (BlueZ, doc/advertisement-monitor-api.txt).
+enum BeaconMonitorObject {
+    static let root = "/org/ibeacon_gateway"
+    static let path = "/org/ibeacon_gateway/monitor"
+    static let interface = "org.bluez.AdvertisementMonitor1"
+
+    /// Seconds without an advertisement after which bluetoothd calls a device lost.
+    static let lostAfter: UInt16 = 5
+
+    /// The answer to GetManagedObjects.
+    static func describe(in message: BusMessage) {
+        message.append { writer in
+            writer.container(BusType.array, "{oa{sa{sv}}}") { objects in
+                objects.container(BusType.dictionaryEntry, nil) { object in
+                    object.path(path)
+                    object.container(BusType.array, "{sa{sv}}") { interfaces in
+                        interfaces.container(BusType.dictionaryEntry, nil) { entry in
+                            entry.string(interface)
+                            entry.container(BusType.array, "{sv}", properties)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func properties(_ writer: inout BusWriter) {
+        writer.property("Type", "s") { $0.string("or_patterns") }
+        // Every advertisement, however faint: −127 dBm would mean "not set".
+        writer.property("RSSIHighThreshold", "n") { $0.int16(-126) }
+        writer.property("RSSIHighTimeout", "q") { $0.uint16(1) }
+        writer.property("RSSILowThreshold", "n") { $0.int16(-127) }
+        writer.property("RSSILowTimeout", "q") { $0.uint16(lostAfter) }
+        // Zero: every advertisement is told of, as far as bluetoothd tells at all.
+        writer.property("RSSISamplingPeriod", "q") { $0.uint16(0) }
+        writer.property("Patterns", "a(yyay)") { value in
+            value.container(BusType.array, "(yyay)") { patterns in
+                patterns.container(BusType.structure, nil) { pattern in
+                    pattern.byte(0)
+                    pattern.byte(0xff)
+                    pattern.container(BusType.array, "y") { bytes in
+                        for byte in [0x4c, 0x00, 0x02, 0x15] as [UInt8] { bytes.byte(byte) }
+                    }
+                }
+            }
+        }
+    }
+}

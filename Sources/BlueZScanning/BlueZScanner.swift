@@ -1,0 +1,354 @@
+import Beacon
+package import Scanning
+
+/// Scans through bluetoothd, which needs no privilege and hears less.
+///
+/// Where bluetoothd offers an advertisement monitor, that is used; otherwise a discovery, with the duplicate filter
+/// asked off, which the kernel ignores (see Docs/scanning.md).
+package final class BlueZScanner: Scanner {
+    private static let service = "org.bluez"
+    private static let properties = "org.freedesktop.DBus.Properties"
+    private static let objectManager = "org.freedesktop.DBus.ObjectManager"
+    private static let retryDelay = Duration.seconds(2)
+    /// bluetoothd tells of a device found and lost, and of its RSSI only when it changes much. In between, its
+    /// word stands for reports, one a second.
+    private static let vouchingInterval = Duration.seconds(1)
+
+    private let host: any ScannerHost
+    private weak var output: (any ScannerOutput)?
+    private let selection: AdapterSelection
+    private var bus: BusConnection?
+    private var byPath: [String: BlueZAdapter] = [:]
+    private var devices: [String: KnownDevice] = [:]
+    private var timer: (any ScannerToken)?
+    private var saidWhatIsLost: Set<BlueZAdapter.Way> = []
+    private var saidAbsent = false
+
+    package init(selection: AdapterSelection = .all, host: any ScannerHost, output: any ScannerOutput) {
+        self.selection = selection
+        self.host = host
+        self.output = output
+    }
+
+    package var adapters: [AdapterStatus] {
+        byPath.values.map(\.status).sorted { $0.receiver.index < $1.receiver.index }
+    }
+
+    package func start() throws(ScannerError) {
+        try connect()
+        tick()
+    }
+
+    package func stop() {
+        timer?.cancel()
+        timer = nil
+        for adapter in byPath.values {
+            adapter.retry?.cancel()
+            if adapter.way == .discovery { bus?.send(call(adapter.path, "org.bluez.Adapter1", "StopDiscovery")) }
+            tell(adapter, false, because: "stopped")
+        }
+        // bluetoothd drops our monitor, and our share of a discovery, when the connection is gone.
+        bus?.close()
+        bus = nil
+    }
+
+    // MARK: The bus
+
+    private func connect() throws(ScannerError) {
+        let bus = try BusConnection(host: host)
+        self.bus = bus
+        bus.onMessage = { [unowned self] in receive($0) }
+        bus.onClosed = { [unowned self] in lostBus() }
+        bus.match("type='signal',sender='org.bluez',interface='\(Self.properties)'")
+        bus.match("type='signal',sender='org.bluez',interface='\(Self.objectManager)'")
+        bus.match("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'")
+        bus.open()
+        look()
+    }
+
+    private func lostBus() {
+        forget(because: "the D-Bus system bus is gone")
+        bus = nil
+    }
+
+    private func call(_ path: String, _ interface: String, _ member: String) -> BusMessage? {
+        BusMessage.call(Self.service, path, interface, member)
+    }
+
+    /// Asks bluetoothd for all that it has.
+    private func look() {
+        bus?.call(call("/", Self.objectManager, "GetManagedObjects")) { [weak self] answer in
+            guard let self else { return }
+            guard !answer.isError else { return absent(answer) }
+            saidAbsent = false
+            answer.reader.forEach { element in
+                guard var object = element.inside, let path = object.string else { return }
+                object.next()
+                self.met(path, object, isNew: false)
+            }
+        }
+    }
+
+    private func absent(_ answer: BusMessage) {
+        guard !saidAbsent else { return }
+        saidAbsent = true
+        let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
+        let reason = isGone ? "bluetoothd is not running; start it: sudo systemctl start bluetooth" : answer.errorText
+        output?.notice(ScannerNotice(.warning, "bluez: \(reason)"))
+    }
+
+    private func receive(_ message: BusMessage) {
+        if message.isCall { return serve(message) }
+        guard message.isSignal else { return }
+        switch message.member {
+        case "InterfacesAdded":
+            var reader = message.reader
+            guard let path = reader.string else { return }
+            reader.next()
+            met(path, reader, isNew: true)
+        case "InterfacesRemoved": removed(message.reader)
+        case "PropertiesChanged": changed(message)
+        case "NameOwnerChanged":
+            var reader = message.reader
+            reader.next()
+            reader.next()
+            // The new owner; none if the service has ended.
+            if reader.string == "" { forget(because: "bluetoothd is gone") } else { look() }
+        default: break
+        }
+    }
+
+    private func forget(because reason: String) {
+        for adapter in byPath.values {
+            adapter.retry?.cancel()
+            adapter.way = nil
+            adapter.isPowered = false
+            adapter.monitorFailed = false
+            adapter.offersMonitor = false
+            tell(adapter, false, because: reason)
+        }
+        devices = [:]
+    }
+
+    // MARK: Objects
+
+    private func met(_ path: String, _ interfaces: BusReader, isNew: Bool) {
+        interfaces.forEachEntry { name, properties in
+            switch name {
+            case "org.bluez.Adapter1":
+                guard let adapter = byPath[path] ?? BlueZAdapter(path: path) else { return }
+                byPath[path] = adapter
+                adapter.update(properties)
+            case "org.bluez.AdvertisementMonitorManager1": byPath[path]?.offersMonitor = true
+            case "org.bluez.Device1":
+                var device = devices[path] ?? KnownDevice()
+                // What bluetoothd has kept from earlier says nothing about now.
+                let isHeard = device.update(properties)
+                devices[path] = device
+                if isNew && isHeard { report(device, path) }
+            default: break
+            }
+        }
+        // The manager may come before or after the adapter in one message, so this waits for both.
+        if let adapter = byPath[path] { begin(adapter) }
+    }
+
+    private func removed(_ reader: BusReader) {
+        var reader = reader
+        guard let path = reader.string else { return }
+        reader.next()
+        var interfaces: [String] = []
+        reader.forEach { if let name = $0.string { interfaces.append(name) } }
+        if interfaces.contains("org.bluez.Device1") { devices[path] = nil }
+        guard interfaces.contains("org.bluez.Adapter1"), let adapter = byPath[path] else { return }
+        adapter.retry?.cancel()
+        adapter.way = nil
+        adapter.isPowered = false
+        tell(adapter, false, because: "unplugged")
+    }
+
+    private func changed(_ message: BusMessage) {
+        var reader = message.reader
+        let interface = reader.string
+        reader.next()
+        if interface == "org.bluez.Device1" {
+            guard var device = devices[message.path] else { return }
+            let isHeard = device.update(reader)
+            devices[message.path] = device
+            if isHeard { report(device, message.path) }
+        } else if interface == "org.bluez.Adapter1", let adapter = byPath[message.path] {
+            let wasPowered = adapter.isPowered
+            adapter.update(reader)
+            if wasPowered && !adapter.isPowered {
+                adapter.way = nil
+                tell(adapter, false, because: "powered off")
+            }
+            begin(adapter)
+        }
+    }
+
+    // MARK: Listening
+
+    private func begin(_ adapter: BlueZAdapter) {
+        let address = DeviceAddress(value: adapter.address, isRandom: false)
+        guard selection.includes(index: UInt16(adapter.status.receiver.index), address: address) else { return }
+        guard adapter.way == nil else { return }
+        guard adapter.isPowered else { return powerOn(adapter) }
+        if adapter.offersMonitor && !adapter.monitorFailed {
+            adapter.way = .monitor
+            let message = call(adapter.path, "org.bluez.AdvertisementMonitorManager1", "RegisterMonitor")
+            message?.append { $0.path(BeaconMonitorObject.root) }
+            ask(adapter, message) { scanner, adapter, answer in
+                // Success is told by Activate.
+                guard answer.isError else { return }
+                adapter.monitorFailed = true
+                adapter.way = nil
+                scanner.notice(adapter, .info, "no advertisement monitor: \(answer.errorText)")
+                scanner.begin(adapter)
+            }
+        } else {
+            adapter.way = .discovery
+            discover(adapter)
+        }
+    }
+
+    private func discover(_ adapter: BlueZAdapter) {
+        let filter = call(adapter.path, "org.bluez.Adapter1", "SetDiscoveryFilter")
+        filter?.append { writer in
+            writer.container(BusType.array, "{sv}") { entries in
+                entries.property("Transport", "s") { $0.string("le") }
+                entries.property("DuplicateData", "b") { $0.boolean(true) }
+            }
+        }
+        ask(adapter, filter) { scanner, adapter, answer in
+            if answer.isError { scanner.notice(adapter, .warning, "no discovery filter: \(answer.errorText)") }
+        }
+        ask(adapter, call(adapter.path, "org.bluez.Adapter1", "StartDiscovery")) { scanner, adapter, answer in
+            guard answer.isError, !answer.errorName.hasSuffix("InProgress") else {
+                return scanner.tell(adapter, true, because: "discovery by bluetoothd")
+            }
+            adapter.way = nil
+            scanner.notice(adapter, .warning, "no discovery: \(answer.errorText); trying again")
+            scanner.again(adapter)
+        }
+    }
+
+    private func powerOn(_ adapter: BlueZAdapter) {
+        let message = call(adapter.path, Self.properties, "Set")
+        message?.append { writer in
+            writer.string("org.bluez.Adapter1")
+            writer.string("Powered")
+            writer.container(BusType.variant, "b") { $0.boolean(true) }
+        }
+        ask(adapter, message) { scanner, adapter, answer in
+            // If it worked, PropertiesChanged says so.
+            if answer.isError { scanner.again(adapter) }
+        }
+    }
+
+    private func ask(
+        _ adapter: BlueZAdapter, _ message: BusMessage?,
+        _ answered: @escaping (BlueZScanner, BlueZAdapter, BusMessage) -> Void
+    ) {
+        bus?.call(message) { [weak self, weak adapter] answer in
+            guard let self, let adapter else { return }
+            answered(self, adapter, answer)
+        }
+    }
+
+    private func again(_ adapter: BlueZAdapter) {
+        adapter.retry?.cancel()
+        adapter.retry = host.at(host.now.advanced(by: Self.retryDelay)) { [weak self, weak adapter] in
+            guard let self, let adapter else { return }
+            begin(adapter)
+        }
+    }
+
+    private func tell(_ adapter: BlueZAdapter, _ listening: Bool, because reason: String) {
+        guard adapter.status.isListening != listening else { return }
+        adapter.status.isListening = listening
+        if listening {
+            if adapter.hasListened { adapter.status.restarts += 1 }
+            adapter.hasListened = true
+            sayWhatIsLost(adapter)
+        }
+        let reason = "\(adapter.status.name): \(reason)"
+        output?.listening(listening, of: adapter.status.receiver, at: host.now, because: reason)
+    }
+
+    private func sayWhatIsLost(_ adapter: BlueZAdapter) {
+        guard let way = adapter.way, saidWhatIsLost.insert(way).inserted else { return }
+        switch way {
+        case .monitor:
+            notice(
+                adapter, .warning,
+                """
+                hearing through bluetoothd: of ten reports about two arrive, RSSI only when it changes by 8 dB; \
+                with CAP_NET_ADMIN the mgmt scanner hears all
+                """)
+        case .discovery:
+            notice(
+                adapter, .warning,
+                """
+                hearing through a discovery of bluetoothd: each beacon about once in 10 s, so leaves are noticed \
+                late; with CAP_NET_ADMIN the mgmt scanner hears all, and bluetoothd -E at least offers its monitor
+                """)
+        }
+    }
+
+    private func notice(_ adapter: BlueZAdapter, _ level: ScannerNotice.Level, _ text: String) {
+        output?.notice(ScannerNotice(level, "\(adapter.status.name): \(text)"))
+    }
+
+    // MARK: Reports
+
+    private func report(_ device: KnownDevice, _ path: String) {
+        guard let address = device.address, !device.advertisingData.isEmpty,
+            let adapter = byPath[String(path.prefix { $0 != "d" })] ?? adapter(of: path)
+        else { return }
+        let now = host.now
+        adapter.status.reports += 1
+        adapter.status.lastHeard = now
+        let report = AdvertisingReport(address: address, rssi: device.rssi)
+        output?.heard(report, data: device.advertisingData.span, by: adapter.status.receiver, at: now)
+    }
+
+    /// `/org/bluez/hci0/dev_…` belongs to `/org/bluez/hci0`.
+    private func adapter(of path: String) -> BlueZAdapter? {
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        return byPath[String(path[..<slash])]
+    }
+
+    private func tick() {
+        for (path, device) in devices where device.isVouchedFor { report(device, path) }
+        if bus == nil { try? connect() }
+        timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
+    }
+
+    /// Answers bluetoothd's calls to our monitor object.
+    private func serve(_ message: BusMessage) {
+        switch (message.interface, message.member) {
+        case (Self.objectManager, "GetManagedObjects"):
+            let reply = message.reply()
+            reply.map(BeaconMonitorObject.describe)
+            return bus?.send(reply) ?? ()
+        case (BeaconMonitorObject.interface, "Activate"):
+            for adapter in byPath.values where adapter.way == .monitor {
+                tell(adapter, true, because: "advertisement monitor of bluetoothd")
+            }
+        case (BeaconMonitorObject.interface, "Release"):
+            for adapter in byPath.values where adapter.way == .monitor {
+                adapter.way = nil
+                tell(adapter, false, because: "bluetoothd gave up the advertisement monitor")
+                again(adapter)
+            }
+        case (BeaconMonitorObject.interface, "DeviceFound"), (BeaconMonitorObject.interface, "DeviceLost"):
+            if let path = message.reader.string {
+                devices[path, default: KnownDevice()].isVouchedFor = message.member == "DeviceFound"
+            }
+        default:
+            return bus?.send(message.error("org.freedesktop.DBus.Error.UnknownMethod", "no such method")) ?? ()
+        }
+        bus?.send(message.reply())
+    }
+}

@@ -1,0 +1,240 @@
+import Beacon
+import Scanning
+
+/// What the owner of an `AdapterMonitor` learns from it. All calls come on the loop's thread.
+protocol AdapterMonitorDelegate: AnyObject {
+    /// The adapter is there, powered and can do Low Energy. May come again after `adapterLost`.
+    func adapterReady(_ index: UInt16, at now: MonotonicInstant)
+    /// The adapter is off or asleep, or, if `isGone`, no longer there.
+    func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant)
+    /// An event of the management socket that the monitor has no use for itself.
+    func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant)
+    /// An advertising packet.
+    func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant)
+    /// A message of the management socket that is not what it should be.
+    func malformed(index: UInt16)
+    func notice(_ notice: ScannerNotice)
+}
+
+/// Keeps an eye on the machine's adapters through the management socket: which there are, whether they are
+/// on; switches them on where nobody forbids it.
+///
+/// An adapter that is off is switched on again, whoever switched it off: a bluetoothd that stops switches all
+/// adapters off, and so would silence the gateway. To keep a radio off, block it by rfkill, which is respected.
+final class AdapterMonitor {
+    private struct Adapter {
+        var address: DeviceAddress
+        var isReady = false
+        var isAsleep = false
+        var attempts = 0
+        var retry: (any ScannerToken)?
+        /// Being powered off on purpose, to be powered on again at once.
+        var isCycling = false
+        var saidBlocked = false
+        var reset: ControllerProbe?
+    }
+
+    private static let longestRetry = Duration.seconds(30)
+    /// rfkill tells nobody on this socket when it lets go, so it is asked: 2 s of the 5 s to be back within.
+    private static let blockedRetry = Duration.seconds(2)
+
+    private let host: any ScannerHost
+    private let selection: AdapterSelection
+    private let socket: ManagementSocket
+    private var adapters: [UInt16: Adapter] = [:]
+    private var drops: UInt32 = 0
+    weak var delegate: (any AdapterMonitorDelegate)?
+    /// The management socket is of no use any more.
+    var onFailure: ((String) -> Void)?
+
+    init(host: any ScannerHost, selection: AdapterSelection) throws(ScannerError) {
+        self.host = host
+        self.selection = selection
+        socket = try ManagementSocket(host: host)
+    }
+
+    /// Commands the kernel lets this process use.
+    func supportedCommands() -> [UInt16] { socket.supportedCommands() }
+
+    func start() {
+        socket.onMessage = { [unowned self] in receive($0, at: $1) }
+        socket.onFailure = { [unowned self] in
+            delegate?.notice(ScannerNotice(.error, "the management socket failed: \($0)"))
+            onFailure?("the management socket failed: \($0)")
+        }
+        socket.open()
+        send(.readIndexList)
+    }
+
+    func stop() {
+        for adapter in adapters.values { adapter.retry?.cancel() }
+        adapters = [:]
+        socket.close()
+    }
+
+    func send(_ command: ManagementCommand) {
+        guard let failure = socket.send(command) else { return }
+        delegate?.notice(ScannerNotice(.warning, "hci\(command.index): \(command.opcode): \(failure)"))
+    }
+
+    /// Resets a failing controller, switches it off and, when it is off, on again.
+    ///
+    /// The kernel gives up switching off (6.1) if the controller does not answer the commands that it would like to
+    /// send before. So the reset comes first, past the kernel; a hung firmware often still takes that.
+    func powerCycle(_ index: UInt16) {
+        adapters[index]?.isCycling = true
+        adapters[index]?.reset = ControllerProbe(index, .reset, host: host) { [weak self] _ in
+            self?.adapters[index]?.reset = nil
+            self?.send(.setPowered(index, false))
+        }
+    }
+
+    /// How many messages the kernel dropped since this was asked last. If any, they may have told of adapters, so
+    /// all adapters are looked at afresh.
+    func lostMessages() -> UInt32 {
+        let total = socket.drops
+        defer { drops = total }
+        let lost = total &- drops
+        if lost > 0 { send(.readIndexList) }
+        return lost
+    }
+
+    // MARK: What the kernel says
+
+    private func receive(_ message: Span<UInt8>, at now: MonotonicInstant) {
+        guard let header = ManagementHeader(message) else {
+            delegate?.malformed(index: message.littleEndian16(at: 2) ?? ManagementCommand.noIndex)
+            return
+        }
+        let parameters = message.extracting(ManagementHeader.length...)
+        let hasHandle = header.code == ManagementEvent.Code.monitorDeviceFound
+        if hasHandle || header.code == ManagementEvent.Code.deviceFound {
+            guard adapters[header.index] != nil else { return }
+            guard let device = FoundDevice(parameters, hasMonitorHandle: hasHandle) else {
+                delegate?.malformed(index: header.index)
+                return
+            }
+            guard device.isLowEnergy else { return }
+            delegate?.found(device, data: parameters.extracting(device.data), index: header.index, at: now)
+            return
+        }
+        guard let event = ManagementEvent(code: header.code, parameters: parameters) else {
+            delegate?.malformed(index: header.index)
+            return
+        }
+        handle(event, index: header.index, at: now)
+    }
+
+    private func handle(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
+        switch event {
+        case .indexList(let indexes):
+            for index in indexes { send(.readControllerInformation(index)) }
+            for index in adapters.keys where !indexes.contains(index) { remove(index, at: now) }
+        case .indexAdded: send(.readControllerInformation(index))
+        case .indexRemoved: remove(index, at: now)
+        case .controllerInformation(let information): meet(information, index: index, at: now)
+        case .newSettings(let settings): apply(settings, index: index, at: now)
+        case .completed(.setPowered, let status):
+            powerFailed(index, status: status, at: now)
+        case .suspended: sleep(index, true, at: now)
+        case .resumed: sleep(index, false, at: now)
+        default: delegate?.received(event, index: index, at: now)
+        }
+    }
+
+    private func meet(_ information: ControllerInformation, index: UInt16, at now: MonotonicInstant) {
+        guard selection.includes(index: index, address: information.address) else { return }
+        guard information.supported.contains(.lowEnergy) else {
+            delegate?.notice(ScannerNotice(.warning, "hci\(index) cannot do Bluetooth Low Energy; not used"))
+            return
+        }
+        if adapters[index] == nil { adapters[index] = Adapter(address: information.address) }
+        apply(information.current, index: index, at: now)
+    }
+
+    private func apply(_ settings: ControllerSettings, index: UInt16, at now: MonotonicInstant) {
+        guard var adapter = adapters[index] else { return }
+        let isReady = settings.isSuperset(of: [.powered, .lowEnergy])
+        let wasReady = adapter.isReady
+        adapter.isReady = isReady
+        if isReady {
+            adapter.attempts = 0
+            adapter.saidBlocked = false
+            adapter.retry?.cancel()
+            adapter.retry = nil
+        }
+        adapters[index] = adapter
+        if isReady && !wasReady {
+            // A power cycle is over only when the adapter has been off in between.
+            adapters[index]?.isCycling = false
+            delegate?.adapterReady(index, at: now)
+        } else if !isReady {
+            if wasReady { delegate?.adapterLost(index, isGone: false, because: "powered off", at: now) }
+            if !settings.contains(.lowEnergy) { send(.setLowEnergy(index)) }
+            if !settings.contains(.powered) { scheduleRetry(index, after: firstDelay(adapter)) }
+        }
+    }
+
+    /// At once if it was found off or is being cycled; a moment later if somebody has just switched it off,
+    /// which may be a bluetoothd that restarts and wants to do it itself.
+    private func firstDelay(_ adapter: Adapter) -> Duration {
+        adapter.attempts > 0 ? Self.blockedRetry : adapter.isCycling ? .zero : .milliseconds(300)
+    }
+
+    private func powerFailed(_ index: UInt16, status: UInt8, at now: MonotonicInstant) {
+        guard let adapter = adapters[index], status != ManagementStatus.success else { return }
+        if adapter.isCycling, adapter.isReady {
+            // It could not even be switched off: try to switch it on as soon as the kernel has given up on it.
+            adapters[index]?.isReady = false
+            delegate?.adapterLost(index, isGone: false, because: "being reset", at: now)
+            return scheduleRetry(index, after: .seconds(1))
+        }
+        // 6.1 says Failed where the interface's description says RFKilled.
+        if status == ManagementStatus.rfkilled || RadioSwitch.isBlocked(index) {
+            if !adapter.saidBlocked {
+                adapters[index]?.saidBlocked = true
+                delegate?.notice(
+                    ScannerNotice(.warning, "hci\(index) is blocked by rfkill; to unblock: rfkill unblock bluetooth"))
+            }
+            return scheduleRetry(index, after: Self.blockedRetry)
+        }
+        if status == ManagementStatus.permissionDenied {
+            delegate?.notice(
+                ScannerNotice(
+                    .error,
+                    "hci\(index) is off, and switching it on needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)"))
+        } else if status != ManagementStatus.busy {
+            let name = ManagementStatus.name(status)
+            delegate?.notice(ScannerNotice(.warning, "hci\(index) does not switch on: \(name); trying again"))
+        }
+        let doubled = Duration.seconds(1 << min(adapter.attempts, 5))
+        scheduleRetry(index, after: min(doubled, Self.longestRetry))
+    }
+
+    private func scheduleRetry(_ index: UInt16, after delay: Duration) {
+        guard adapters[index] != nil else { return }
+        adapters[index]?.retry?.cancel()
+        adapters[index]?.retry = host.at(host.now.advanced(by: delay)) { [weak self] in
+            guard let self, adapters[index] != nil, adapters[index]?.isReady == false else { return }
+            adapters[index]?.attempts += 1
+            adapters[index]?.retry = nil
+            send(.setPowered(index, true))
+        }
+    }
+
+    private func sleep(_ index: UInt16, _ asleep: Bool, at now: MonotonicInstant) {
+        guard let adapter = adapters[index], adapter.isReady, adapter.isAsleep != asleep else { return }
+        adapters[index]?.isAsleep = asleep
+        if asleep {
+            delegate?.adapterLost(index, isGone: false, because: "the machine is going to sleep", at: now)
+        } else {
+            delegate?.adapterReady(index, at: now)
+        }
+    }
+
+    private func remove(_ index: UInt16, at now: MonotonicInstant) {
+        guard let adapter = adapters.removeValue(forKey: index) else { return }
+        adapter.retry?.cancel()
+        delegate?.adapterLost(index, isGone: true, because: "unplugged", at: now)
+    }
+}

@@ -1,0 +1,93 @@
+import Beacon
+import Scanning
+
+/// One adapter's counters, whether it listens, and whether its controller is well. Both kernel scanners
+/// keep one for each adapter and bring the actions that the advice needs.
+final class AdapterWatch {
+    let index: UInt16
+    private(set) var health = ScanHealth()
+    private let host: any ScannerHost
+    private weak var output: (any ScannerOutput)?
+    private var probe: ControllerProbe?
+    private var hasStarted = false
+    /// Scanning is set up, whatever is thought of the controller.
+    private(set) var isScanning = false
+    var status: AdapterStatus
+    /// Switch the scan off and on.
+    var onRestart: (() -> Void)?
+    /// Power the controller off and on.
+    var onReset: (() -> Void)?
+
+    init(_ index: UInt16, host: any ScannerHost, output: (any ScannerOutput)?) {
+        self.index = index
+        self.host = host
+        self.output = output
+        let receiver = Receiver(index: UInt8(truncatingIfNeeded: index))
+        status = AdapterStatus(receiver: receiver, name: "hci\(index)")
+    }
+
+    deinit { probe?.cancel() }
+
+    func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
+        status.reports += 1
+        status.lastHeard = now
+        health.heard(report.address, at: now)
+        output?.heard(report, data: data, by: status.receiver, at: now)
+    }
+
+    func scanStarted(duty: ScanDuty?, because reason: String, at now: MonotonicInstant) {
+        status.duty = duty?.share
+        if hasStarted { status.restarts += 1 }
+        hasStarted = true
+        isScanning = true
+        health.scanStarted(at: now)
+        if !health.isDoubtful { tell(true, because: reason, at: now) }
+    }
+
+    func scanStopped(because reason: String, at now: MonotonicInstant) {
+        isScanning = false
+        probe?.cancel()
+        probe = nil
+        health.scanStopped()
+        tell(false, because: reason, at: now)
+    }
+
+    /// Once a second.
+    func tick(at now: MonotonicInstant) {
+        if let advice = health.tick(at: now) { follow(advice, at: now) }
+        guard isScanning else { return }
+        let reason = health.isDoubtful ? "the controller may have failed" : "reports come again"
+        tell(!health.isDoubtful, because: reason, at: now)
+    }
+
+    func notice(_ level: ScannerNotice.Level, _ text: String) {
+        output?.notice(ScannerNotice(level, "\(status.name): \(text)"))
+    }
+
+    private func tell(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
+        guard status.isListening != listening else { return }
+        status.isListening = listening
+        output?.listening(listening, of: status.receiver, at: now, because: "\(status.name): \(reason)")
+    }
+
+    private func follow(_ advice: ScanHealth.Advice, at now: MonotonicInstant) {
+        switch advice {
+        case .probe:
+            probe = ControllerProbe(index, host: host) { [weak self] in self?.probed(answered: $0) }
+        case .restartScan(let reason):
+            notice(.debug, "scan restarted: \(reason)")
+            onRestart?()
+        case .reset(let reason):
+            notice(.warning, "reset: \(reason)")
+            tell(false, because: reason, at: now)
+            onReset?()
+        }
+    }
+
+    private func probed(answered: Bool) {
+        let now = host.now
+        probe = nil
+        let advice = answered ? health.probeAnswered(at: now) : health.probeFailed(at: now)
+        if let advice { follow(advice, at: now) }
+    }
+}

@@ -1,0 +1,99 @@
+internal import CBluetooth
+internal import Glibc
+
+/// A socket of the kernel's Bluetooth subsystem. Owns its descriptor.
+struct BluetoothSocket: ~Copyable {
+    enum Channel: UInt16 {
+        /// HCI packets of one adapter.
+        case raw = 0
+        /// The management interface.
+        case control = 3
+    }
+
+    /// Errors of the system's calls, by number.
+    struct Failure: Error {
+        let number: CInt
+        var description: String { String(cString: strerror(number)) }
+    }
+
+    let descriptor: CInt
+
+    /// - Parameter adapter: the adapter's index, or 0xffff for none in particular.
+    init(_ channel: Channel, adapter: UInt16) throws(Failure) {
+        let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+        let opened = socket(AF_BLUETOOTH, type, CInt(BTPROTO_HCI))
+        guard opened >= 0 else { throw Failure(number: errno) }
+        var address = sockaddr_hci(
+            hci_family: sa_family_t(AF_BLUETOOTH), hci_dev: adapter, hci_channel: channel.rawValue)
+        let length = socklen_t(MemoryLayout<sockaddr_hci>.size)
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(opened, $0, length) }
+        }
+        guard bound == 0 else {
+            let failure = Failure(number: errno)
+            close(opened)
+            throw failure
+        }
+        descriptor = opened
+        enlargeReceiveBuffer(opened)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends one packet. Some kernels (6.12) return 0 from write() on a management socket although the packet was
+    /// taken, so only an error is a failure.
+    func send(_ bytes: [UInt8]) -> Failure? {
+        bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } < 0 ? Failure(number: errno) : nil
+    }
+
+    /// Packets that the kernel dropped because this socket was full, since it was opened.
+    var drops: UInt32 { droppedPackets(descriptor) }
+}
+
+/// Room for two seconds of the busiest air: what does not fit is dropped without a word.
+func enlargeReceiveBuffer(_ descriptor: CInt) {
+    var bytes: CInt = 4 << 20
+    let length = socklen_t(MemoryLayout<CInt>.size)
+    // The forced kind needs CAP_NET_ADMIN and knows no limit; the other is cut to net.core.rmem_max.
+    if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, length) != 0 {
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, length)
+    }
+}
+
+/// How many packets the kernel had to drop because the socket was full.
+///
+/// SO_MEMINFO (linux/sock_diag.h): nine numbers, the last of them the drops. SO_RXQ_OVFL would tell with each
+/// packet, but Bluetooth sockets do not serve it.
+func droppedPackets(_ descriptor: CInt) -> UInt32 {
+    var memory = InlineArray<9, UInt32>(repeating: 0)
+    var length = socklen_t(MemoryLayout<InlineArray<9, UInt32>>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &memory, &length) == 0, length >= 36 else { return 0 }
+    return memory[8]
+}
+
+/// Memory that packets are received into, one at a time, for as long as the program runs.
+final class PacketBuffer {
+    /// More than the longest packet of either channel that matters here; longer ones arrive cut.
+    private static let size = 4096
+    private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PacketBuffer.size)
+
+    deinit { bytes.deallocate() }
+
+    /// Receives what waits on the socket, at most `limit` packets so that others get their turn.
+    ///
+    /// - Parameter body: gets each packet; it lives only during the call. Returns false to stop, for example
+    ///   because the socket is gone.
+    /// - Returns: what ended it, or nil if there is no more to receive for now.
+    func receive(from descriptor: CInt, limit: Int = 256, _ body: (Span<UInt8>) -> Bool) -> BluetoothSocket.Failure? {
+        for _ in 0..<limit {
+            let count = recv(descriptor, bytes.baseAddress, bytes.count, 0)
+            guard count > 0 else {
+                let number = count < 0 ? errno : 0
+                guard number != EINTR else { continue }
+                return number == EAGAIN || number == 0 ? nil : BluetoothSocket.Failure(number: number)
+            }
+            guard body(UnsafeBufferPointer(rebasing: bytes[..<count]).span) else { return nil }
+        }
+        return nil
+    }
+}

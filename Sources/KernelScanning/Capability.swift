@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// The two capabilities that Bluetooth's kernel interfaces ask for (linux/capability.h).
+package enum Capability: Int, CaseIterable, Sendable {
+    case netAdmin = 12
+    case netRaw = 13
+
+    package var name: String {
+        switch self {
+        case .netAdmin: "CAP_NET_ADMIN"
+        case .netRaw: "CAP_NET_RAW"
+        }
+    }
+
+    /// Whether this process holds it now. Read from /proc, because capget() is no function of the C library.
+    package var isHeld: Bool {
+        guard let effective = Self.effective else { return false }
+        return effective >> UInt64(rawValue) & 1 == 1
+    }
+
+    /// How to get it, in words that can be copied.
+    package var cure: String {
+        """
+        run as the systemd service (its unit grants AmbientCapabilities=\(name)), \
+        or once: sudo setcap cap_net_admin,cap_net_raw+ep "$(command -v ibeacon-gateway)"
+        """
+    }
+
+    /// The line `CapEff:` of /proc/self/status.
+    private static var effective: UInt64? {
+        guard let file = fopen("/proc/self/status", "re") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, CInt(line.count), file) != nil {
+            let text = line.withUnsafeBufferPointer { buffer in
+                String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+            guard text.hasPrefix("CapEff:") else { continue }
+            return UInt64(text.dropFirst(7).filter { $0.isHexDigit }, radix: 16)
+        }
+        return nil
+    }
+}

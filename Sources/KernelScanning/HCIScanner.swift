@@ -1,0 +1,152 @@
+import Beacon
+package import Scanning
+
+/// Scans by HCI commands of its own, for machines without bluetoothd or with an adapter to themselves.
+///
+/// Needs CAP_NET_RAW, and CAP_NET_ADMIN to switch adapters on.
+package final class HCIScanner: FallibleScanner {
+    package enum Mode: Hashable, Sendable {
+        /// Own scan.
+        case scan
+        /// Only hears what somebody else's scan brings, with whatever duplicate filter and pauses that has.
+        case listenOnly
+    }
+
+    private final class Adapter {
+        let watch: AdapterWatch
+        let session: HCISession
+
+        init(_ watch: AdapterWatch, _ session: HCISession) {
+            self.watch = watch
+            self.session = session
+        }
+    }
+
+    package private(set) var failure: ScannerError?
+    private let host: any ScannerHost
+    private weak var output: (any ScannerOutput)?
+    private let duty: ScanDuty
+    private let mode: Mode
+    private let monitor: AdapterMonitor
+    private var byIndex: [UInt16: Adapter] = [:]
+    private var timer: (any ScannerToken)?
+
+    /// - Throws: `ScannerError` if the kernel has no Bluetooth.
+    package init(
+        selection: AdapterSelection = .all, duty: ScanDuty = .full, mode: Mode = .scan, host: any ScannerHost,
+        output: any ScannerOutput
+    ) throws(ScannerError) {
+        self.host = host
+        self.output = output
+        self.duty = duty
+        self.mode = mode
+        monitor = try AdapterMonitor(host: host, selection: selection)
+    }
+
+    package var adapters: [AdapterStatus] {
+        byIndex.keys.sorted().compactMap { index in
+            guard let adapter = byIndex[index] else { return nil }
+            var status = adapter.watch.status
+            status.malformed = adapter.session.malformed
+            return status
+        }
+    }
+
+    package func start() throws(ScannerError) {
+        guard Capability.netRaw.isHeld else {
+            throw ScannerError(.permission, "the hci scanner needs CAP_NET_RAW: \(Capability.netRaw.cure)")
+        }
+        monitor.delegate = self
+        monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
+        monitor.start()
+        scheduleTick()
+    }
+
+    package func stop() {
+        timer?.cancel()
+        timer = nil
+        let now = host.now
+        for adapter in byIndex.values {
+            adapter.session.stop()
+            adapter.watch.scanStopped(because: "stopped", at: now)
+        }
+        byIndex = [:]
+        monitor.stop()
+    }
+
+    private func scheduleTick() {
+        timer = host.at(host.now.advanced(by: .seconds(1))) { [weak self] in
+            guard let self else { return }
+            for (index, adapter) in byIndex { tick(adapter, index) }
+            _ = monitor.lostMessages()
+            scheduleTick()
+        }
+    }
+
+    private func tick(_ adapter: Adapter, _ index: UInt16) {
+        let lost = adapter.session.lostPackets()
+        if lost > 0 {
+            adapter.watch.status.lost += UInt64(lost)
+            adapter.watch.notice(.warning, "\(lost) packets were lost: more than can be read in time")
+        }
+        adapter.watch.tick(at: host.now)
+    }
+}
+
+extension HCIScanner: AdapterMonitorDelegate {
+    func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
+        if byIndex[index] == nil {
+            let session = HCISession(index, duty: duty, listensOnly: mode == .listenOnly, host: host)
+            let watch = AdapterWatch(index, host: host, output: output)
+            session.delegate = self
+            watch.onRestart = { [weak session] in session?.restart() }
+            watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }
+            byIndex[index] = Adapter(watch, session)
+        }
+        monitor.send(.readMonitorFeatures(index))
+        byIndex[index]?.session.start()
+    }
+
+    func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
+        guard let adapter = byIndex[index] else { return }
+        adapter.session.stop()
+        adapter.watch.scanStopped(because: reason, at: now)
+    }
+
+    func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
+        if case .monitorFeatures(let handles) = event { byIndex[index]?.session.hasNoMonitors = handles == 0 }
+    }
+
+    // The management socket tells of the same packets when somebody has a monitor or discovers; the raw socket has
+    // them all.
+    func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant) {}
+
+    func malformed(index: UInt16) {}
+
+    func notice(_ notice: ScannerNotice) { output?.notice(notice) }
+}
+
+extension HCIScanner: HCISessionDelegate {
+    func sessionScans(_ session: HCISession, at now: MonotonicInstant) {
+        let reason = mode == .scan ? "own scan on" : "listening to others' scans"
+        byIndex[session.index]?.watch.scanStarted(duty: mode == .scan ? duty : nil, because: reason, at: now)
+    }
+
+    func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant) {
+        byIndex[session.index]?.watch.scanStopped(because: reason, at: now)
+        monitor.send(.readMonitorFeatures(session.index))
+    }
+
+    func sessionHangs(_ session: HCISession) {
+        byIndex[session.index]?.watch.notice(.warning, "reset: the controller hangs: it answers no command")
+        monitor.powerCycle(session.index)
+    }
+
+    func session(_ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
+        byIndex[session.index]?.watch.heard(report, data: data, at: now)
+    }
+
+    func session(_ session: HCISession, says level: ScannerNotice.Level, _ text: String) {
+        byIndex[session.index]?.watch.notice(level, text)
+    }
+}

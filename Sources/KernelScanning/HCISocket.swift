@@ -1,0 +1,46 @@
+internal import CBluetooth
+internal import Glibc
+
+/// A raw HCI socket of one adapter, made and used by libbluetooth. Owns its descriptor.
+final class HCISocket {
+    let descriptor: CInt
+
+    /// - Returns: nil if there is no such adapter.
+    init?(_ index: UInt16) {
+        let opened = hci_open_dev(CInt(index))
+        guard opened >= 0 else { return nil }
+        descriptor = opened
+        _ = fcntl(opened, F_SETFL, fcntl(opened, F_GETFL) | O_NONBLOCK)
+        enlargeReceiveBuffer(opened)
+    }
+
+    deinit { hci_close_dev(descriptor) }
+
+    /// Packets that the kernel dropped because this socket was full, since it was opened.
+    var drops: UInt32 { droppedPackets(descriptor) }
+
+    /// Chooses the events to receive.
+    ///
+    /// - Returns: the error's number, or nil.
+    func listen(to events: [Int32]) -> CInt? {
+        var filter = hci_filter()
+        hci_filter_clear(&filter)
+        hci_filter_set_ptype(HCI_EVENT_PKT, &filter)
+        for event in events { hci_filter_set_event(event, &filter) }
+        let length = socklen_t(MemoryLayout<hci_filter>.size)
+        return setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) == 0 ? nil : errno
+    }
+
+    /// Queues one command; the answer comes as an event.
+    ///
+    /// - Returns: the error's number, or nil.
+    @discardableResult
+    func command(group: Int32, command: Int32, parameters: [UInt8] = []) -> CInt? {
+        var parameters = parameters
+        let sent = parameters.withUnsafeMutableBytes {
+            hci_send_cmd(
+                descriptor, UInt16(group), UInt16(command), UInt8(truncatingIfNeeded: $0.count), $0.baseAddress)
+        }
+        return sent >= 0 ? nil : errno
+    }
+}

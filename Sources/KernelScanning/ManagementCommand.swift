@@ -1,0 +1,94 @@
+package import Scanning
+
+/// Commands of the kernel's Bluetooth management interface (BlueZ, doc/mgmt-api.txt). The library's headers
+/// carry none of them, so the few that are needed are declared here.
+package struct ManagementCommand: Hashable, Sendable {
+    package enum Opcode: UInt16, Sendable {
+        case readSupportedCommands = 0x0002
+        case readIndexList = 0x0003
+        case readControllerInformation = 0x0004
+        case setPowered = 0x0005
+        case setLowEnergy = 0x000d
+        case setDefaultSystemConfiguration = 0x004c
+        case readMonitorFeatures = 0x0051
+        case addPatternsMonitor = 0x0052
+        case removeMonitor = 0x0053
+    }
+
+    /// Stands for no controller in particular.
+    package static let noIndex: UInt16 = 0xffff
+
+    package let opcode: Opcode
+    package let index: UInt16
+    package let parameters: [UInt8]
+
+    private init(_ opcode: Opcode, _ index: UInt16, _ parameters: [UInt8] = []) {
+        self.opcode = opcode
+        self.index = index
+        self.parameters = parameters
+    }
+
+    package static let readSupportedCommands = Self(.readSupportedCommands, noIndex)
+    package static let readIndexList = Self(.readIndexList, noIndex)
+
+    package static func readControllerInformation(_ index: UInt16) -> Self { Self(.readControllerInformation, index) }
+    package static func setPowered(_ index: UInt16, _ on: Bool) -> Self { Self(.setPowered, index, [on ? 1 : 0]) }
+    package static func setLowEnergy(_ index: UInt16) -> Self { Self(.setLowEnergy, index, [1]) }
+    package static func readMonitorFeatures(_ index: UInt16) -> Self { Self(.readMonitorFeatures, index) }
+
+    /// Sets the interval and window of scans that serve advertisement monitors (types 0x0013 and 0x0014).
+    package static func setMonitorScan(_ index: UInt16, _ duty: ScanDuty) -> Self {
+        var parameters: [UInt8] = []
+        for (type, value) in [(0x0013, duty.interval), (0x0014, duty.window)] as [(UInt16, UInt16)] {
+            parameters.append(littleEndian: type)
+            parameters.append(2)
+            parameters.append(littleEndian: value)
+        }
+        return Self(.setDefaultSystemConfiguration, index, parameters)
+    }
+
+    /// One pattern: manufacturer specific data that starts as every iBeacon does.
+    package static func addBeaconMonitor(_ index: UInt16) -> Self {
+        // Pattern count; AD type, offset in its content, length, and always 31 octets of room for the value.
+        let pattern: [UInt8] = [0xff, 0x00, 0x04, 0x4c, 0x00, 0x02, 0x15]
+        return Self(.addPatternsMonitor, index, [1] + pattern + [UInt8](repeating: 0, count: 27))
+    }
+
+    package static func removeMonitor(_ index: UInt16, handle: UInt16) -> Self {
+        var parameters: [UInt8] = []
+        parameters.append(littleEndian: handle)
+        return Self(.removeMonitor, index, parameters)
+    }
+
+    /// As it goes over the socket.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(6 + parameters.count)
+        bytes.append(littleEndian: opcode.rawValue)
+        bytes.append(littleEndian: index)
+        bytes.append(littleEndian: UInt16(truncatingIfNeeded: parameters.count))
+        bytes.append(contentsOf: parameters)
+        return bytes
+    }
+}
+
+/// What the kernel answers to a command.
+package enum ManagementStatus {
+    package static let success: UInt8 = 0x00
+    package static let unknownCommand: UInt8 = 0x01
+    package static let noResources: UInt8 = 0x07
+    package static let busy: UInt8 = 0x0a
+    package static let rfkilled: UInt8 = 0x12
+    package static let permissionDenied: UInt8 = 0x14
+
+    /// In the interface's own words.
+    package static func name(_ status: UInt8) -> String {
+        let names = [
+            "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",
+            "Not Paired", "No Resources", "Timeout", "Already Connected", "Busy", "Rejected", "Not Supported",
+            "Invalid Parameters", "Disconnected", "Not Powered", "Cancelled", "Invalid Index", "RFKilled",
+            "Already Paired", "Permission Denied",
+        ]
+        return Int(status) < names.count ? names[Int(status)] : "status \(status)"
+    }
+}

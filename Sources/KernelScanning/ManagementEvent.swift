@@ -1,0 +1,169 @@
+package import Beacon
+
+/// Where one message from the management socket says it comes from and what it is.
+package struct ManagementHeader: Hashable, Sendable, BitwiseCopyable {
+    package static let length = 6
+
+    package let code: UInt16
+    package let index: UInt16
+
+    /// - Returns: nil if the message is shorter than its header says. Longer is borne: later kernels add fields.
+    package init?(_ message: Span<UInt8>) {
+        guard let code = message.littleEndian16(at: 0), let index = message.littleEndian16(at: 2),
+            let length = message.littleEndian16(at: 4), message.count >= Self.length + Int(length)
+        else { return nil }
+        self.code = code
+        self.index = index
+    }
+}
+
+/// Events of the management interface other than reports, already taken apart.
+package enum ManagementEvent: Hashable, Sendable {
+    /// The answer to a command that gives nothing back, or that failed.
+    case completed(ManagementCommand.Opcode, status: UInt8)
+    case monitorAdded(handle: UInt16)
+    case monitorFeatures(handles: Int)
+    case supportedCommands([UInt16])
+    case indexList([UInt16])
+    case controllerInformation(ControllerInformation)
+    case indexAdded
+    case indexRemoved
+    case newSettings(ControllerSettings)
+    case discovering(Bool)
+    case monitorRemoved(handle: UInt16)
+    case suspended
+    case resumed
+    /// Nothing that matters here.
+    case other
+
+    package enum Code {
+        package static let commandComplete: UInt16 = 0x0001
+        package static let commandStatus: UInt16 = 0x0002
+        package static let indexAdded: UInt16 = 0x0004
+        package static let indexRemoved: UInt16 = 0x0005
+        package static let newSettings: UInt16 = 0x0006
+        package static let deviceFound: UInt16 = 0x0012
+        package static let discovering: UInt16 = 0x0013
+        package static let monitorRemoved: UInt16 = 0x002c
+        package static let suspended: UInt16 = 0x002d
+        package static let resumed: UInt16 = 0x002e
+        package static let monitorDeviceFound: UInt16 = 0x002f
+    }
+
+    /// - Parameter parameters: The message without its header.
+    /// - Returns: nil if there are fewer parameters than the event has.
+    package init?(code: UInt16, parameters: Span<UInt8>) {
+        switch code {
+        case Code.commandComplete, Code.commandStatus:
+            guard let answer = Self.answer(parameters) else { return nil }
+            self = answer
+        case Code.indexAdded: self = .indexAdded
+        case Code.indexRemoved: self = .indexRemoved
+        case Code.newSettings:
+            guard let settings = parameters.littleEndian32(at: 0) else { return nil }
+            self = .newSettings(ControllerSettings(rawValue: settings))
+        case Code.discovering:
+            guard parameters.count >= 2 else { return nil }
+            self = .discovering(parameters[1] != 0)
+        case Code.monitorRemoved:
+            guard let handle = parameters.littleEndian16(at: 0) else { return nil }
+            self = .monitorRemoved(handle: handle)
+        case Code.suspended: self = .suspended
+        case Code.resumed: self = .resumed
+        default: self = .other
+        }
+    }
+
+    /// Opcode, status, and what the command gives back.
+    private static func answer(_ parameters: Span<UInt8>) -> ManagementEvent? {
+        guard let opcode = parameters.littleEndian16(at: 0), parameters.count >= 3 else { return nil }
+        let status = parameters[2]
+        guard let command = ManagementCommand.Opcode(rawValue: opcode) else { return .other }
+        guard status == ManagementStatus.success else { return .completed(command, status: status) }
+        let result = parameters.extracting(3...)
+        switch command {
+        case .readSupportedCommands:
+            guard let commands = result.littleEndian16(at: 0) else { return nil }
+            return numbers(in: result, from: 4, count: Int(commands)).map(ManagementEvent.supportedCommands)
+        case .readIndexList:
+            guard let count = result.littleEndian16(at: 0) else { return nil }
+            return numbers(in: result, from: 2, count: Int(count)).map(ManagementEvent.indexList)
+        case .readControllerInformation:
+            return ControllerInformation(result).map(ManagementEvent.controllerInformation)
+        case .setPowered, .setLowEnergy:
+            return result.littleEndian32(at: 0).map { .newSettings(ControllerSettings(rawValue: $0)) }
+        case .readMonitorFeatures:
+            // Supported and enabled features, the most handles and patterns, then how many handles there are.
+            return result.littleEndian16(at: 11).map { .monitorFeatures(handles: Int($0)) }
+        case .addPatternsMonitor:
+            return result.littleEndian16(at: 0).map { .monitorAdded(handle: $0) }
+        case .setDefaultSystemConfiguration, .removeMonitor:
+            return .completed(command, status: status)
+        }
+    }
+
+    private static func numbers(in bytes: Span<UInt8>, from offset: Int, count: Int) -> [UInt16]? {
+        var numbers: [UInt16] = []
+        for position in 0..<count {
+            guard let number = bytes.littleEndian16(at: offset + 2 * position) else { return nil }
+            numbers.append(number)
+        }
+        return numbers
+    }
+}
+
+/// What a controller is set to, or can be.
+package struct ControllerSettings: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    package static let powered = ControllerSettings(rawValue: 1 << 0)
+    package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
+}
+
+/// The answer to Read Controller Information, as far as it matters here.
+package struct ControllerInformation: Hashable, Sendable {
+    package let address: DeviceAddress
+    package let supported: ControllerSettings
+    package let current: ControllerSettings
+
+    /// Address (6), version (1), manufacturer (2), supported settings (4), current settings (4), …
+    init?(_ result: Span<UInt8>) {
+        guard let address = DeviceAddress(littleEndian: result, at: 0, isRandom: false),
+            let supported = result.littleEndian32(at: 9), let current = result.littleEndian32(at: 13)
+        else { return nil }
+        self.address = address
+        self.supported = ControllerSettings(rawValue: supported)
+        self.current = ControllerSettings(rawValue: current)
+    }
+}
+
+/// One advertising packet as the management socket tells of it.
+///
+/// While somebody runs a discovery on the adapter, packets come as Device Found; otherwise as Advertisement
+/// Monitor Device Found, which is the same behind the monitor's handle.
+package struct FoundDevice: Hashable, Sendable {
+    package let report: AdvertisingReport
+    /// Where the advertising data is in the parameters.
+    package let data: Range<Int>
+
+    /// Address (6), address type (1), RSSI (1), flags (4), data length (2), data.
+    ///
+    /// - Returns: nil if it is malformed. A device that is not Low Energy is `isLowEnergy == false`, no error.
+    package init?(_ parameters: Span<UInt8>, hasMonitorHandle: Bool) {
+        let start = hasMonitorHandle ? 2 : 0
+        guard parameters.count >= start + 14, let length = parameters.littleEndian16(at: start + 12),
+            parameters.count >= start + 14 + Int(length)
+        else { return nil }
+        let type = parameters[start + 6]
+        guard let address = DeviceAddress(littleEndian: parameters, at: start, isRandom: type == 2) else { return nil }
+        isLowEnergy = type == 1 || type == 2
+        report = AdvertisingReport(
+            address: address, rssi: RSSI(reported: Int8(bitPattern: parameters[start + 7])))
+        data = start + 14..<start + 14 + Int(length)
+    }
+
+    /// False for a device found by an inquiry (BR/EDR).
+    package let isLowEnergy: Bool
+}

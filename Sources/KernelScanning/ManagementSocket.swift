@@ -1,0 +1,64 @@
+import Beacon
+import Scanning
+
+/// The management socket on the host's loop.
+final class ManagementSocket {
+    private let host: any ScannerHost
+    private let socket: BluetoothSocket
+    private let buffer = PacketBuffer()
+    private var token: (any ScannerToken)?
+    var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
+    var onFailure: ((String) -> Void)?
+
+    init(host: any ScannerHost) throws(ScannerError) {
+        self.host = host
+        do {
+            socket = try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
+        } catch {
+            throw ScannerError(
+                .unavailable,
+                "this kernel has no Bluetooth (\(error.description)); load it: sudo modprobe bluetooth")
+        }
+    }
+
+    deinit { token?.cancel() }
+
+    func open() {
+        token = host.whenReadable(socket.descriptor) { [unowned self] in read() }
+    }
+
+    func close() {
+        token?.cancel()
+        token = nil
+    }
+
+    func send(_ command: ManagementCommand) -> String? { socket.send(command.bytes)?.description }
+
+    var drops: UInt32 { socket.drops }
+
+    /// The kernel answers this one before write() returns, so nothing is waited for. Only before `open()`.
+    func supportedCommands() -> [UInt16] {
+        guard send(.readSupportedCommands) == nil else { return [] }
+        var commands: [UInt16] = []
+        _ = buffer.receive(from: socket.descriptor, limit: 16) { message in
+            guard let header = ManagementHeader(message) else { return true }
+            let parameters = message.extracting(ManagementHeader.length...)
+            guard case .supportedCommands(let list) = ManagementEvent(code: header.code, parameters: parameters) else {
+                return true
+            }
+            commands = list
+            return false
+        }
+        return commands
+    }
+
+    private func read() {
+        let failure = buffer.receive(from: socket.descriptor) { message in
+            onMessage?(message, host.now)
+            return token != nil
+        }
+        guard let failure else { return }
+        close()
+        onFailure?(failure.description)
+    }
+}

@@ -1,0 +1,206 @@
+import Beacon
+package import Scanning
+
+/// Scans through the kernel's own advertisement monitors, on every adapter at once.
+///
+/// The kernel scans passively with its duplicate filter off and hands out raw advertising data, beside
+/// bluetoothd and whatever bluetoothd's clients do. Needs CAP_NET_ADMIN.
+package final class MgmtScanner: FallibleScanner {
+    private final class Adapter {
+        let watch: AdapterWatch
+        var isReady = false
+        var monitor: UInt16?
+        /// A monitor has been asked for and not yet been granted.
+        var isArming = false
+        var takesDuty = true
+        var failures = 0
+        var retry: (any ScannerToken)?
+
+        init(_ watch: AdapterWatch) { self.watch = watch }
+    }
+
+    /// Somebody who clears all monitors (bluetoothd when it starts) should be done with it.
+    private static let pauseBeforeRearming = Duration.milliseconds(50)
+
+    /// Refusals in a row, on an adapter, after which this way is no way.
+    private static let mostFailures = 5
+
+    package private(set) var failure: ScannerError?
+    private let host: any ScannerHost
+    private weak var output: (any ScannerOutput)?
+    private let duty: ScanDuty
+    private let monitor: AdapterMonitor
+    private var byIndex: [UInt16: Adapter] = [:]
+    private var timer: (any ScannerToken)?
+
+    /// - Throws: `ScannerError` if the kernel has no Bluetooth.
+    package init(
+        selection: AdapterSelection = .all, duty: ScanDuty = .full, host: any ScannerHost, output: any ScannerOutput
+    ) throws(ScannerError) {
+        self.host = host
+        self.output = output
+        self.duty = duty
+        monitor = try AdapterMonitor(host: host, selection: selection)
+    }
+
+    package var adapters: [AdapterStatus] {
+        byIndex.keys.sorted().compactMap { byIndex[$0]?.watch.status }
+    }
+
+    package func start() throws(ScannerError) {
+        let needed = ManagementCommand.Opcode.addPatternsMonitor.rawValue
+        if !monitor.supportedCommands().contains(needed) {
+            // The kernel lists to each process only what that process may use.
+            guard Capability.netAdmin.isHeld else {
+                throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
+            }
+            throw ScannerError(.unavailable, "this kernel has no advertisement monitors; Linux 5.10 or later has")
+        }
+        monitor.delegate = self
+        monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
+        monitor.start()
+        scheduleTick()
+    }
+
+    package func stop() {
+        timer?.cancel()
+        timer = nil
+        let now = host.now
+        for (index, adapter) in byIndex {
+            // Monitors outlive the socket that made them (seen on 6.1), and the kernel scans while there is one.
+            if let handle = adapter.monitor { monitor.send(.removeMonitor(index, handle: handle)) }
+            adapter.retry?.cancel()
+            adapter.watch.scanStopped(because: "stopped", at: now)
+        }
+        byIndex = [:]
+        monitor.stop()
+    }
+
+    // MARK: Arming
+
+    private func arm(_ index: UInt16) {
+        guard let adapter = byIndex[index], adapter.isReady, !adapter.isArming else { return }
+        adapter.isArming = true
+        if let handle = adapter.monitor {
+            // Kept by the kernel through a power cycle. Taken away so that there is never more than one.
+            monitor.send(.removeMonitor(index, handle: handle))
+            adapter.monitor = nil
+        }
+        monitor.send(.setMonitorScan(index, duty))
+        monitor.send(.addBeaconMonitor(index))
+    }
+
+    private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
+        guard adapter.isArming else { return }
+        adapter.isArming = false
+        adapter.failures = 0
+        adapter.monitor = handle
+        adapter.watch.scanStarted(duty: adapter.takesDuty ? duty : nil, because: "advertisement monitor set", at: now)
+    }
+
+    private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
+        guard adapter.isArming else { return }
+        if status == ManagementStatus.noResources {
+            // 32 monitors is the kernel's limit, and those of programs that were killed stay. They keep the kernel
+            // scanning, so we hear through them.
+            adapter.watch.notice(.warning, "all the kernel's advertisement monitors are taken; listening through them")
+            return armed(adapter, handle: nil, at: now)
+        }
+        adapter.isArming = false
+        if status != ManagementStatus.busy {
+            let name = ManagementStatus.name(status)
+            if adapter.failures == 0 {
+                adapter.watch.notice(.warning, "no advertisement monitor: \(name); trying again")
+            }
+            adapter.failures += 1
+            if byIndex.values.allSatisfy({ $0.failures >= Self.mostFailures }) {
+                failure = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
+            }
+        }
+        retryArming(adapter, after: .seconds(1))
+    }
+
+    private func retryArming(_ adapter: Adapter, after delay: Duration) {
+        let index = adapter.watch.index
+        adapter.retry?.cancel()
+        adapter.retry = host.at(host.now.advanced(by: delay)) { [weak self] in self?.arm(index) }
+    }
+
+    // MARK: Health
+
+    private func scheduleTick() {
+        timer = host.at(host.now.advanced(by: .seconds(1))) { [weak self] in
+            guard let self else { return }
+            tick()
+            scheduleTick()
+        }
+    }
+
+    private func tick() {
+        let now = host.now
+        countLost()
+        for adapter in byIndex.values { adapter.watch.tick(at: now) }
+    }
+
+    /// One socket serves all adapters, so what it lost is entered at the adapter that says most.
+    private func countLost() {
+        let lost = monitor.lostMessages()
+        guard lost > 0 else { return }
+        let busiest = byIndex.values.max { $0.watch.status.reports < $1.watch.status.reports }
+        busiest?.watch.status.lost += UInt64(lost)
+        output?.notice(
+            ScannerNotice(.warning, "\(lost) messages of the kernel were lost: more than can be read in time"))
+    }
+}
+
+extension MgmtScanner: AdapterMonitorDelegate {
+    func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
+        if byIndex[index] == nil {
+            let adapter = Adapter(AdapterWatch(index, host: host, output: output))
+            adapter.watch.onRestart = { [weak self] in self?.arm(index) }
+            adapter.watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }
+            byIndex[index] = adapter
+        }
+        byIndex[index]?.isReady = true
+        arm(index)
+    }
+
+    func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
+        guard let adapter = byIndex[index] else { return }
+        adapter.isReady = false
+        adapter.isArming = false
+        if isGone { adapter.monitor = nil }
+        adapter.retry?.cancel()
+        adapter.watch.scanStopped(because: reason, at: now)
+    }
+
+    func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
+        guard let adapter = byIndex[index] else { return }
+        switch event {
+        case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
+        case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
+        case .completed(.setDefaultSystemConfiguration, let status):
+            adapter.takesDuty = status == ManagementStatus.success
+            if !adapter.takesDuty {
+                adapter.watch.notice(.info, "the scan duty stays the kernel's: \(ManagementStatus.name(status))")
+            }
+        case .monitorRemoved(let handle):
+            // bluetoothd clears all monitors when it starts, ours too.
+            guard adapter.monitor == handle || handle == 0 else { return }
+            adapter.monitor = nil
+            adapter.watch.scanStopped(because: "the advertisement monitor was taken away", at: now)
+            retryArming(adapter, after: Self.pauseBeforeRearming)
+        default: break
+        }
+    }
+
+    func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant) {
+        byIndex[index]?.watch.heard(device.report, data: data, at: now)
+    }
+
+    func malformed(index: UInt16) {
+        byIndex[index]?.watch.status.malformed.count(.truncatedEvent)
+    }
+
+    func notice(_ notice: ScannerNotice) { output?.notice(notice) }
+}

@@ -1,0 +1,28 @@
+/// How much of the time a controller listens: a window of listening in every interval.
+///
+/// Core Specification 5.4, Vol 4, Part E, 7.8.10: both in units of 0.625 ms, 0x0004 … 0x4000, the window
+/// no longer than the interval.
+package struct ScanDuty: Hashable, Sendable {
+    /// Units of 0.625 ms.
+    package let interval: UInt16
+    /// Units of 0.625 ms.
+    package let window: UInt16
+
+    /// - Returns: nil for what the specification rules out.
+    package init?(interval: UInt16, window: UInt16) {
+        guard (0x0004...0x4000).contains(interval), (0x0004...interval).contains(window) else { return nil }
+        self.interval = interval
+        self.window = window
+    }
+
+    private init(always interval: UInt16) {
+        self.interval = interval
+        window = interval
+    }
+
+    /// 60 ms of every 60 ms. The kernel's own setting for monitors is 30 of 60 and hears half as much.
+    package static let full = ScanDuty(always: 0x60)
+
+    /// 0 … 1.
+    package var share: Double { Double(window) / Double(interval) }
+}

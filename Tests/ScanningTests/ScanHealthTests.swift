@@ -1,0 +1,147 @@
+import Beacon
+import Scanning
+import Testing
+
+/// A controller and the advertisers around it, in virtual time.
+private struct Bench {
+    var health = ScanHealth()
+    var now = MonotonicInstant.zero
+    /// Addresses with their intervals.
+    var advertisers: [(address: UInt64, interval: Duration)] = []
+    var isDeaf = false
+    var isHung = false
+    private(set) var advice: [ScanHealth.Advice] = []
+
+    init(_ intervals: [Duration]) {
+        advertisers = intervals.enumerated().map { (UInt64($0.offset + 1), $0.element) }
+        health.scanStarted(at: now)
+    }
+
+    /// Plays in steps of 100 ms, following the advice as a scanner would; a reset mends the controller.
+    mutating func play(_ duration: Duration, resetHelps: Bool = true) {
+        for _ in 0..<Int(duration.inSeconds * 10) {
+            now = now.advanced(by: .milliseconds(100))
+            if !isDeaf && !isHung {
+                for one in advertisers where now.nanoseconds % one.interval.nanoseconds == 0 {
+                    health.heard(DeviceAddress(value: one.address, isRandom: true), at: now)
+                }
+            }
+            guard now.nanoseconds % 1_000_000_000 == 0 else { continue }
+            var next = health.tick(at: now)
+            while let current = next {
+                advice.append(current)
+                next = follow(current, resetHelps: resetHelps)
+            }
+        }
+    }
+
+    private mutating func follow(_ advice: ScanHealth.Advice, resetHelps: Bool) -> ScanHealth.Advice? {
+        switch advice {
+        case .probe: return isHung ? health.probeFailed(at: now) : health.probeAnswered(at: now)
+        case .restartScan: health.scanStarted(at: now)
+        case .reset:
+            if resetHelps { (isDeaf, isHung) = (false, false) }
+            health.scanStopped()
+            health.scanStarted(at: now)
+        }
+        return nil
+    }
+
+    var resets: Int {
+        advice.count { if case .reset = $0 { true } else { false } }
+    }
+}
+
+@Suite struct ScanHealthTests {
+    @Test func leavesAHouseAloneInWhichNothingWasEverHeard() {
+        var bench = Bench([])
+        bench.play(.seconds(3600))
+        #expect(bench.resets == 0)
+        #expect(!bench.health.isDoubtful)
+        #expect(bench.advice.count < 30)
+    }
+
+    @Test func leavesAHouseAloneFromWhichTheOnlyBeaconWent() {
+        var bench = Bench([.milliseconds(100)])
+        bench.play(.seconds(60))
+        bench.advertisers = []
+        bench.play(.seconds(3600))
+        #expect(bench.resets == 0)
+        #expect(!bench.health.isDoubtful)
+    }
+
+    @Test func leavesAHouseAloneFromWhichBeaconsWentOneByOne() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200), .milliseconds(500)])
+        bench.play(.seconds(60))
+        while !bench.advertisers.isEmpty {
+            bench.advertisers.removeFirst()
+            bench.play(.seconds(3))
+        }
+        bench.play(.seconds(600))
+        #expect(bench.resets == 0)
+    }
+
+    @Test func findsADeafControllerAndResetsIt() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.isDeaf = true
+        bench.play(.seconds(15))
+        #expect(bench.resets == 1)
+        #expect(bench.advice.contains(.reset(because: "the controller is deaf: it answers, but reports nothing")))
+        bench.play(.seconds(5))
+        #expect(!bench.health.isDoubtful)
+    }
+
+    @Test func triesAFreshScanBeforeAReset() throws {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.isDeaf = true
+        bench.play(.seconds(15))
+        let restart = try #require(bench.advice.firstIndex { if case .restartScan = $0 { true } else { false } })
+        let reset = try #require(bench.advice.firstIndex { if case .reset = $0 { true } else { false } })
+        #expect(restart < reset)
+    }
+
+    @Test func doubtsTheControllerWhileItIsSuspected() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.isDeaf = true
+        bench.play(.seconds(5))
+        #expect(bench.health.isDoubtful)
+    }
+
+    @Test func resetsOnlyOnceWhenTwoBeaconsLeaveInTheSameMoment() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.advertisers = []
+        bench.play(.seconds(3600))
+        #expect(bench.resets == 1)
+        #expect(!bench.health.isDoubtful)
+    }
+
+    @Test func findsAHungControllerEvenInAQuietHouse() {
+        var bench = Bench([])
+        bench.play(.seconds(30))
+        bench.isHung = true
+        bench.play(.seconds(120))
+        #expect(bench.advice.contains(.reset(because: "the controller hangs: it answers no command")))
+    }
+
+    @Test func resetsAControllerThatStaysDeadLessAndLessOften() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.isHung = true
+        bench.play(.seconds(3600), resetHelps: false)
+        #expect((5...30).contains(bench.resets))
+        #expect(bench.health.isDoubtful)
+    }
+
+    @Test func judgesNothingWhileTheAdapterIsOff() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.health.scanStopped()
+        bench.isDeaf = true
+        bench.play(.seconds(600))
+        #expect(bench.advice.isEmpty)
+    }
+}

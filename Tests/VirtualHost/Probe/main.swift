@@ -1,0 +1,53 @@
+import Beacon
+import BlueZScanning
+import Glibc
+import KernelScanning
+import Scanning
+
+// scanner-probe mgmt|hci|hci-listen|bluez|auto [ADAPTER]: runs one way of scanning until SIGTERM, or until it ends.
+
+/// Set by the signal handler, read by the loop.
+nonisolated(unsafe) var isEnding: sig_atomic_t = 0
+
+func makeScanner(
+    _ way: String, _ selection: AdapterSelection, host: PollHost, output: Tally
+) throws(ScannerError) -> (any Scanner)? {
+    switch way {
+    case "mgmt": try MgmtScanner(selection: selection, host: host, output: output)
+    case "hci": try HCIScanner(selection: selection, host: host, output: output)
+    case "hci-listen": try HCIScanner(selection: selection, mode: .listenOnly, host: host, output: output)
+    case "bluez": BlueZScanner(selection: selection, host: host, output: output)
+    case "auto":
+        AutoScanner(
+            ways: [
+                AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
+                    try MgmtScanner(selection: selection, host: host, output: output)
+                },
+                AutoScanner.Way("bluez", "bluetoothd") {
+                    BlueZScanner(selection: selection, host: host, output: output)
+                },
+            ], host: host, output: output)
+    default: nil
+    }
+}
+
+let host = PollHost()
+let tally = Tally(host)
+let way = CommandLine.arguments.dropFirst().first ?? ""
+let selection = AdapterSelection(CommandLine.arguments.dropFirst(2).first ?? "all") ?? .all
+signal(SIGTERM) { _ in isEnding = 1 }
+signal(SIGINT) { _ in isEnding = 1 }
+do throws(ScannerError) {
+    guard let scanner = try makeScanner(way, selection, host: host, output: tally) else { exit(64) }
+    try scanner.start()
+    while isEnding == 0 {
+        host.turn()
+        tally.tick()
+    }
+    let adapters = scanner.adapters
+    scanner.stop()
+    tally.total(of: adapters)
+} catch {
+    print("0 refused \(error.kind) \(error.description)")
+    exit(error.kind == .permission ? 77 : 69)
+}

@@ -1,0 +1,41 @@
+# bluez without any capability: beacons are heard through bluetoothd's monitor (where it offers one) and through a
+# discovery, a beacon that leaves falls silent, and what is lost is told.
+# kernels: uml
+. "$BENCH/guest/lib.sh"
+
+PROBE_AS="setpriv --reuid=65534 --clear-groups --bounding-set=-all --inh-caps=-all"
+bus_on
+controller_on first
+two_beacons first
+
+bluetoothd_on -E
+probe_on bluez
+within 10 "bluetoothd's monitor is used" probe_says 'listening hci0 on .*monitor'
+within 5 "both beacons are heard" hears 1
+expect "what is lost is told" probe_says 'with CAP_NET_ADMIN the mgmt scanner hears all'
+sleep 10
+expect "a beacon that stays put is heard every second" hears 1
+tell first "stop 1"
+tell first "stop 2"
+sleep 9
+expect "beacons that left are heard no more" sh -c "tail -n 2 /out/probe | grep -q 'reports=0'"
+bluetoothd_killed
+within 3 "bluetoothd's end is told" is_listening hci0 off
+bluetoothd_on -E
+two_beacons first
+within 10 "bluetoothd's return is told" is_listening hci0 on
+within 5 "beacons are heard again" hears 1
+probe_off
+expect "two beacons were heard" [ "$(total beacons)" = 2 ]
+
+kill "$BLUETOOTHD"
+sleep 2
+bluetoothd_on
+probe_on bluez
+within 10 "a discovery is used" probe_says 'listening hci0 on .*discovery'
+within 15 "beacons are heard" hears
+sleep 25
+probe_off
+say "by discovery: $(total reports) reports, longest gap $(total gap_ms) ms"
+expect "two beacons were heard" [ "$(total beacons)" = 2 ]
+expect "the gaps are no longer than the discovery's round" at_most "$(total gap_ms)" 13000
