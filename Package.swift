@@ -44,61 +44,58 @@ let package = Package(
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
 
         adapter("Scanning", ["Beacon"]),
-        adapter("KernelScanning", ["Beacon", "Scanning", "CBluetooth"]),
-        adapter("BlueZScanning", ["Beacon", "Scanning", "CDBus"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
+        adapter("KernelScanning", ["Beacon", "Scanning", "CBluetooth"]),
         library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
-
-        // Drives one scanner in the virtual host and tells what came. A bench tool, not shipped.
-        .executableTarget(
-            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
-            path: "Tests/VirtualHost/Probe", swiftSettings: settings),
-
+        adapter("BlueZScanning", ["Beacon", "Scanning", "CDBus"]),
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Runtime", ["Beacon", "CSystemd"]),
-
         library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
         adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
-
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
 
+        // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt"),
         .executableTarget(
             name: "ibeacon-gateway",
             dependencies: [
-                "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Messaging", "Storage", "Runtime",
-                "CGetopt",
+                "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "KernelScanning", "BlueZScanning",
+                "Messaging", "Storage", "Runtime", "CGetopt",
             ],
-            swiftSettings: settings),
-
-        .executableTarget(
-            name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Scanning"], path: "Benchmarks/HotPath",
-            swiftSettings: settings),
-
-        .executableTarget(
-            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
             swiftSettings: settings),
 
         tests("BeaconTests", ["Beacon"]),
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
-        tests("ScanningTests", ["Beacon", "Scanning"]),
-        tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
-        // SQLite's file layer, broken on command.
-        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
-        tests("StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS"]),
+        tests("ScanningTests", ["Beacon", "Scanning"]),
+        tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
+        tests("RuntimeTests", ["Beacon", "Runtime"]),
         tests("MessagingTests", ["Messaging", "OwnTracks"]),
-
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-        tests("IntegrationTests", ["Messaging", "OwnTracks", "TestSupport"]),
-        .executableTarget(
-            name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
-            swiftSettings: settings),
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],
             resources: [.copy("Fixtures")]),
+        tests("IntegrationTests", ["Messaging", "OwnTracks", "TestSupport"]),
+
+        // What tests need beside themselves.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        // SQLite's file layer, broken on command.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        // Writes to a store until it is killed.
+        .executableTarget(
+            name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
+            swiftSettings: settings),
+        // Drives one scanner in the virtual host and tells what came.
+        .executableTarget(
+            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
+            path: "Tests/VirtualHost/Probe", swiftSettings: settings),
+        .executableTarget(
+            name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Scanning"], path: "Benchmarks/HotPath",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
+            swiftSettings: settings),
     ]
 )

@@ -8,6 +8,8 @@ package enum AdapterSelection: Hashable, Sendable {
     case index(UInt16)
     /// By its own address, which stays when the number changes.
     case address(UInt64)
+    /// Each that any of these means.
+    case anyOf([AdapterSelection])
 
     /// Reads `all`, `hci0`, or six octets with colons.
     ///
@@ -30,6 +32,7 @@ package enum AdapterSelection: Hashable, Sendable {
         case .all: true
         case .index(let wanted): wanted == index
         case .address(let wanted): wanted == address.value
+        case .anyOf(let selections): selections.contains { $0.includes(index: index, address: address) }
         }
     }
 }

@@ -17,17 +17,9 @@ struct Recognition {
 extension Daemon: ScannerOutput {
     func startScanner() {
         let host = LoopScannerHost(loop: loop, log: log)
-        let scanner: any Scanner
-        switch settings.configuration.scanner {
-        case .capture(let file, let speed):
-            let path = FileAccess.resolve(file, beside: settings.path)
-            scanner = CaptureScanner(path: path, speed: speed, host: host, output: self)
-        case .auto, .mgmt, .hci, .bluez:
-            log.error("this version hears captures only; set scanner: {capture: FILE}")
-            return
-        }
-        self.scanner = scanner
         do throws(ScannerError) {
+            let scanner = try settings.makeScanner(host: host, output: self)
+            self.scanner = scanner
             try scanner.start()
         } catch {
             log.error("cannot scan: \(error)")

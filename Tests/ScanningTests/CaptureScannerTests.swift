@@ -17,9 +17,9 @@ struct CaptureScannerTests {
         let scanner = scanner("captures/hci.btsnoop")
         host.now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
         try scanner.start()
-        host.run(for: .milliseconds(900))
+        host.advance(by: .milliseconds(900))
         #expect(output.heardAt == [1_000_000])
-        host.run(for: .milliseconds(200))
+        host.advance(by: .milliseconds(200))
         #expect(output.heardAt == [1_000_000, 1_001_000])
         scanner.stop()
     }
@@ -28,7 +28,7 @@ struct CaptureScannerTests {
     func speed() throws {
         let scanner = scanner("stay-and-walk.btsnoop", speed: 10)
         try scanner.start()
-        host.run(for: .seconds(64))
+        host.advance(by: .seconds(64))
         #expect(output.heardAt.count == 1560)
         let last = try #require(output.heardAt.last)
         #expect((63_725...63_735).contains(last))
@@ -40,7 +40,7 @@ struct CaptureScannerTests {
         let scanner = scanner("captures/monitor.btsnoop")
         try scanner.start()
         #expect(output.log == ["hci0 listens"])
-        host.run(for: .seconds(3600))
+        host.advance(by: .seconds(3600))
         #expect(output.log == ["hci0 listens", "hci1 listens", "finished"])
         #expect(scanner.adapters.map(\.isListening) == [true, true])
         #expect(scanner.adapters.map(\.reports) == [1, 1])
@@ -52,7 +52,7 @@ struct CaptureScannerTests {
     func empty() throws {
         let scanner = scanner("captures/empty.btsnoop")
         try scanner.start()
-        host.run(for: .seconds(1))
+        host.advance(by: .seconds(1))
         #expect(output.log == ["hci0 listens", "finished"])
         scanner.stop()
     }
@@ -61,7 +61,7 @@ struct CaptureScannerTests {
     func corrupt() throws {
         let scanner = scanner("captures/impossible-length.btsnoop")
         try scanner.start()
-        host.run(for: .seconds(10))
+        host.advance(by: .seconds(10))
         #expect(output.heardAt.count == 1)
         #expect(output.errors.count == 1)
         #expect(output.log.last == "finished")
@@ -72,12 +72,12 @@ struct CaptureScannerTests {
     func counters() throws {
         let scanner = scanner("captures/trailing-bytes.btsnoop")
         try scanner.start()
-        host.run(for: .seconds(10))
+        host.advance(by: .seconds(10))
         #expect(scanner.adapters.first?.malformed[.trailingBytes] == 2)
         scanner.stop()
         let dropping = self.scanner("captures/drops.btsnoop")
         try dropping.start()
-        host.run(for: .seconds(10))
+        host.advance(by: .seconds(10))
         #expect(dropping.adapters.first?.lost == 6)
         dropping.stop()
     }
@@ -87,7 +87,7 @@ struct CaptureScannerTests {
         let scanner = scanner("captures/two-reports-in-one-event.btsnoop")
         output.onReport = { scanner.stop() }
         try scanner.start()
-        host.run(for: .seconds(10))
+        host.advance(by: .seconds(10))
         #expect(output.heardAt.count == 1)
         #expect(output.log == ["hci0 listens", "hci0 is deaf"])
         output.onReport = nil
@@ -97,9 +97,9 @@ struct CaptureScannerTests {
     func again() throws {
         let scanner = scanner("captures/hci.btsnoop")
         try scanner.start()
-        host.run(for: .seconds(10))
+        host.advance(by: .seconds(10))
         try scanner.start()
-        host.run(for: .seconds(10))
+        host.advance(by: .seconds(10))
         #expect(output.heardAt == [0, 1_000, 10_000, 11_000])
         scanner.stop()
     }
@@ -119,47 +119,6 @@ struct CaptureScannerTests {
     func device() {
         let scanner = CaptureScanner(path: "/dev/null", speed: 1, host: host, output: output)
         #expect(throws: ScannerError.self) { try scanner.start() }
-    }
-}
-
-/// A loop whose time the test moves.
-private final class ManualHost: ScannerHost {
-    var now = MonotonicInstant.zero
-    private var timers: [Timer] = []
-
-    final class Timer: ScannerToken {
-        let instant: MonotonicInstant
-        let handler: () -> Void
-        var isCancelled = false
-
-        init(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) {
-            (self.instant, self.handler) = (instant, handler)
-        }
-
-        func cancel() { isCancelled = true }
-    }
-
-    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
-        Issue.record("a recording waits for no descriptor")
-        return Timer(now, handler)
-    }
-
-    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
-        let timer = Timer(instant, handler)
-        timers.append(timer)
-        return timer
-    }
-
-    func run(for duration: Duration) {
-        let end = now.advanced(by: duration)
-        while true {
-            timers.removeAll(where: \.isCancelled)
-            guard let next = timers.filter({ $0.instant <= end }).min(by: { $0.instant < $1.instant }) else { break }
-            timers.removeAll { $0 === next }
-            now = max(now, next.instant)
-            next.handler()
-        }
-        now = end
     }
 }
 

@@ -8,7 +8,7 @@ final class ManualHost: ScannerHost {
         func cancel() { isCancelled = true }
     }
 
-    private(set) var now = MonotonicInstant.zero
+    var now = MonotonicInstant.zero
     private var timers: [(due: MonotonicInstant, token: Token, handler: () -> Void)] = []
 
     func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken { Token() }

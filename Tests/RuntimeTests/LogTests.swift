@@ -1,0 +1,77 @@
+import Beacon
+import Glibc
+import Testing
+
+@testable import Runtime
+
+@Suite struct LogTests {
+    /// What a log writes, as lines.
+    private func written(
+        threshold: LogPriority = .info, style: Log.Style = .prefixed, _ work: (Log) -> Void
+    ) throws -> String {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        work(Log(threshold: threshold, style: style, descriptor: ends[1]))
+        close(ends[1])
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while case let count = read(ends[0], &buffer, buffer.count), count > 0 { text += buffer.prefix(count) }
+        close(ends[0])
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    @Test func `each line carries its journal priority`() throws {
+        let text = try written(threshold: .debug) { log in
+            log.error("e")
+            log.warning("w")
+            log.notice("n")
+            log.info("i")
+            log.debug("d")
+        }
+        #expect(text == "<3>e\n<4>w\n<5>n\n<6>i\n<7>d\n")
+    }
+
+    @Test func `at a terminal the word stands in the number's place`() throws {
+        let text = try written(style: .plain) { log in
+            log.error("e")
+            log.warning("w")
+            log.info("i")
+        }
+        #expect(text == "error: e\nwarning: w\ni\n")
+    }
+
+    @Test func `what is less serious than the threshold is neither written nor made`() throws {
+        let text = try written(threshold: .warning) { log in
+            log.info(
+                {
+                    Issue.record("built for nothing")
+                    return "i"
+                }())
+            log.warning("w")
+        }
+        #expect(text == "<4>w\n")
+    }
+
+    @Test func `a line break or an escape from outside cannot begin another line or reach a terminal`() {
+        #expect(Log.line(.info, "a\n<0>b\r\u{1b}[2J\u{9b}c\td", style: .prefixed) == "<6>a <0>b  [2J c d\n")
+    }
+
+    @Test func `a repeated fault is one line and a count`() throws {
+        var suppressed = 0
+        let text = try written { log in
+            for number in 0..<1_000 { log.once("fault", .warning, "fault \(number)") }
+            suppressed = log.suppressedTotal
+        }
+        #expect(text == "<4>fault 0\n")
+        #expect(suppressed == 999)
+    }
+
+    @Test func `a log whose reader has gone does not stop the program`() throws {
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        close(ends[0])
+        Log(style: .prefixed, descriptor: ends[1]).error("nobody reads this")
+        close(ends[1])
+    }
+}
