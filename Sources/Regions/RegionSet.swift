@@ -40,19 +40,12 @@ package struct RegionSet: Hashable, Sendable {
     @discardableResult
     package mutating func apply(_ changes: [RegionChange]) -> RegionDifference {
         let before = self
-        var byTimestamp: [Int64: [String]]?
+        let renamed = meantByTimestamp(changes)
         var removed: Set<String> = []
         for change in changes {
             switch change {
             case .set(var region, let isRIDDerived):
-                if isRIDDerived, positions[region.rid] == nil {
-                    let index =
-                        byTimestamp ?? Dictionary(grouping: before.regions, by: \.timestamp).mapValues { $0.map(\.rid) }
-                    byTimestamp = index
-                    if let rids = index[region.timestamp], rids.count == 1, !removed.contains(rids[0]) {
-                        region.rid = rids[0]
-                    }
-                }
+                if isRIDDerived, let rid = renamed[region.rid] { region.rid = rid }
                 removed.remove(region.rid)
                 insert(region)
             case .remove(let rid):
@@ -69,6 +62,33 @@ package struct RegionSet: Hashable, Sendable {
         difference.removed = regions
         self = RegionSet()
         return difference
+    }
+
+    /// Which region each derived `rid` means that no region has: the one with its time stamp.
+    ///
+    /// It must be the only one on both sides, and nothing else in the merge may name it. Else the same
+    /// merge, repeated, would find what it made itself and mean something else.
+    private func meantByTimestamp(_ changes: [RegionChange]) -> [String: String] {
+        var named: Set<String> = []
+        var wanted: [Int64: Set<String>] = [:]
+        var derived: [(rid: String, timestamp: Int64)] = []
+        for change in changes {
+            switch change {
+            case .set(let region, let isRIDDerived):
+                named.insert(region.rid)
+                wanted[region.timestamp, default: []].insert(region.rid)
+                if isRIDDerived, positions[region.rid] == nil { derived.append((region.rid, region.timestamp)) }
+            case .remove(let rid): named.insert(rid)
+            }
+        }
+        guard !derived.isEmpty else { return [:] }
+        let present = Dictionary(grouping: regions, by: \.timestamp)
+        var meant: [String: String] = [:]
+        for (rid, timestamp) in derived where wanted[timestamp]?.count == 1 {
+            guard let candidates = present[timestamp], candidates.count == 1 else { continue }
+            if !named.contains(candidates[0].rid) { meant[rid] = candidates[0].rid }
+        }
+        return meant
     }
 
     private mutating func insert(_ region: Region) {

@@ -19,17 +19,17 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(CaptureError) {
         var reader = try CaptureReader(path: "/proc/self/fd/\(file)")
         while try reader.next({ record, event in
-            precondition(record.instant >= latest, "time runs backwards")
-            precondition(event.count <= count)
+            require(record.instant >= latest, "time runs backwards")
+            require(event.count <= count)
             latest = record.instant
             events += 1
             parser.parse(event: event) { _, _ in }
         }) {}
-        precondition(reader.records >= events)
-        precondition(reader.records <= UInt64(count / 24))
+        require(reader.records >= events)
+        require(reader.records <= UInt64(count / 24))
     } catch {
-        precondition(error.offset <= count, "the fault lies behind the end")
-        precondition(!error.description.isEmpty)
+        require(error.offset <= count, "the fault lies behind the end")
+        require(!error.description.isEmpty)
     }
     return 0
 }

@@ -8,15 +8,15 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(CommandError) {
         let command = try unsafe Command(parsing: payload)
         guard case .setWaypoints(let reading) = command else { return 0 }
-        precondition(reading.problems.count <= WaypointsReading.mostProblems)
+        require(reading.problems.count <= WaypointsReading.mostProblems)
         var set = RegionSet()
         let first = set.apply(reading.changes)
-        precondition(first.inserted.count == set.regions.count)
+        require(first.inserted.count == set.regions.count)
         // The same command again changes nothing: it may be retained and come at every connect.
-        precondition(set.apply(reading.changes).isEmpty, "setWaypoints is not idempotent")
+        require(set.apply(reading.changes).isEmpty, "setWaypoints is not idempotent")
     } catch {
-        precondition(!error.description.isEmpty)
-        precondition(!error.kind.isEmpty)
+        require(!error.description.isEmpty)
+        require(!error.kind.isEmpty)
     }
     return 0
 }

@@ -11,9 +11,9 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             // What is written must read as the same thing.
             let written = description.text(base: base)
             guard let again = try? RegionDescription(parsing: written, base: base) else {
-                preconditionFailure("cannot be read again: \(written)")
+                fatalError("cannot be read again: \(written)")
             }
-            precondition(again == description, "reads differently again: \(written)")
+            require(again == description, "reads differently again: \(written)")
             let region = Region(
                 rid: derivedRID(name: description.name, timestamp: 1), description: description, timestamp: 1)
             _ = (region.kind, region.displayName, region.monitoringModes)
@@ -22,9 +22,9 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             RegionIndex([pattern]).forEachMatch(
                 of: BeaconID(uuid: pattern.uuid, major: pattern.major ?? 3, minor: pattern.minor ?? 5)
             ) { _ in found = true }
-            precondition(found, "the index does not find its own pattern")
+            require(found, "the index does not find its own pattern")
         } catch {
-            precondition(!error.description.isEmpty)
+            require(!error.description.isEmpty)
         }
     }
     return 0

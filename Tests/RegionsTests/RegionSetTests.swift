@@ -77,6 +77,45 @@ struct RegionSetTests {
         #expect(set.regions.map(\.rid) == ["a", "b", "derived"])
     }
 
+    struct Merge: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let before: [(rid: String, timestamp: Int64)]
+        /// A rid with `?` is derived; `-` removes.
+        let changes: [(rid: String, timestamp: Int64)]
+        let after: [String]
+
+        init(
+            _ what: String, _ before: [(rid: String, timestamp: Int64)], _ changes: [(rid: String, timestamp: Int64)],
+            _ after: [String]
+        ) {
+            (testDescription, self.before, self.changes, self.after) = (what, before, changes, after)
+        }
+    }
+
+    @Test(
+        "a merge by time stamp means the same when it is repeated",
+        arguments: [
+            Merge("the only one", [("a", 5)], [("x?", 5)], ["a"]),
+            Merge("two without rid", [("a", 5)], [("x?", 5), ("y?", 5)], ["a", "x", "y"]),
+            Merge("one without and one with rid", [("a", 5)], [("x?", 5), ("z", 5)], ["a", "x", "z"]),
+            Merge("named itself", [("a", 5)], [("a", 7), ("x?", 5)], ["a", "x"]),
+            Merge("removed before", [("a", 5)], [("-a", 0), ("x?", 5)], ["x"]),
+            Merge("removed behind", [("a", 5)], [("x?", 5), ("-a", 0)], ["x"]),
+            Merge("one of two goes again", [], [("x?", 5), ("y?", 5), ("-y", 0)], ["x"]),
+            Merge("the same one twice", [("a", 5)], [("x?", 5), ("x?", 5)], ["a"]),
+        ])
+    func repetition(_ this: Merge) {
+        var set = RegionSet(this.before.map { region($0.rid, $0.rid, timestamp: $0.timestamp) })
+        let changes: [RegionChange] = this.changes.map { change in
+            if change.rid.hasPrefix("-") { return .remove(rid: String(change.rid.dropFirst())) }
+            let rid = change.rid.split(separator: "?").joined()
+            return .set(region(rid, rid, timestamp: change.timestamp), isRIDDerived: change.rid.hasSuffix("?"))
+        }
+        set.apply(changes)
+        #expect(set.regions.map(\.rid).sorted() == this.after)
+        #expect(set.apply(changes).isEmpty)
+    }
+
     @Test("clearing removes everything and says so")
     func clearing() {
         var set = RegionSet([region("a"), region("b")])
