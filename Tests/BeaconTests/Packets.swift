@@ -24,7 +24,7 @@ enum Packets {
         [0x03, 0x01] + address + [UInt8(data.count)] + data + [UInt8(bitPattern: rssi)]
     }
 
-    /// - Parameter type: The event type; bit 5 set says that more data comes.
+    /// An extended report. Bit 5 of the event type says that more data comes.
     static func extendedReport(
         _ data: [UInt8], rssi: Int8 = -60, type: UInt16 = 0x10, address: [UInt8] = address
     ) -> [UInt8] {
@@ -32,7 +32,7 @@ enum Packets {
             + [0, 0, 0, 0, 0, 0, 0, 0, 0] + [UInt8(data.count)] + data
     }
 
-    /// - Parameter count: What the event says of the number of its reports, if it lies.
+    /// An LE Meta event. `count` is what it says of the number of its reports, if it lies.
     static func event(_ subevent: UInt8, _ reports: [[UInt8]], count: UInt8? = nil) -> [UInt8] {
         let body = [subevent, count ?? UInt8(reports.count)] + reports.flatMap(\.self)
         return [0x3e, UInt8(body.count)] + body

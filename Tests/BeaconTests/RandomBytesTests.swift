@@ -10,7 +10,7 @@ struct RandomBytesTests {
         var parser = AdvertisingReportParser()
         var malformed = MalformedCounters()
         var delivered: UInt64 = 0
-        for _ in 0..<10_000 {
+        for _ in 0..<2_000 {
             var event = (0..<Int.random(in: 0...80, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
@@ -46,7 +46,7 @@ struct RandomBytesTests {
     @Test("structures of a walk lie within the data, one behind the other", arguments: 0..<4)
     func walk(seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
-        for _ in 0..<5_000 {
+        for _ in 0..<1_000 {
             let data = (0..<Int.random(in: 0...31, using: &random)).map { _ in UInt8.random(in: 0...12, using: &random)
             }
             var used = 0

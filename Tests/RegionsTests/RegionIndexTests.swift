@@ -64,12 +64,15 @@ struct RegionIndexTests {
                 major: numbers[Int.random(in: 0..<5, using: &random)],
                 minor: numbers[Int.random(in: 0..<5, using: &random)])
         }
+        let index = RegionIndex(patterns)
         for uuid in uuids {
             for major: UInt16 in [0, 1, 2, 3, 65535] {
                 for minor: UInt16 in [0, 1, 2, 3, 65535] {
                     let beacon = BeaconID(uuid: uuid, major: major, minor: minor)
                     let expected = patterns.indices.filter { patterns[$0].matches(beacon) }.map(Int32.init)
-                    #expect(matches(beacon, in: patterns) == expected)
+                    var found: [Int32] = []
+                    index.forEachMatch(of: beacon) { found.append($0) }
+                    #expect(found.sorted() == expected)
                 }
             }
         }
