@@ -24,7 +24,7 @@ extension BrokerWorker {
             try publish()
             try checkProgress()
         }
-        guard stopBy != nil else { throw .closed(code: nil) }
+        guard stopBy != nil else { throw client?.closed ?? .closed(code: nil) }
     }
 
     /// Waits for the socket or the owner, and lets the library read and write.
@@ -43,7 +43,7 @@ extension BrokerWorker {
             // While TLS shakes hands, libmosquitto takes the end of the connection for "try again", and
             // would be asked again at once, for ever.
             if client?.descriptor == descriptor, happened & peerClosed != 0, Self.isExhausted(descriptor) {
-                throw .closed(code: nil)
+                throw client?.closed ?? .closed(code: nil)
             }
         }
     }

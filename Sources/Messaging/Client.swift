@@ -64,17 +64,21 @@ struct Client: ~Copyable {
             hasConnectedBefore = true
         }
         let reason = errno
-        try check(result, errno: reason)
+        switch result {
+        case MOSQ_ERR_EAI.rawValue: throw .nameNotResolved(String(cString: gai_strerror(reason)))
+        case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
+        default: try check(result)
+        }
     }
 
     /// To be called when the descriptor is readable.
-    mutating func read() throws(BrokerFailure) { try check(mosquitto_loop_read(handle, 1), errno: errno) }
+    mutating func read() throws(BrokerFailure) { try check(mosquitto_loop_read(handle, 1)) }
 
     /// To be called when the descriptor is writable and `wantsToWrite`.
-    mutating func write() throws(BrokerFailure) { try check(mosquitto_loop_write(handle, 1), errno: errno) }
+    mutating func write() throws(BrokerFailure) { try check(mosquitto_loop_write(handle, 1)) }
 
     /// Keepalive; to be called about once a second.
-    mutating func tick() throws(BrokerFailure) { try check(mosquitto_loop_misc(handle), errno: errno) }
+    mutating func tick() throws(BrokerFailure) { try check(mosquitto_loop_misc(handle)) }
 
     enum PublishResult {
         /// It is libmosquitto's now; a completion for this packet identifier follows.
@@ -132,22 +136,28 @@ struct Client: ~Copyable {
         _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
+    /// What to say of a connection that the other side closed.
+    var closed: BrokerFailure {
+        // Who speaks TLS 1.3 is told that his certificate is missing or not accepted after the handshake, and
+        // may find the connection gone before he has read it.
+        guard settings.tls != nil, sink.connack == nil else { return .closed(code: nil) }
+        guard sink.complaints.isEmpty else { return .tls(tlsProblem) }
+        let certificate = settings.tls?.clientCertificateFile == nil ? "ask for a client certificate" : "accept ours"
+        return .tls("the broker closed the connection before it answered (does it \(certificate)?)")
+    }
+
     /// Throws what went wrong: a result of the library, or a connection that it closed silently.
-    private func check(_ result: Int32, errno reason: Int32) throws(BrokerFailure) {
+    private func check(_ result: Int32) throws(BrokerFailure) {
         // What the broker said beats what the library makes of it.
         if let connack = sink.connack, connack.code != 0 { throw .notAccepted(code: connack.code) }
         if let code = sink.disconnectCode { throw .closed(code: code) }
         switch result {
         case MOSQ_ERR_SUCCESS.rawValue, MOSQ_ERR_CONN_PENDING.rawValue: break
-        case MOSQ_ERR_EAI.rawValue: throw .nameNotResolved(String(cString: gai_strerror(reason)))
         case MOSQ_ERR_TLS.rawValue: throw .tls(tlsProblem)
         case MOSQ_ERR_KEEPALIVE.rawValue: throw .keepaliveMissed
         case MOSQ_ERR_PROTOCOL.rawValue, MOSQ_ERR_MALFORMED_PACKET.rawValue: throw .protocolViolation
-        case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue: throw .closed(code: nil)
-        // errno 0 or EPROTO: TLS says that the other side has had enough of us.
-        case MOSQ_ERR_ERRNO.rawValue where !sink.complaints.isEmpty: throw .tls(tlsProblem)
-        case MOSQ_ERR_ERRNO.rawValue where sink.connack != nil: throw .closed(code: nil)
-        case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
+        // errno says no more here: closing the socket has overwritten it.
+        case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_ERRNO.rawValue: throw closed
         case MOSQ_ERR_INVAL.rawValue: throw .settings("libmosquitto does not take these settings")
         default: throw .other(String(cString: mosquitto_strerror(result)))
         }

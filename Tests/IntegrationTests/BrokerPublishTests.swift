@@ -6,6 +6,7 @@ import Testing
     @Test(arguments: QoS.allCases)
     func `A published message arrives as it was given and is acknowledged`(qos: QoS) throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         let witness = try Subscriber(to: broker)
         let owner = try Owner(BrokerSettings(for: broker))
         try owner.connection.start()

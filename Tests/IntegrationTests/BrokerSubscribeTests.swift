@@ -14,6 +14,7 @@ import Testing
 
     @Test func `A message on a subscribed topic is received, others are not`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["a/+/cmd": .atLeastOnce])
         try owner.connection.start()
@@ -31,6 +32,7 @@ import Testing
 
     @Test func `A retained message says that it is one`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         try publish("old", to: "a/cmd", on: broker, options: ["-r"])
         let owner = try Owner(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["a/cmd": .atLeastOnce])
@@ -41,6 +43,7 @@ import Testing
 
     @Test func `A retained message of ours is kept by the broker, and only then`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
         try owner.connection.start()
         owner.publish(1, to: "a/kept", retain: true)
@@ -54,6 +57,7 @@ import Testing
 
     @Test func `A payload may hold any byte, NUL included, or none at all`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["loop": .exactlyOnce])
         try owner.connection.start()
@@ -67,6 +71,7 @@ import Testing
 
     @Test func `A message of eight mebibytes passes both ways`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["big": .atLeastOnce])
         try owner.connection.start()
@@ -80,6 +85,7 @@ import Testing
 
     @Test func `A received message over the limit is dropped and counted`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.limits.incomingBytes = 100
         let owner = try Owner(settings)
@@ -95,6 +101,7 @@ import Testing
 
     @Test func `Subscriptions changed while connected take effect at once`() throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["one": .atLeastOnce])
         try owner.connection.start()
@@ -110,6 +117,7 @@ import Testing
     @Test(arguments: MQTTProtocolLevel.allCases)
     func `Every protocol level publishes and subscribes`(level: MQTTProtocolLevel) throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = level
         let owner = try Owner(settings)
@@ -125,6 +133,7 @@ import Testing
     @Test(arguments: [MQTTProtocolLevel.v3_1_1, .v5])
     func `A message sent to us while we were away is waiting when we come back`(level: MQTTProtocolLevel) throws {
         let broker = try MosquittoBroker()
+        defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = level
         settings.cleanSession = false

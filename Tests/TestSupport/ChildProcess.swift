@@ -98,11 +98,11 @@ package func run(_ program: String, _ arguments: [String]) throws -> String {
 
 /// Asks again and again until something holds.
 /// - Returns: false if it did not within `limit`.
-package func eventually(within limit: Duration = .seconds(20), _ holds: () throws -> Bool) rethrows -> Bool {
+package func eventually(within limit: Duration = .seconds(20), _ holds: () -> Bool) -> Bool {
     let end = ContinuousClock.now.advanced(by: limit)
     while ContinuousClock.now < end {
-        if try holds() { return true }
+        if holds() { return true }
         usleep(10_000)
     }
-    return try holds()
+    return holds()
 }

@@ -39,16 +39,28 @@ package enum LoopbackPort {
 
     /// Whether somebody accepts connections there.
     package static func answers(_ port: UInt16) -> Bool {
+        let descriptor = connect(port)
+        guard descriptor >= 0 else { return false }
+        close(descriptor)
+        return true
+    }
+
+    /// A connection, or -1.
+    package static func connect(_ port: UInt16) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         address.sin_port = port.bigEndian
-        return withUnsafePointer(to: &address) { address in
+        let result = withUnsafePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                Glibc.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
+        guard result == 0 else {
+            close(descriptor)
+            return -1
+        }
+        return descriptor
     }
 }

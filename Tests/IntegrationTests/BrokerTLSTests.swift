@@ -1,0 +1,147 @@
+import Messaging
+import TestSupport
+import Testing
+
+@Suite struct BrokerTLSTests {
+    private func settings(
+        for broker: MosquittoBroker, host: String = "127.0.0.1", authority: String?, client: Certificates.Pair? = nil
+    ) -> BrokerSettings {
+        var settings = BrokerSettings(host: host, port: broker.port, clientID: "gateway")
+        settings.tls = .init(
+            caFile: authority, clientCertificateFile: client?.certificate, clientKeyFile: client?.key)
+        return settings
+    }
+
+    /// The first failure of an attempt with these settings.
+    private func failure(_ settings: BrokerSettings) throws -> BrokerFailure {
+        let owner = try Owner(settings)
+        try owner.connection.start()
+        #expect(eventually { !owner.failures.isEmpty })
+        #expect(!owner.events.contains { $0.isConnected })
+        return try #require(owner.failures.first)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func `A broker with a certificate of our authority is trusted, and messages pass`(host: String) throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let owner = try Owner(settings(for: broker, host: host, authority: certificates.authority))
+        owner.connection.subscribe(to: ["loop": .atLeastOnce])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        // More than a TLS record, so that some of it waits inside OpenSSL where poll does not see it.
+        let payload = [UInt8](repeating: 7, count: 100_000)
+        owner.publish(1, to: "loop", payload)
+        #expect(eventually { owner.messages.map(\.payload) == [payload] })
+        #expect(owner.acknowledged == [1])
+        #expect(owner.connection.stop(within: .seconds(5)))
+    }
+
+    @Test func `A certificate of an unknown authority is named as the cause`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let others = try Certificates()
+        let failure = try failure(settings(for: broker, authority: others.authority))
+        #expect(failure.description.contains("certificate"), "\(failure)")
+        #expect(failure.isTLS, "\(failure)")
+    }
+
+    @Test func `The system's authorities do not know that of the test`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let failure = try failure(settings(for: broker, authority: nil))
+        #expect(failure.description.contains("issuer certificate"), "\(failure)")
+    }
+
+    @Test func `A certificate for another host is named as the cause`() throws {
+        let certificates = try Certificates()
+        let pair = try certificates.issue("broker", names: "DNS:elsewhere.example")
+        let broker = try MosquittoBroker(MosquittoBroker.tls(pair))
+        defer { broker.stop() }
+        let failure = try failure(settings(for: broker, authority: certificates.authority))
+        #expect(failure == .tls("the broker's certificate is not for this host name"))
+    }
+
+    @Test func `An expired certificate is named as the cause, and its renewal is the cure`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("old", days: -1)))
+        defer { broker.stop() }
+        let owner = try Owner(settings(for: broker, authority: certificates.authority))
+        owner.publish(1)
+        try owner.connection.start()
+        #expect(eventually { !owner.failures.isEmpty })
+        #expect(owner.failures.first == .tls("the broker's certificate: certificate has expired"))
+        try broker.restart(MosquittoBroker.tls(certificates.issue("new")))
+        #expect(owner.connects())
+        #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: 1)) })
+    }
+
+    @Test func `A client certificate opens a broker that asks for one`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(
+            MosquittoBroker.tls(certificates.issue("broker"), clientsSignedBy: certificates.authority))
+        defer { broker.stop() }
+        let client = try certificates.issue("gateway")
+        let owner = try Owner(settings(for: broker, authority: certificates.authority, client: client))
+        try owner.connection.start()
+        #expect(owner.connects())
+    }
+
+    @Test func `A missing client certificate is a failure that names TLS`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(
+            MosquittoBroker.tls(certificates.issue("broker"), clientsSignedBy: certificates.authority))
+        defer { broker.stop() }
+        let failure = try failure(settings(for: broker, authority: certificates.authority))
+        #expect(failure.isTLS, "\(failure)")
+    }
+
+    @Test func `A key that needs a password fails at once instead of asking the terminal`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let client = try certificates.encrypted(certificates.issue("gateway"))
+        let failure = try failure(settings(for: broker, authority: certificates.authority, client: client))
+        #expect(failure.isTLS, "\(failure)")
+    }
+
+    @Test func `A certificate file that cannot be read is named, and read once it is there`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let directory = try TemporaryDirectory()
+        let owner = try Owner(settings(for: broker, authority: directory.file("missing.pem")))
+        try owner.connection.start()
+        #expect(eventually { !owner.failures.isEmpty })
+        #expect(
+            owner.failures.first == .settings("cannot read \(directory.file("missing.pem")): No such file or directory")
+        )
+        try run("cp", [certificates.authority, directory.file("missing.pem")])
+        #expect(owner.connects())
+    }
+
+    @Test func `A plain broker is no TLS broker`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let others = try Certificates()
+        let failure = try failure(settings(for: broker, authority: others.authority))
+        #expect(failure.isTLS || failure == .closed(code: nil), "\(failure)")
+    }
+
+    @Test func `A TLS broker is no plain broker`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let failure = try failure(BrokerSettings(for: broker))
+        #expect(failure == .closed(code: nil) || failure == .protocolViolation, "\(failure)")
+    }
+}
+
+extension BrokerFailure {
+    fileprivate var isTLS: Bool {
+        if case .tls = self { true } else { false }
+    }
+}

@@ -1,0 +1,59 @@
+/// A certificate authority of the test's own, and what it signs. Made with the openssl command. Its files are
+/// there for as long as somebody holds it.
+package final class Certificates: Sendable {
+    private let directory: TemporaryDirectory
+
+    package var authority: String { directory.file("authority.pem") }
+
+    package struct Pair: Sendable {
+        package let certificate: String
+        package let key: String
+    }
+
+    package init() throws {
+        directory = try TemporaryDirectory()
+        try run(
+            "openssl",
+            ["req", "-x509"] + Self.newKey(directory.file("authority.key"))
+                + ["-subj", "/CN=Authority of a test", "-days", "2", "-out", authority])
+    }
+
+    /// A certificate for the loopback interface, unless told otherwise.
+    /// - Parameters:
+    ///   - names: as in subjectAltName.
+    ///   - days: until it expires; below 0: it already has.
+    package func issue(
+        _ name: String, names: String = "DNS:localhost,IP:127.0.0.1", days: Int = 2
+    ) throws -> Pair {
+        let pair = Pair(certificate: directory.file("\(name).pem"), key: directory.file("\(name).key"))
+        let request = directory.file("\(name).csr")
+        try run("openssl", ["req"] + Self.newKey(pair.key) + ["-subj", "/CN=\(name)", "-out", request])
+        let extensions = try directory.write("subjectAltName=\(names)\n", to: "\(name).extensions")
+        try run(
+            "openssl",
+            [
+                "x509", "-req", "-in", request, "-CA", authority, "-CAkey", directory.file("authority.key"),
+                "-CAcreateserial", "-days", String(days), "-extfile", extensions, "-out", pair.certificate,
+            ])
+        return pair
+    }
+
+    /// The same key, to be opened with a password only.
+    package func encrypted(_ pair: Pair) throws -> Pair {
+        let key = pair.key + ".encrypted"
+        try run("openssl", ["pkey", "-in", pair.key, "-aes256", "-passout", "pass:secret", "-out", key])
+        return Pair(certificate: pair.certificate, key: key)
+    }
+
+    private static func newKey(_ file: String) -> [String] {
+        ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", file]
+    }
+}
+
+extension MosquittoBroker {
+    /// The lines of mosquitto.conf for a broker that speaks TLS.
+    package static func tls(_ pair: Certificates.Pair, clientsSignedBy authority: String? = nil) -> [String] {
+        ["allow_anonymous true", "certfile \(pair.certificate)", "keyfile \(pair.key)"]
+            + (authority.map { ["cafile \($0)", "require_certificate true"] } ?? [])
+    }
+}
