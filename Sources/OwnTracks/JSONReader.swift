@@ -2,7 +2,8 @@
 ///
 /// It stands here although FoundationEssentials has a decoder, which was tried first: with JSON5 on, that
 /// one ends the process on the number `1e+` (Swift 6.3.1), it names no position on Linux, it has no
-/// limits, and a value of any kind can only be read by trying one kind after the other.
+/// limits, and a value of any kind can only be read by trying one kind after the other. Without
+/// FoundationEssentials a static binary is 7.5 MB smaller.
 struct JSONReader {
     let bytes: [UInt8]
     let isJSON5: Bool
@@ -90,9 +91,9 @@ struct JSONReader {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
             guard let number = JSONNumber.read(word, isJSON5: isJSON5) else {
-                let text = shortened(String(decoding: word, as: UTF8.self))
                 position = word.startIndex
-                throw error(.syntax("'\(text)' is no number"))
+                // What stands there is not shown: it may be a password without its quotes.
+                throw error(.syntax("this is no number; a text needs quotes"))
             }
             return number
         case UInt8(ascii: "I"), UInt8(ascii: "N"):

@@ -9,6 +9,8 @@ enum WaypointMember {
     ]
     /// Bytes of UTF-8 that a `rid` may have. It becomes part of a topic, which MQTT limits to 65,535.
     static let longestRID = 1024
+    /// Metres: more than the Earth is round.
+    static let largestRadius = 100_000_000.0
 }
 
 /// Why one waypoint was not taken, in words for the person who wrote it.
@@ -40,6 +42,9 @@ struct WaypointReader {
         let longitude = try number(members, "lon")
         // A radius is a whole number of metres; rounding away from 0 keeps circle and beacon apart.
         let radius = try number(members, "rad").rounded(.awayFromZero)
+        guard abs(radius) <= WaypointMember.largestRadius else {
+            throw rejection(members, "rad", "a number of metres that fits on the Earth")
+        }
         let coordinates = Coordinates(
             latitude: roundedDegrees(latitude), longitude: roundedDegrees(longitude))
         guard coordinates.isValid else { return .remove(rid: rid) }

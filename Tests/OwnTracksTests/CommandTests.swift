@@ -83,7 +83,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
     }
 
     /// The example of Regions page, "Remote loading of regions", in one line as `jq -c` makes it.
-    static let seedExample = """
+    static let documentedExample = """
         {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[\
         {"_type":"waypoint","tst":1708625557,"rid":"my-region-id-1","desc":"home","rad":100,"lat":30.0,"lon":40.0},\
         {"_type":"waypoint","tst":1708625558,"rid":"my-region-id-2","desc":"work","rad":100,"lat":30.1,"lon":40.1}]}}
@@ -92,7 +92,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
     @Test("setWaypoints is read as the document shows it (Regions page), and with a line end after it")
     func setWaypoints() throws {
         for ending in ["", "\n", "\r\n"] {
-            guard case .setWaypoints(let reading) = try Command(parsing: (Self.seedExample + ending).utf8) else {
+            guard case .setWaypoints(let reading) = try Command(parsing: (Self.documentedExample + ending).utf8) else {
                 Issue.record("another command was read")
                 return
             }

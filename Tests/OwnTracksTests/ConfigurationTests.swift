@@ -252,6 +252,7 @@ private func read(_ text: String) throws -> Configuration {
         ("{trackers: [{tid: 'a'}]}", "trackers[0].deviceId", "two trackers have the topic 'owntracks/user/pi'"),
         ("{card: 'Kitchen'}", "card", "{name: 'Kitchen'"),
         ("{rangingInterval: 0}", "rangingInterval", "0.1 to 86400, in seconds"),
+        ("{username: 'u', password: 1hunter2}", "", "this is no number"),
         ("5", "", "a number is no configuration"), ("{host: 'a',\n port 5}", "", "line 2, column 7"), ("", "", "empty"),
     ]
 

@@ -112,6 +112,17 @@ func sampleMessages() throws -> [(name: String, payload: JSONValue)] {
         #expect(transition.payload["desc"] == .string(shown))
     }
 
+    @Test(
+        "A name with exactly two bars asks for monitoring modes (iOS page)",
+        arguments: [
+            ("Home|1|2", [1, 2]), ("-Home|-1|0", [-1, 0]), ("Home|1", nil), ("Home|1|2|3", nil), ("Home|1|9", nil),
+            ("Home|a|b", nil), ("Home", nil),
+        ] as [(String, [Int]?)])
+    func monitoringModes(name: String, modes: [Int]?) throws {
+        let asked = try region(["desc": .string("\(name):\(sampleUUID)")]).monitoringModes
+        #expect(asked.map { [$0.onEnter, $0.onLeave] } == modes)
+    }
+
     @Test("A location names its regions and their rids in step, without moving circles (Regions page, 1.2)")
     func inRegions() throws {
         let regions = [

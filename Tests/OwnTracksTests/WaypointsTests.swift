@@ -106,6 +106,7 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("decision 7: lat null", ["lat": .null], .skipped("lat: null")),
         .init("decision 7: lon no number", ["lon": "here"], .skipped("lon: 'here'")),
         .init("decision 7: rad no number", ["rad": true], .skipped("rad: true")),
+        .init("a radius is on the Earth", ["rad": .number(1e20)], .skipped("rad")),
         .init("JSON5 NaN is no coordinate", ["lat": .number(.nan)], .skipped("lat")),
         // Keys and deletion.
         .init("decision 6: latitude out of range", ["lat": 100, "lon": 500], .removed("r1")),

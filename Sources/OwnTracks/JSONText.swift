@@ -1,0 +1,90 @@
+extension JSONValue {
+    /// Reads a text.
+    ///
+    /// A byte order mark at the start and NUL bytes at the end (some encrypting tools count the
+    /// terminator of a C string in) are ignored. Of two members with the same name the last counts.
+    ///
+    /// - Throws: What is wrong with it and where. Nothing is read beyond a limit.
+    package init(
+        parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) {
+        guard bytes.count <= limits.bytes else { throw JSONError(.tooLong(bytes: bytes.count, limit: limits.bytes)) }
+        var text = Array(bytes)
+        if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
+        while text.last == 0 { text.removeLast() }
+        self = try JSONReader.read(text, dialect: dialect, limits: limits)
+    }
+
+    package init(
+        parsing text: String, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) {
+        try self.init(parsing: text.utf8, dialect: dialect, limits: limits)
+    }
+
+    /// One line of JSON: members sorted by name, nothing escaped that need not be. The same value gives
+    /// the same text on every run.
+    package var text: String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The UTF-8 of `text`, ready to be published.
+    package var bytes: [UInt8] {
+        var output: [UInt8] = []
+        write(to: &output)
+        return output
+    }
+
+    private func write(to output: inout [UInt8]) {
+        switch self {
+        case .null: output += "null".utf8
+        case .bool(let value): output += (value ? "true" : "false").utf8
+        case .integer(let value): output += String(value).utf8
+        case .number(let value): Self.write(value, to: &output)
+        case .string(let text): Self.write(text, to: &output)
+        case .array(let elements):
+            output.append(UInt8(ascii: "["))
+            for (position, element) in elements.enumerated() {
+                if position > 0 { output.append(UInt8(ascii: ",")) }
+                element.write(to: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .object(let members):
+            output.append(UInt8(ascii: "{"))
+            for (position, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                if position > 0 { output.append(UInt8(ascii: ",")) }
+                Self.write(member.key, to: &output)
+                output.append(UInt8(ascii: ":"))
+                member.value.write(to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// The shortest digits that read back as the same number. JSON has none for infinity and NaN.
+    private static func write(_ value: Double, to output: inout [UInt8]) {
+        if let whole = Int64(exactly: value) {
+            output += String(whole).utf8
+        } else {
+            output += (value.isFinite ? "\(value)" : "null").utf8
+        }
+    }
+
+    /// RFC 8259, 7: the quote, the backslash and control characters must be escaped.
+    private static func write(_ text: String, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): output += "\\\"".utf8
+            case UInt8(ascii: "\\"): output += "\\\\".utf8
+            case 0x08: output += "\\b".utf8
+            case 0x09: output += "\\t".utf8
+            case 0x0a: output += "\\n".utf8
+            case 0x0c: output += "\\f".utf8
+            case 0x0d: output += "\\r".utf8
+            case ..<0x20: output += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            default: output.append(byte)
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}
