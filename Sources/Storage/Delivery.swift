@@ -20,7 +20,7 @@ struct Delivery {
     /// The next rows in order, as many as the window has room for.
     ///
     /// - Parameters:
-    ///   - end: Rows from here on are not committed.
+    ///   - end: The first row that is not committed.
     ///   - withheld: Rows that are done with and not deleted yet.
     mutating func next(
         from database: borrowing Database, before end: Int64, except withheld: Set<Int64>
@@ -33,10 +33,9 @@ struct Delivery {
             if !skipped.contains(row.id) { rows.append(row) }
             return rows.count < room
         }
-        if let last = rows.last {
-            cursor = last.id
-            handedOut.formUnion(rows.map(\.id))
-        }
+        // With room left, all were looked at: what was passed over comes back by `lookAgain`.
+        cursor = rows.count < room ? max(start, end - 1) : rows.last?.id ?? start
+        handedOut.formUnion(rows.map(\.id))
         return rows
     }
 }

@@ -44,10 +44,10 @@ final class OpenStore {
 
     /// What a write did.
     struct Outcome {
-        /// For each token of the commit, the rows of its messages.
-        var outboxIDs: [[Int64?]] = []
-        /// Rows were stamped: what waited behind them can go.
-        var stamped = false
+        /// For each message of the commit, its row.
+        var outboxIDs: [Int64?] = []
+        /// Rows that waited for the clock do so no more: what waited behind them can go.
+        var unblocked = false
         var unrendered = 0
         var superseded: UInt64 = 0
         var refused: UInt64 = 0
@@ -62,6 +62,7 @@ final class OpenStore {
         var book = book
         var boot = boot
         var nextHistoryID = nextHistoryID
+        let unstampedBefore = book.unstamped
         try database.transaction { () throws(DatabaseError) in
             if let first = work.firstTry { try removeGhosts(first, &book, &nextHistoryID) }
             try outbox.acknowledge(work.acknowledged, in: database, &book)
@@ -71,13 +72,13 @@ final class OpenStore {
             if let commit = work.commit {
                 try write(commit, handedOut: handedOut, &book, &nextHistoryID, &outcome)
             }
-            if let record = work.commit?.presence ?? work.checkpoint { try write(record) }
+            // A checkpoint beside a commit is the later of the two.
+            if let record = work.checkpoint ?? work.commit?.presence { try write(record) }
             if let clock = work.clock, clock.isNews(to: boot.wallClock) {
                 boot.wallClock = clock
                 try database.insert(boot)
             }
             if let clock = boot.wallClock, work.clock != nil || book.unstamped > 0 {
-                outcome.stamped = book.unstamped > 0
                 let stamping = Stamping(boot: boot.id, restamp: settings.restamp)
                 let unrendered = try stamping.run(clock, at: now, on: database, &book)
                 for id in unrendered {
@@ -90,6 +91,7 @@ final class OpenStore {
             }
             outcome.dropped.history = UInt64(try trimHistory())
         }
+        outcome.unblocked = book.unstamped < unstampedBefore || work.clock != nil
         outcome.take(&book)
         (self.book, self.boot, self.nextHistoryID) = (book, boot, nextHistoryID)
         historyRows += work.commit?.history.count ?? 0
@@ -129,19 +131,9 @@ final class OpenStore {
                 try database.run("DELETE FROM setting WHERE key = ?1", .text(key))
             }
         }
-        var messages = commit.messages[...]
-        for token in commit.tokens {
-            var ids: [Int64?] = []
-            for message in messages.prefix(token.messages) {
-                guard let message else {
-                    ids.append(nil)
-                    continue
-                }
-                ids.append(
-                    try outbox.add(message, boot: settings.boot, handedOut: handedOut, to: database, &book))
-            }
-            messages = messages.dropFirst(token.messages)
-            outcome.outboxIDs.append(ids)
+        for waiting in commit.messages {
+            outcome.outboxIDs.append(
+                try outbox.add(waiting.message, boot: settings.boot, handedOut: handedOut, to: database, &book))
         }
         for entry in commit.history {
             try database.insert(HistoryRow(id: nextHistoryID, entry: entry, boot: settings.boot))

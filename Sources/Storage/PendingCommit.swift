@@ -13,62 +13,93 @@ struct PendingCommit {
         let messages: Int
     }
 
+    struct Message {
+        /// Which token it came with, counted from the first ever.
+        let token: Int
+        /// Which of the token's messages it is.
+        let position: Int
+        let message: OutgoingMessage
+    }
+
     private(set) var tokens: [Token] = []
-    /// nil where one was dropped for lack of room, so that the others keep their places.
-    private(set) var messages: [OutgoingMessage?] = []
+    /// How many tokens were forgotten before the first of `tokens`.
+    private var forgotten = 0
+    private(set) var messages: [Message] = []
     private(set) var history: [HistoryEntry] = []
     private(set) var regions: [String: [Region]] = [:]
     private(set) var presence: PresenceRecord?
     private(set) var values: [String: [UInt8]?] = [:]
     private(set) var editsTaken: Int64?
 
-    /// Messages and history entries, without those that were dropped.
-    private(set) var count = 0
-    /// Of messages.
+    /// Bytes of the messages' payloads.
     private(set) var payloadBytes = 0
 
+    var count: Int { messages.count + history.count }
+
     mutating func add(token: UInt64, _ changes: [StoreChange]) {
-        let before = messages.count
+        var position = 0
         for change in changes {
             switch change {
             case .regions(let tracker, let new): regions[tracker] = new
             case .presence(let new): presence = new
             case .message(let message):
-                messages.append(message)
-                count += 1
+                let index = forgotten + tokens.count
+                messages.append(Message(token: index, position: position, message: message))
+                position += 1
                 payloadBytes += message.payload.count
-            case .history(let entry):
-                history.append(entry)
-                count += 1
+            case .history(let entry): history.append(entry)
             case .value(let key, let value): values[key] = .some(value)
             case .editsTaken(let id): editsTaken = max(editsTaken ?? id, id)
             }
         }
-        tokens.append(Token(token: token, messages: messages.count - before))
+        tokens.append(Token(token: token, messages: position))
+    }
+
+    /// A checkpoint that came after these commits, so it holds what they decided.
+    mutating func add(checkpoint: PresenceRecord) { presence = checkpoint }
+
+    /// Forgets whom to answer, the oldest first. What they asked for stays.
+    mutating func forgetTokens(over limit: Int) {
+        guard tokens.count > limit else { return }
+        // Half of them, for forgetting moves all that stay.
+        let excess = tokens.count - limit / 2
+        tokens.removeFirst(excess)
+        forgotten += excess
+    }
+
+    /// What to answer each token, given the row of each of `messages`.
+    func answers(_ rows: [Int64?]) -> [(token: UInt64, ids: [Int64?])] {
+        var answers = tokens.map { (token: $0.token, ids: [Int64?](repeating: nil, count: $0.messages)) }
+        for (message, row) in zip(messages, rows) where message.token >= forgotten {
+            answers[message.token - forgotten].ids[message.position] = row
+        }
+        return answers
     }
 
     /// Makes room: the oldest locations first, then states, then other messages, then history
     /// entries, and transitions only when there is nothing else.
     mutating func shed(toCount countLimit: Int, bytes byteLimit: Int) -> DropCounts {
         var dropped = DropCounts()
-        let isTooMuch = { (self: Self) in self.count > countLimit || self.payloadBytes > byteLimit }
-        for kind in [MessageKind.location, .state, .other, .transition] {
-            if kind == .transition, count > countLimit {
-                let excess = min(history.count, count - countLimit)
-                history.removeFirst(excess)
-                count -= excess
-                dropped.history += UInt64(excess)
-            }
-            guard isTooMuch(self) else { break }
-            for index in messages.indices {
-                guard let message = messages[index], message.kind == kind else { continue }
-                messages[index] = nil
-                count -= 1
-                payloadBytes -= message.payload.count
-                dropped.count(kind)
-                guard isTooMuch(self) else { break }
-            }
+        for kind in [MessageKind.location, .state, .other] {
+            shed(kind, toCount: countLimit, bytes: byteLimit, &dropped)
         }
+        let excess = min(history.count, max(0, count - countLimit))
+        history.removeFirst(excess)
+        dropped.history += UInt64(excess)
+        shed(.transition, toCount: countLimit, bytes: byteLimit, &dropped)
         return dropped
+    }
+
+    private mutating func shed(
+        _ kind: MessageKind, toCount countLimit: Int, bytes byteLimit: Int, _ dropped: inout DropCounts
+    ) {
+        var excess = count - countLimit
+        messages.removeAll { waiting in
+            guard excess > 0 || payloadBytes > byteLimit, waiting.message.kind == kind else { return false }
+            excess -= 1
+            payloadBytes -= waiting.message.payload.count
+            dropped.count(kind)
+            return true
+        }
     }
 }

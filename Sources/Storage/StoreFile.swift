@@ -7,6 +7,10 @@ enum StoreFile {
     static func open(
         _ settings: StoreSettings, notices: inout [StoreNotice]
     ) throws(StoreError) -> Database {
+        // Cut off while a damaged file was replaced: the new one is complete by then.
+        if access(settings.path, F_OK) != 0, access(settings.path + ".new", F_OK) == 0 {
+            rename(settings.path + ".new", settings.path)
+        }
         try create(settings.path)
         do throws(DatabaseError) {
             let database = try connect(settings)
@@ -68,24 +72,51 @@ enum StoreFile {
         close(descriptor)
     }
 
+    /// Puts a new file with the good rows in the place of a damaged one. The new one is complete before
+    /// the damaged one is touched, so being cut off in the middle costs nothing.
     private static func replaceDamaged(
         _ settings: StoreSettings, because error: DatabaseError, notices: inout [StoreNotice]
     ) throws(StoreError) -> Database {
-        let aside = try setAside(settings.path)
-        try create(settings.path)
+        let path = settings.path
+        let new = path + ".new"
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(new + suffix) }
+        try create(new)
+        let salvaged = try wrapping { () throws(DatabaseError) in try fill(new, from: path, settings) }
+        let aside = try setAside(path)
+        guard rename(new, path) == 0 else { throw .system(operation: "rename", path: new, errno: errno) }
         do throws(DatabaseError) {
-            let database = try connect(settings)
-            guard try prepare(database) else { throw .damaged("a new file is not empty") }
-            let salvaged = try Salvage.copy(from: aside, vfs: settings.vfs, into: database)
             notices.append(
                 StoreNotice(
                     .error,
-                    "\(settings.path) is damaged (\(error.message)); it is kept as \(aside), a new one is begun"
+                    "\(path) is damaged (\(error.message)); it is kept as \(aside), a new one is begun"
                         + (salvaged.isEmpty ? "" : " with what could be saved: \(salvaged)")))
+            let database = try connect(settings)
+            guard try prepare(database) else { throw .damaged("a new file is of a newer schema") }
             return database
         } catch {
             throw .database(error)
         }
+    }
+
+    private static func wrapping<Result>(
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    private static func fill(
+        _ new: String, from path: String, _ settings: StoreSettings
+    ) throws(DatabaseError) -> Salvage.Count {
+        let database = try Database(path: new, vfs: settings.vfs, busyTimeout: settings.busyTimeout)
+        guard try prepare(database) else { throw .damaged("a new file is not empty") }
+        let salvaged = try Salvage.copy(from: path, vfs: settings.vfs, into: database)
+        // Everything into the one file, which is about to get another name.
+        try database.run("PRAGMA journal_mode = DELETE")
+        return salvaged
     }
 
     /// Moves the file, and the log beside it, to the first free name.

@@ -43,7 +43,14 @@ struct StoreMailbox {
     mutating func append(_ request: StoreRequest) {
         switch request {
         case .commit(let token, let changes): append(token, changes)
-        case .checkpoint(let record): mail.checkpoint = record
+        case .checkpoint(let record):
+            // It must not overtake a commit whose decisions it holds: their messages would be missing
+            // after a crash in between.
+            if mail.commit == nil {
+                mail.checkpoint = record
+            } else {
+                mail.commit?.add(checkpoint: record)
+            }
         case .acknowledged(let id): mail.acknowledged.append(id)
         case .refused(let id, let reason): mail.refused.append((id, reason))
         case .window(let size): mail.window = max(0, size)
@@ -74,6 +81,8 @@ struct StoreMailbox {
         var commit = mail.commit ?? PendingCommit()
         mail.commit = nil
         commit.add(token: token, changes)
+        commit.forgetTokens(over: countLimit)
+        if commit.presence != nil { mail.checkpoint = nil }
         if commit.count > countLimit || commit.payloadBytes > byteLimit {
             // A twentieth at a time, for shedding looks at everything that waits.
             mail.dropped = mail.dropped + commit.shed(toCount: countLimit / 20 * 19, bytes: byteLimit / 20 * 19)

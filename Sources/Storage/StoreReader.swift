@@ -55,6 +55,17 @@ package struct StoreReader: ~Copyable {
         }
     }
 
+    /// Whether the file is what was written: reading everything once.
+    func isSound() throws(StoreError) -> Bool {
+        do throws(DatabaseError) {
+            _ = try Inspection.examine(database)
+            return true
+        } catch {
+            guard error.isDamage else { throw .database(error) }
+            return false
+        }
+    }
+
     /// All trackers that have regions, with the regions in their order, and with the edits applied
     /// that the daemon has not taken over yet.
     package func regions() throws(DatabaseError) -> [String: RegionSet] {

@@ -42,8 +42,9 @@ package struct WallClockReading: Hashable, Sendable {
 
 /// What the daemon asks of the store. None of it blocks the caller.
 package enum StoreRequest: Sendable {
-    /// Writes all of the changes in one transaction. Answered by `committed`, or by `failed` as often
-    /// as it has to be tried again.
+    /// Writes all of the changes in one transaction. Answered by `committed`; before that, if it does
+    /// not go at the first try, once by `failed`. While more than `StoreSettings.memoryLimit` commits
+    /// wait for a disk that takes nothing, the oldest lose their answer, not their effect.
     case commit(token: UInt64, [StoreChange])
     /// Writes this when something else is written anyway, or after `StoreSettings.checkpointInterval`.
     /// A newer one replaces an older one that still waits.

@@ -117,16 +117,19 @@ final class StoreWorker {
             edits.nextCheck = now
             delivery.lookAgain()
             if saidOpened {
-                // Another connection counts its own way.
+                lostState = lostState || !notices.isEmpty
+                // Another connection counts its own way, and another file begins anew.
                 edits.dataVersion = nil
+                if lostState { edits.lastSeen = 0 }
             } else {
                 try sayOpened(opened.database)
             }
-            if lostState || !notices.isEmpty, saidOpened { events.append(.stateLost) }
+            if lostState { events.append(.stateLost) }
             lostState = false
             // What waits is written at once, and tells whether the trouble is over.
             trouble?.nextTry = now
         } catch {
+            store = nil
             openForReading(after: error)
             fail(error, at: now)
         }
@@ -164,6 +167,7 @@ final class StoreWorker {
         }
         do throws(StoreError) {
             let reader = try StoreReader(directory: settings.directory, vfs: settings.vfs)
+            guard try reader.isSound() else { return }
             try sayOpened(reader.database)
         } catch .absent {
             events.append(.opened(StoreSnapshot(isNew: true)))
@@ -188,8 +192,8 @@ final class StoreWorker {
             recover(at: now)
         } catch {
             counters.failedTransactions += 1
-            if work.commit != nil, work.firstTry == nil { work.firstTry = keys }
             writeFailed(error, at: now)
+            if work.commit != nil, work.firstTry == nil { work.firstTry = keys }
         }
         counters.pagesWritten += UInt64(store.database.takePagesWritten())
     }
@@ -207,12 +211,12 @@ final class StoreWorker {
         let done = work
         work = StoreWork()
         if let commit = done.commit {
-            for (token, ids) in zip(commit.tokens, outcome.outboxIDs) {
-                events.append(.committed(token: token.token, outboxIDs: ids))
+            for (token, ids) in commit.answers(outcome.outboxIDs) {
+                events.append(.committed(token: token, outboxIDs: ids))
             }
         }
         if done.checkpoint != nil || done.commit?.presence != nil { lastPresenceWrite = now }
-        if outcome.stamped { delivery.lookAgain() }
+        if outcome.unblocked { delivery.lookAgain() }
         counters.superseded += outcome.superseded
         counters.refusedRows += outcome.refused
         counters.dropped = counters.dropped + outcome.dropped
@@ -226,8 +230,12 @@ final class StoreWorker {
     }
 
     private func writeFailed(_ error: DatabaseError, at now: MonotonicInstant) {
-        for token in work.commit?.tokens ?? [] {
-            events.append(.failed(token: token.token, error, willRetry: error.isPassing || error.isDamage))
+        let willRetry = error.isPassing || error.isDamage
+        // Said at the first try alone, or the answers would fill the memory that is spared here.
+        if work.firstTry == nil || !willRetry {
+            for token in work.commit?.tokens ?? [] {
+                events.append(.failed(token: token.token, error, willRetry: willRetry))
+            }
         }
         if error.isDamage || error.isMoved {
             // Opening inspects the file, and sets it aside if it has to.
@@ -293,7 +301,7 @@ final class StoreWorker {
         do throws(DatabaseError) {
             let withheld = work.acknowledged.union(work.refused.map(\.id))
             let rows = try delivery.next(
-                from: store.database, before: work.firstTry?.outbox ?? .max, except: withheld)
+                from: store.database, before: work.firstTry?.outbox ?? store.nextKeys.outbox, except: withheld)
             if !rows.isEmpty { events.append(.deliver(rows)) }
         } catch {
             readFailed(error, at: now)

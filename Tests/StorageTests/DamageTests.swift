@@ -130,6 +130,33 @@ import Testing
         #expect(try check(directory, "one bit") == (true, 1))
     }
 
+    @Test func `the power may go while a damaged file is replaced: nothing that was good is lost`() throws {
+        let damaged = try filled(closed: true)
+        var bytes = try FileManagerShim.bytes(of: damaged.database)
+        let needle = Array("\"n\":42}".utf8)
+        let found = try #require(bytes.indices.first { bytes[$0...].starts(with: needle) })
+        bytes[found + 4] ^= 1
+        try FileManagerShim.write(bytes, to: damaged.database)
+        var cuts = 0
+        for operation in 1... {
+            let directory = try damaged.copy()
+            let cut = FaultySQLite()
+            cut.cutPower(atOperation: UInt64(operation), seed: UInt32(operation))
+            // Alone in its scope: it holds the lock of the directory as long as it lives.
+            do {
+                let store = Harness(directory.path) { $0.vfs = cut.name }
+                store.send()
+            }
+            guard cut.isDead else { break }
+            cuts += 1
+            let next = Harness(directory.path) { $0.vfs = disk.name }
+            next.send(.window(1000))
+            #expect(next.events.unavailable.isEmpty, "cut \(operation)")
+            #expect(next.events.delivered.count == 54, "cut \(operation)")
+        }
+        #expect(cuts > 20)
+    }
+
     @Test func `a file that grows old names does not fill the card`() throws {
         let directory = try TemporaryDirectory()
         for _ in 0..<12 {

@@ -155,4 +155,48 @@ import Testing
         #expect(store.events.failed.map(\.willRetry) == [false])
         #expect(store.events.committed == [2])
     }
+
+    @Test func `a full disk answers each commit once, and forgets whom to answer before memory fills`() {
+        let store = harness { $0.memoryLimit = 100 }
+        store.send()
+        disk.set(.diskFull)
+        for token in 1...1000 {
+            store.send(.commit(token: UInt64(token), [.value(key: "mode", [UInt8(token % 256)])]))
+            store.clock.advance(by: .seconds(1))
+        }
+        #expect(store.events.failed.map(\.token) == [1])
+        disk.set(.none)
+        store.pass(.seconds(60))
+        store.send()
+        #expect(store.events.committed.last == 1000)
+        #expect(store.events.committed.count <= 101)
+        store.stop()
+        let second = Harness(directory.path)
+        second.send()
+        #expect(second.snapshot?.values == ["mode": [232]])
+    }
+
+    @Test func `a checkpoint does not overtake a commit that waits`() throws {
+        let store = harness()
+        store.send()
+        disk.set(.diskFull)
+        store.send(.commit(token: 1, [.message(message("1")), .presence(presence([1]))]))
+        store.send(.commit(token: 2, [.message(message("2")), .presence(presence([2]))]))
+        // It holds what commit 2 decided, whose message is still in the mailbox.
+        store.send(.checkpoint(presence([3])))
+        disk.set(.none)
+        store.pass(.seconds(1))
+        // Commit 1 is written, commit 2 not yet taken: a crash now.
+        #expect(store.events.committed == [1])
+        let copy = try directory.copy()
+        let second = Harness(copy.path)
+        second.send(.window(5))
+        #expect(second.events.delivered.map(\.text) == ["1"])
+        #expect(second.snapshot?.presence?.state == [1])
+        store.send()
+        store.stop()
+        let third = Harness(directory.path)
+        third.send()
+        #expect(third.snapshot?.presence?.state == [3])
+    }
 }

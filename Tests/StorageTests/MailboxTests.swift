@@ -1,0 +1,75 @@
+import Beacon
+import Testing
+
+@testable import Storage
+
+@Suite struct MailboxTests {
+    /// What waits (T transition, L location, S state, O other, H history entry), how many have room, and
+    /// what stays.
+    @Test(arguments: [
+        ("T L S O H", 5, "T L S O H"),
+        ("T L S O H", 4, "T S O H"),
+        ("T L S O H", 3, "T O H"),
+        ("T L S O H", 2, "T H"),
+        ("T L S O H", 1, "T"),
+        ("L T L T L", 3, "T T L"),
+        ("H T H T H", 3, "T T H"),
+        ("T T T", 1, "T"),
+        ("L L L", 0, ""),
+    ])
+    func `memory gives up locations first and transitions last`(waiting: String, room: Int, stays: String) {
+        var commit = PendingCommit()
+        for (offset, word) in waiting.split(separator: " ").enumerated() {
+            let change: StoreChange =
+                switch word {
+                case "T": .message(message("T", kind: .transition))
+                case "L": .message(message("L", kind: .location))
+                case "S": .message(message("S", kind: .state))
+                case "O": .message(message("O", kind: .other))
+                default: .history(entry("H"))
+                }
+            commit.add(token: UInt64(offset), [change])
+        }
+        let dropped = commit.shed(toCount: room, bytes: .max)
+        let kept =
+            commit.messages.map { String(decoding: $0.message.payload, as: UTF8.self) } + commit.history.map(\.name)
+        #expect(kept.sorted() == stays.split(separator: " ").map(String.init).sorted())
+        #expect(Int(dropped.total) + kept.count == waiting.split(separator: " ").count)
+    }
+
+    @Test func `answers keep their places though messages in between were dropped`() {
+        var commit = PendingCommit()
+        commit.add(token: 5, [.message(message("a")), .message(message("L", kind: .location)), .message(message("b"))])
+        commit.add(token: 6, [.message(message("c"))])
+        _ = commit.shed(toCount: 3, bytes: .max)
+        let answers = commit.answers([10, 11, 12])
+        #expect(answers.map(\.token) == [5, 6])
+        #expect(answers.map(\.ids) == [[10, nil, 11], [12]])
+    }
+
+    @Test func `a flood of large messages keeps memory within the limit`() {
+        var mailbox = StoreMailbox(countLimit: 1000, byteLimit: 100_000, payloadLimit: 50_000)
+        let large = message(String(repeating: "x", count: 900), kind: .location)
+        for token in 0..<100_000 {
+            mailbox.append(.commit(token: UInt64(token), [.message(large)]))
+            #expect(mailbox.pending <= 1000 && mailbox.pendingBytes <= 100_000)
+        }
+        let mail = mailbox.take(withCommit: true)
+        #expect((mail.commit?.tokens.count ?? 0) <= 1000)
+        #expect(Int(mail.dropped.locations) + (mail.commit?.count ?? 0) == 100_000)
+        #expect(mailbox.pending == 0)
+    }
+
+    @Test func `of regions and presence only the newest waits`() {
+        var mailbox = StoreMailbox(countLimit: 10, byteLimit: 1000, payloadLimit: 1000)
+        for number in 0..<1000 {
+            mailbox.append(
+                .commit(
+                    token: UInt64(number),
+                    [.regions(tracker: "t", [region("\(number)")]), .presence(presence([UInt8(number % 256)]))]))
+        }
+        let commit = mailbox.take(withCommit: true).commit
+        #expect(commit?.regions == ["t": [region("999")]])
+        #expect(commit?.presence?.state == [231])
+    }
+}
