@@ -1,0 +1,85 @@
+import Glibc
+import TestSupport
+
+/// The program itself, as this build made it, with a configuration and a state of its own.
+final class GatewayProcess {
+    static let fixtures: String = {
+        // Tests/IntegrationTests/GatewayProcess.swift
+        let parts = #filePath.split(separator: "/").dropLast(2)
+        return "/" + parts.joined(separator: "/") + "/Fixtures"
+    }()
+
+    /// Beside the test runner.
+    static var program: String {
+        get throws {
+            var buffer = [CChar](repeating: 0, count: 4096)
+            let count = readlink("/proc/self/exe", &buffer, buffer.count)
+            guard count > 0 else { throw SupportError("/proc/self/exe cannot be read") }
+            let runner = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let path = runner.split(separator: "/").dropLast().joined(separator: "/")
+            return "/\(path)/ibeacon-gateway"
+        }
+    }
+
+    let directory: TemporaryDirectory
+    private(set) var process: ChildProcess?
+
+    /// - Parameter members: of the configuration, JSON5 without the outer braces.
+    init(_ members: String, port: UInt16, in directory: TemporaryDirectory? = nil) throws {
+        self.directory = try directory ?? TemporaryDirectory()
+        try configure(members, port: port)
+    }
+
+    func configure(_ members: String, port: UInt16) throws {
+        try directory.write(
+            """
+            {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane", deviceId: "hall", tid: "jh",
+             http: null, \(members)}
+            """, to: "config.json")
+    }
+
+    var arguments: [String] { ["--config", directory.file("config.json"), "--state-dir", directory.file("state")] }
+
+    func start() throws {
+        process = try ChildProcess(try Self.program, arguments + ["--verbose", "run"], output: directory.file("log"))
+    }
+
+    /// SIGTERM, and its exit status.
+    func stop() -> Int32 {
+        process?.send(SIGTERM)
+        return process?.wait() ?? -1
+    }
+
+    func kill() {
+        process?.send(SIGKILL)
+        process?.wait()
+    }
+
+    var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }
+
+    func says(_ text: String, within limit: Duration = .seconds(20)) -> Bool {
+        eventually(within: limit) { log.contains(text) }
+    }
+
+    /// What another command of the program prints.
+    func ask(_ words: String...) throws -> String {
+        try run(try Self.program, arguments + words)
+    }
+}
+
+extension Subscriber {
+    /// `topic payload`, the payload as text with every time replaced by T.
+    var timeless: [String] {
+        lines.map { "\($0.topic) \(withoutTimes($0.text))" }
+    }
+}
+
+/// `"tst":123` and `"since":123` without their numbers: what differs between two runs.
+func withoutTimes(_ text: String) -> String {
+    var result = text
+    for member in ["\"tst\":", "\"since\":", "\"created_at\":"] {
+        let parts = result.split(separator: member, omittingEmptySubsequences: false)
+        result = parts.dropFirst().reduce(String(parts.first ?? "")) { $0 + member + "T" + $1.drop(while: \.isNumber) }
+    }
+    return result
+}
