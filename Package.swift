@@ -73,6 +73,8 @@ let package = Package(
         tests("ScanningTests", ["Beacon", "Scanning"]),
         tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
         tests("RuntimeTests", ["Beacon", "Runtime"]),
+        // SQLite's file layer, broken on command.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests("MessagingTests", ["Messaging", "OwnTracks"]),
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],

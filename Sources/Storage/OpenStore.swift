@@ -48,7 +48,6 @@ final class OpenStore {
         var outboxIDs: [Int64?] = []
         /// Rows that waited for the clock do so no more: what waited behind them can go.
         var unblocked = false
-        var unrendered = 0
         var superseded: UInt64 = 0
         var refused: UInt64 = 0
         var dropped = DropCounts()
@@ -80,11 +79,7 @@ final class OpenStore {
             }
             if let clock = boot.wallClock, work.clock != nil || book.unstamped > 0 {
                 let stamping = Stamping(boot: boot.id, restamp: settings.restamp)
-                let unrendered = try stamping.run(clock, at: now, on: database, &book)
-                for id in unrendered {
-                    try outbox.refuse(id, reason: "its time could not be corrected", in: database, &book)
-                }
-                outcome.unrendered = unrendered.count
+                try stamping.run(clock, at: now, on: database, &book)
             }
             if let before = work.pruneBefore {
                 try database.run("DELETE FROM history WHERE tst < ?1 AND stamp <> 0", .integer(before))

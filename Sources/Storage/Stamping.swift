@@ -10,13 +10,11 @@ struct Stamping {
     /// - Parameters:
     ///   - reading: The wall clock of this boot.
     ///   - now: When the messages are rendered again.
-    /// - Returns: Rows that nobody could render; the caller sets them aside.
     func run(
         _ reading: WallClockReading, at now: MonotonicInstant, on database: borrowing Database,
         _ book: inout OutboxBook
-    ) throws(DatabaseError) -> [Int64] {
+    ) throws(DatabaseError) {
         let timeline = try Self.timeline(database)
-        var unrendered: [Int64] = []
         let waiting = try ids("SELECT id FROM outbox WHERE stamp = 0 ORDER BY id", in: database)
         for id in waiting {
             guard var row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
@@ -27,10 +25,8 @@ struct Stamping {
             let request = Restamp(
                 message: row.message, happened: happened, renderedAt: reading.epochSeconds(at: now),
                 isEstimated: isEstimated)
-            guard let payload = restamp(request) else {
-                unrendered.append(id)
-                continue
-            }
+            // What holds no time goes as it is.
+            let payload = restamp(request) ?? row.message.payload
             book.bytes += payload.count - row.message.payload.count
             book.unstamped -= 1
             row.message.payload = payload
@@ -38,7 +34,6 @@ struct Stamping {
             try database.insert(row)
         }
         try stampHistory(reading, at: now, timeline, on: database)
-        return unrendered
     }
 
     private func stampHistory(

@@ -8,7 +8,8 @@ package struct StoreSettings: Sendable {
     package var boot: String
     /// Reads CLOCK_BOOTTIME, on the store's thread.
     package var now: @Sendable () -> MonotonicInstant
-    /// Renders a message again with the right times, on the store's thread.
+    /// Renders a message again with the right times, on the store's thread; nil if there is no time in
+    /// it, and it goes as it is.
     package var restamp: @Sendable (Restamp) -> [UInt8]?
 
     /// Messages in the outbox: at ten transitions an hour a year of an absent broker.

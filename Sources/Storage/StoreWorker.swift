@@ -220,9 +220,6 @@ final class StoreWorker {
         counters.superseded += outcome.superseded
         counters.refusedRows += outcome.refused
         counters.dropped = counters.dropped + outcome.dropped
-        if outcome.unrendered > 0 {
-            say(.error, "\(outcome.unrendered) messages whose time could not be corrected are set aside")
-        }
         if outcome.dropped.total > 0 {
             let text = "no more room; dropped from the disk: \(outcome.dropped) (\(counters.dropped) so far)"
             say(outcome.dropped.transitions > 0 ? .error : .warning, text)

@@ -46,6 +46,7 @@ import Testing
     /// - Returns: Whether the damage was noticed.
     private func check(_ directory: TemporaryDirectory, _ what: Comment) throws -> (noticed: Bool, lost: Int) {
         let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.begin()
         store.send(.window(1000))
         store.pass(.seconds(1))
         guard let snapshot = store.snapshot else {
@@ -150,6 +151,7 @@ import Testing
             guard cut.isDead else { break }
             cuts += 1
             let next = Harness(directory.path) { $0.vfs = disk.name }
+            next.begin()
             next.send(.window(1000))
             #expect(next.events.unavailable.isEmpty, "cut \(operation)")
             #expect(next.events.delivered.count == 54, "cut \(operation)")

@@ -34,6 +34,7 @@ import Testing
             acknowledged.formUnion(said.filter { $0.hasPrefix("a ") }.compactMap { Int($0.dropFirst(2)) })
 
             let store = Harness(directory.path, boot: "boot")
+            store.begin()
             store.send(.window(1_000_000))
             #expect(store.events.notices.isEmpty, "round \(round)")
             let state = store.snapshot?.presence.map { String(decoding: $0.state, as: UTF8.self) } ?? "0"

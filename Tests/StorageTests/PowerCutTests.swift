@@ -21,6 +21,7 @@ import Testing
             $0.acknowledgementDelay = .seconds(3)
         }
         var told = Told()
+        store.begin()
         store.send(.window(4))
         for number in 1...30 where !disk.isDead {
             told.tried = number
@@ -70,6 +71,7 @@ import Testing
     private func check(_ directory: TemporaryDirectory, _ told: Told, _ what: Comment) throws {
         let disk = FaultySQLite()
         let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.begin()
         store.send(.window(1000))
         #expect(store.events.notices.isEmpty, what)
         let count = Int(store.snapshot?.presence?.state.first ?? 0)

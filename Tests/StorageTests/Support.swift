@@ -43,7 +43,7 @@ final class TestClock: Sendable {
 /// Renders `happened` (and `~` if estimated) in place of `?`.
 @Sendable func renderTime(_ restamp: Restamp) -> [UInt8]? {
     let text = String(decoding: restamp.message.payload, as: UTF8.self)
-    guard text != "unrenderable" else { return nil }
+    guard text != "no time" else { return nil }
     let time = (restamp.isEstimated ? "~" : "") + "\(restamp.happened)"
     return Array(text.replacingOccurrences(of: "?", with: time).utf8)
 }
@@ -82,6 +82,20 @@ final class Harness {
     func pass(_ duration: Duration) -> [StoreEvent] {
         clock.advance(by: duration)
         return send()
+    }
+
+    /// Opens the store where another one of this process has just gone.
+    ///
+    /// A test beside this one may be starting a process: its copy of our descriptors, until it becomes
+    /// the other program, holds the directory's lock a moment longer.
+    func begin() {
+        send()
+        for _ in 0..<100_000 where events.opened == nil {
+            guard case .inUse? = events.unavailable.last?.error else { return }
+            sched_yield()
+            pass(.seconds(1))
+        }
+        events.removeAll { if case .unavailable = $0 { true } else if case .recovered = $0 { true } else { false } }
     }
 
     /// Ends in order.
