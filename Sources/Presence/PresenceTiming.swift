@@ -29,7 +29,7 @@ package enum PresenceTiming {
     // MARK: The price of waiting
 
     /// False leaves per hour that one more advertisement's wait must save, or silence is believed.
-    package static let savedByWaiting: Float = 0.03
+    package static let savedByWaiting: Float = 0.015
     /// False leaves per hour that are not exceeded for the sake of speed.
     package static let mostFalseLeaves: Float = 0.3
 

@@ -87,7 +87,7 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
     private static let firstGuess: Float = 0.5
     private static let firstGuessWeight: Float = 2
     /// A class of which nothing is known is a little worse than the one before it: losses cluster.
-    private static let decline: Float = 0.87
+    private static let decline: Float = 0.93
     /// Sightings that this counts for.
     private static let priorWeight: Float = 8
     /// From the fifth missed advertisement on it is a shadow rather than chance.

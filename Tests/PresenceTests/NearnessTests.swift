@@ -1,0 +1,89 @@
+import Beacon
+import Presence
+import Regions
+import Testing
+
+@Suite("Nearness")
+struct NearnessTests {
+    private static let room = region("room", enterRSSI: -65, leaveRSSI: -75)
+
+    @Test("A weak beacon does not enter, a strong one does as soon as a second sighting agrees")
+    func enters() {
+        var simulation = Simulation([Self.room])
+        for second in 1...20 { simulation.hear(sighting(rssi: -80), at: Double(second)) }
+        #expect(simulation.events.isEmpty)
+        for second in 21...26 { simulation.hear(sighting(rssi: -50), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+        #expect(simulation.events[0].seconds <= 25)
+    }
+
+    @Test("Between the two thresholds nothing changes, from either side")
+    func hysteresis() {
+        var simulation = Simulation([Self.room])
+        for second in 1...10 { simulation.hear(sighting(rssi: -70), at: Double(second)) }
+        #expect(simulation.events.isEmpty)
+        for second in 11...20 { simulation.hear(sighting(rssi: -50), at: Double(second)) }
+        for second in 21...60 { simulation.hear(sighting(rssi: -70), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+        for second in 61...80 { simulation.hear(sighting(rssi: -90), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room")), .left(key("room"))])
+    }
+
+    @Test("One outlier neither enters nor leaves", arguments: [Int8(-30), 20, -110, 127])
+    func outlier(value: Int8) {
+        var simulation = Simulation([Self.room, region("far", enterRSSI: -20)])
+        for tenth in 1...100 { simulation.hear(sighting(rssi: -60), at: Double(tenth) / 10) }
+        simulation.hear(sighting(rssi: value), at: 10.1)
+        for tenth in 102...200 { simulation.hear(sighting(rssi: -60), at: Double(tenth) / 10) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+    }
+
+    @Test("Without a threshold, weak sightings prove presence")
+    func weakIsPresent() {
+        var simulation = Simulation([region("a")])
+        for second in 1...100 { simulation.hear(sighting(rssi: -100), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("a"))])
+    }
+
+    @Test("A level that fell and then fell silent leaves after the dwell, not after the silence")
+    func fadesAway() throws {
+        var simulation = Simulation([region("room", leave: .after(.seconds(100)), enterRSSI: -65, leaveRSSI: -75)])
+        for tenth in 1...100 { simulation.hear(sighting(rssi: -50), at: Double(tenth) / 10) }
+        for tenth in 101...140 where simulation.leaves.isEmpty {
+            simulation.hear(sighting(rssi: -85), at: Double(tenth) / 10)
+            if tenth == 135 { break }
+        }
+        simulation.run(to: 200)
+        let leave = try #require(simulation.leaves.first)
+        #expect(leave < 20)
+    }
+
+    @Test("A person in the doorway does not flap")
+    func doorway() {
+        var random = Random(21)
+        var simulation = Simulation([region("room", enterRSSI: -66, leaveRSSI: -74)])
+        for tenth in 1...36_000 {
+            let noise = Int8((random.unit() + random.unit() + random.unit() - 1.5) * 12)
+            simulation.hear(sighting(rssi: -70 + noise), at: Double(tenth) / 10)
+        }
+        #expect(simulation.events.count <= 1)
+    }
+
+    @Test("Only enterRSSI: what came near stays until silence")
+    func enterOnly() {
+        var simulation = Simulation([region("room", enterRSSI: -60)])
+        for second in 1...10 { simulation.hear(sighting(rssi: -50), at: Double(second)) }
+        for second in 11...100 { simulation.hear(sighting(rssi: -95), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+    }
+
+    @Test("A sighting without RSSI proves no nearness, and takes none away")
+    func noRSSI() {
+        var simulation = Simulation([Self.room])
+        for second in 1...10 { simulation.hear(sighting(rssi: nil), at: Double(second)) }
+        #expect(simulation.events.isEmpty)
+        for second in 11...20 { simulation.hear(sighting(rssi: -50), at: Double(second)) }
+        for second in 21...40 { simulation.hear(sighting(rssi: nil), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+    }
+}

@@ -1,0 +1,106 @@
+import Beacon
+import Presence
+import Regions
+import Testing
+
+@Suite("Regions")
+struct RegionTests {
+    @Test("A region is left when the last of its beacons is gone")
+    func severalBeacons() {
+        var random = Random(1)
+        var simulation = Simulation([region("a")])
+        simulation.hear(sighting(1), at: 1)
+        simulation.advertise(2, every: 1, until: 300, &random)
+        #expect(simulation.events.map(\.change) == [.entered(key("a"))])
+        simulation.run(to: 600)
+        #expect(simulation.events.map(\.change) == [.entered(key("a")), .left(key("a"))])
+    }
+
+    @Test("A beacon in several regions enters and leaves each, in the order of the regions")
+    func overlapping() {
+        var simulation = Simulation([
+            region("exact", major: 1, minor: 1), region("minor", minor: 1), region("all"), region("other", major: 2),
+        ])
+        simulation.hear(at: 1)
+        simulation.run(to: 600)
+        #expect(
+            simulation.events.map(\.change) == [
+                .entered(key("exact")), .entered(key("minor")), .entered(key("all")), .left(key("exact")),
+                .left(key("minor")), .left(key("all")),
+            ])
+    }
+
+    @Test("A region that goes while inside is left, one that stays keeps its state, a new one is entered when heard")
+    func replaced() {
+        var simulation = Simulation([region("a", major: 1), region("b")])
+        simulation.hear(at: 1)
+        simulation.handle(.regions([region("c"), region("b")]))
+        #expect(simulation.events.last?.change == .left(key("a")))
+        #expect(simulation.engine.isInside(key("b")))
+        #expect(!simulation.engine.isInside(key("c")))
+        simulation.hear(at: 2)
+        #expect(simulation.events.count == 4)
+        #expect(simulation.engine.isInside(key("c")))
+    }
+
+    @Test("A region whose pattern changes is left")
+    func patternChanged() {
+        var simulation = Simulation([region("a")])
+        simulation.hear(at: 1)
+        simulation.handle(.regions([region("a", major: 1)]))
+        #expect(simulation.events.map(\.change) == [.entered(key("a")), .left(key("a"))])
+    }
+
+    @Test("Invented identities fill the memory to its bound and push nobody out who is inside")
+    func flood() {
+        var simulation = Simulation([region("all", leave: .after(.seconds(1_000_000)))])
+        simulation.hear(at: 1)
+        for number in 0..<(PresenceTiming.mostBeacons + 1000) {
+            let id = BeaconID(uuid: uuid, major: UInt16(2 + number / 60_000), minor: UInt16(number % 60_000))
+            let sighting = Sighting(
+                beacon: id, measuredPower: MeasuredPower(dBm: -59), rssi: nil, receiver: Receiver(index: 0))
+            _ = simulation.engine.handle(.sighting(sighting), at: at(2))
+        }
+        #expect(simulation.engine.droppedSightings == 1001)
+        #expect(simulation.engine.explain(key("all"), at: at(3)).count == PresenceTiming.mostBeacons)
+        #expect(simulation.engine.explain(key("all"), at: at(3)).first?.beacon == beacon(1))
+    }
+
+    @Test("Beacons that are gone make room for new ones")
+    func roomForNew() {
+        var simulation = Simulation([region("all", leave: .after(.seconds(1)))])
+        for number in 0..<PresenceTiming.mostBeacons { simulation.hear(sighting(UInt16(number)), at: 1) }
+        simulation.run(to: 10)
+        simulation.hear(sighting(60_000), at: 11)
+        #expect(simulation.engine.droppedSightings == 0)
+        #expect(simulation.engine.explain(key("all"), at: at(11)).map(\.beacon) == [beacon(60_000)])
+        #expect(simulation.engine.isInside(key("all")))
+    }
+
+    @Test("Why a beacon is inside: last heard, interval, share heard, expected leave")
+    func explained() throws {
+        var random = Random(12)
+        var simulation = Simulation([region("a")])
+        simulation.advertise(every: 0.5, until: 600, heard: 0.8, &random)
+        let last = simulation.now
+        let why = try #require(simulation.engine.explain(key("a"), at: at(last + 1)).first)
+        #expect(why.isNear)
+        let link = try #require(why.links.first)
+        #expect(link.silence == .seconds(1))
+        #expect(abs(link.interval?.inSeconds ?? 0 - 0.505) < 0.52)
+        #expect((0.75...0.85).contains(link.shareHeard))
+        #expect(link.isRhythmKnown && link.isListening && !link.isMoving)
+        simulation.run(to: last + 60)
+        let expected = try #require(why.expectedLeave)
+        #expect(simulation.leaves == [Double(expected.nanoseconds) / 1e9])
+    }
+
+    @Test("Nobody listening: no leave is expected")
+    func nobodyListens() throws {
+        var simulation = Simulation([region("a")])
+        simulation.hear(at: 1)
+        simulation.handle(.listening(Receiver(index: 0), false))
+        let why = try #require(simulation.engine.explain(key("a"), at: at(5)).first)
+        #expect(why.isNear && why.expectedLeave == nil)
+    }
+}
