@@ -34,7 +34,8 @@ func makeScanner(
 let host = PollHost()
 let tally = Tally(host)
 let way = CommandLine.arguments.dropFirst().first ?? ""
-let selection = AdapterSelection(CommandLine.arguments.dropFirst(2).first ?? "all") ?? .all
+let chosen = CommandLine.arguments.dropFirst(2).compactMap { AdapterSelection($0) }
+let selection = chosen.isEmpty ? AdapterSelection.all : .anyOf(chosen)
 signal(SIGTERM) { _ in isEnding = 1 }
 signal(SIGINT) { _ in isEnding = 1 }
 do throws(ScannerError) {
