@@ -17,6 +17,7 @@ async def main():
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     async with BleakScanner(heard):
+        print("ready", flush=True)
         await ended.wait()
 
 

@@ -68,6 +68,8 @@ int main(int argc, char **argv)
             perror("write");
     }
     long reports = 0;
+    puts("ready");
+    fflush(stdout);
     signal(SIGTERM, on_signal);
     uint8_t b[2048];
     for (double end = now() + atof(argv[3]); now() < end && !is_ending;) {

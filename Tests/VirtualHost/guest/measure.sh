@@ -6,8 +6,7 @@ cpu_of() { awk '{ print ($14 + $15) * 10 }' "/proc/$1/stat"; }
 cpu_of_bus() { cpu_of "$(cat /run/dbus.pid)"; }
 counted() { sed -n "s/.*\b$1=\([0-9.]*\).*/\1/p" "$2" | tail -n 1; }
 
-# The scan that serves others is on already where somebody else scans.
-is_in_use() { grep ' scan o' /out/first.log | tail -n 1 | grep -q 'scan on'; }
+is_ready() { grep -q 'ready\|listening hci0 on' /run/measured || [ "${name%% *}" = btmon ]; }
 
 # measure NAME RATE COMMAND...: the command runs until SIGTERM and prints reports=N. What it costs to start is not
 # counted.
@@ -16,7 +15,7 @@ measure() {
     shift 2
     "$@" >/run/measured 2>/out/measured.errors &
     pid=$!
-    wait_for 90 is_in_use
+    wait_for 120 is_ready || echo "$name is not ready: $(tail -n 1 /out/measured.errors)"
     sleep 3
     before=$(stat_of first sent)
     cpu=$(cpu_of "$pid") daemon=$(cpu_of "$BLUETOOTHD") bus=$(cpu_of_bus)
