@@ -31,7 +31,7 @@ final class AdapterWatch {
     func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
         status.reports += 1
         status.lastHeard = now
-        health.heard(report.address, at: now)
+        health.heard(report, at: now)
         output?.heard(report, data: data, by: status.receiver, at: now)
     }
 
@@ -56,7 +56,7 @@ final class AdapterWatch {
     func tick(at now: MonotonicInstant) {
         if let advice = health.tick(at: now) { follow(advice, at: now) }
         guard isScanning else { return }
-        let reason = health.isDoubtful ? "the controller may have failed" : "reports come again"
+        let reason = health.isDoubtful ? "the controller may have failed" : "the controller is well"
         tell(!health.isDoubtful, because: reason, at: now)
     }
 

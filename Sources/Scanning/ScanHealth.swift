@@ -4,8 +4,9 @@ package import Beacon
 ///
 /// Silence alone proves nothing, so it never leads to a reset. It leads to a harmless question to the
 /// controller (a probe). Who does not answer hangs, and is reset. Who answers may still be deaf; that is
-/// believed only where several advertisers, each with a steady rhythm, fell silent in the same moment: then
-/// the scan is started afresh, and if that does not help, the controller is reset, once for each such moment.
+/// believed only where several advertisers, each with a steady rhythm and well heard, fell silent in the same
+/// moment: then the scan is started afresh, and if that does not help, the controller is reset, once for each such
+/// moment. (Beacons that are carried away together fall silent in one moment too, but faintly.)
 /// A quiet controller that answers has its scan started afresh now and then, which costs milliseconds.
 package struct ScanHealth: Sendable {
     package enum Advice: Hashable, Sendable {
@@ -53,9 +54,9 @@ package struct ScanHealth: Sendable {
     /// True between suspicion and proof of health: absence must not be counted meanwhile.
     package var isDoubtful: Bool { isSuspected }
 
-    /// One report from `address`. Called for every report, so it is constant time and allocates nothing.
-    package mutating func heard(_ address: DeviceAddress, at now: MonotonicInstant) {
-        rhythms.heard(address, at: now)
+    /// One report. Called for every report, so it is constant time and allocates nothing.
+    package mutating func heard(_ report: AdvertisingReport, at now: MonotonicInstant) {
+        rhythms.heard(report, at: now)
         lastHeard = now
     }
 
@@ -173,6 +174,8 @@ struct AdvertiserRhythms: Sendable {
         /// Smoothed time between two reports, in nanoseconds.
         var interval: Int64 = 0
         var reports: UInt32 = 0
+        /// Smoothed signal strength, in 1/4 dBm.
+        var strength: Int32 = 0
     }
 
     /// Reports before a rhythm is believed.
@@ -182,10 +185,16 @@ struct AdvertiserRhythms: Sendable {
     /// Missed reports in a row that are no accident; at half of all packets lost, 1 in 64 for one advertiser.
     private static let missedReports: Int64 = 6
     private static let shortestSilence: Int64 = 3_000_000_000
+    /// Fainter advertisers may just have gone out of range; −80 dBm is well above what any receiver needs.
+    private static let faintest: Int32 = -80
+    /// Stands for the strength where the controller gives none: such a report proves nothing here.
+    private static let unknownStrength: Int8 = -127
 
     private var slots = InlineArray<16, Advertiser>(repeating: Advertiser())
 
-    mutating func heard(_ address: DeviceAddress, at now: MonotonicInstant) {
+    mutating func heard(_ report: AdvertisingReport, at now: MonotonicInstant) {
+        let address = report.address
+        let strength = Int32((report.rssi?.dBm ?? Self.unknownStrength))
         // Addresses of one maker often differ in the low bits only, so those choose the slot.
         let slot = Int(truncatingIfNeeded: (address.value ^ address.value >> 8) & 15)
         if slots[slot].address == address.value, slots[slot].reports > 0 {
@@ -193,8 +202,10 @@ struct AdvertiserRhythms: Sendable {
             slots[slot].interval += (interval - slots[slot].interval) / (slots[slot].reports == 1 ? 1 : 4)
             slots[slot].reports &+= 1
             slots[slot].lastHeard = now
+            slots[slot].strength += strength - slots[slot].strength / 4
         } else {
-            slots[slot] = Advertiser(address: address.value, lastHeard: now, interval: 0, reports: 1)
+            slots[slot] = Advertiser(
+                address: address.value, lastHeard: now, interval: 0, reports: 1, strength: strength * 4)
         }
     }
 
@@ -207,7 +218,9 @@ struct AdvertiserRhythms: Sendable {
         var steady = 0
         for index in slots.indices {
             let one = slots[index]
-            guard one.reports >= Self.enoughReports, one.interval <= Self.slowestInterval else { continue }
+            guard one.reports >= Self.enoughReports, one.interval <= Self.slowestInterval,
+                one.strength / 4 >= Self.faintest
+            else { continue }
             // Those that had left before the moment in question say nothing about it.
             guard last - one.lastHeard.nanoseconds <= 2 * one.interval + 100_000_000 else { continue }
             let silence = now.nanoseconds - one.lastHeard.nanoseconds

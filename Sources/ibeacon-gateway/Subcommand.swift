@@ -7,6 +7,7 @@ struct Subcommand {
         [
             Subcommand(specification: RunCommand.specification, run: RunCommand.run),
             Subcommand(specification: ReplayCommand.specification, run: ReplayCommand.run),
+            Subcommand(specification: ScanCommand.specification, run: ScanCommand.run),
             Subcommand(specification: RegionsCommand.specification, run: RegionsCommand.run),
             Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),

@@ -8,6 +8,8 @@ private struct Bench {
     var now = MonotonicInstant.zero
     /// Addresses with their intervals.
     var advertisers: [(address: UInt64, interval: Duration)] = []
+    /// dBm
+    var strength: Int8 = -65
     var isDeaf = false
     var isHung = false
     private(set) var advice: [ScanHealth.Advice] = []
@@ -23,7 +25,8 @@ private struct Bench {
             now = now.advanced(by: .milliseconds(100))
             if !isDeaf && !isHung {
                 for one in advertisers where now.nanoseconds % one.interval.nanoseconds == 0 {
-                    health.heard(DeviceAddress(value: one.address, isRandom: true), at: now)
+                    let address = DeviceAddress(value: one.address, isRandom: true)
+                    health.heard(AdvertisingReport(address: address, rssi: RSSI(reported: strength)), at: now)
                 }
             }
             guard now.nanoseconds % 1_000_000_000 == 0 else { continue }
@@ -110,12 +113,23 @@ private struct Bench {
         #expect(bench.health.isDoubtful)
     }
 
-    @Test func resetsOnlyOnceWhenTwoBeaconsLeaveInTheSameMoment() {
+    @Test func resetsOnlyOnceWhenTwoNearBeaconsFallSilentInOneMoment() {
         var bench = Bench([.milliseconds(100), .milliseconds(200)])
         bench.play(.seconds(60))
         bench.advertisers = []
         bench.play(.seconds(3600))
         #expect(bench.resets == 1)
+        #expect(!bench.health.isDoubtful)
+    }
+
+    @Test func leavesAloneWhatIsCarriedAwayTogether() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        bench.strength = -88
+        bench.play(.seconds(5))
+        bench.advertisers = []
+        bench.play(.seconds(3600))
+        #expect(bench.resets == 0)
         #expect(!bench.health.isDoubtful)
     }
 

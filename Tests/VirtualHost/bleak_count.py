@@ -1,6 +1,6 @@
-"""Counts iBeacon reports that a scanner based on bleak gets from bluetoothd. Usage: bleak_count.py SECONDS"""
+"""Counts iBeacon reports that a scanner based on bleak gets from bluetoothd, until SIGTERM."""
 import asyncio
-import sys
+import signal
 
 from bleak import BleakScanner
 
@@ -14,8 +14,11 @@ def heard(_device, advertisement):
 
 
 async def main():
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     async with BleakScanner(heard):
-        await asyncio.sleep(float(sys.argv[1]))
+        print("ready", flush=True)
+        await ended.wait()
 
 
 asyncio.run(main())

@@ -3,12 +3,13 @@
  *   count raw ADAPTER SECONDS      listen on a raw HCI socket while somebody else scans
  *   count mgmt ADAPTER SECONDS     advertisement pattern monitor on the management socket
  *
- * Prints reports, CPU milliseconds of this process, and what the socket dropped.
+ * Ends after that time or at SIGTERM. Prints reports, CPU milliseconds of this process, and what the socket dropped.
  */
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
 #include <bluetooth/hci_lib.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,14 @@
 #include <unistd.h>
 
 enum { CONTROL_CHANNEL = 3, MEMINFO_DROPS = 8, MEMINFO_COUNT = 9 };
+
+static volatile sig_atomic_t is_ending;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    is_ending = 1;
+}
 
 static double now(void)
 {
@@ -59,8 +68,11 @@ int main(int argc, char **argv)
             perror("write");
     }
     long reports = 0;
+    puts("ready");
+    fflush(stdout);
+    signal(SIGTERM, on_signal);
     uint8_t b[2048];
-    for (double end = now() + atof(argv[3]); now() < end;) {
+    for (double end = now() + atof(argv[3]); now() < end && !is_ending;) {
         struct pollfd p = {s, POLLIN, 0};
         if (poll(&p, 1, 100) <= 0)
             continue;

@@ -31,7 +31,9 @@ final class PollHost: ScannerHost {
     }
 
     private var watches: [Watch] = []
+    private var descriptors: [pollfd] = []
     private var timers: [Timer] = []
+    private var nextTimer: MonotonicInstant?
 
     var now: MonotonicInstant {
         var time = timespec()
@@ -42,31 +44,36 @@ final class PollHost: ScannerHost {
     func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
         let watch = Watch(descriptor, handler)
         watches.append(watch)
+        descriptors = []
         return watch
     }
 
     func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
         let timer = Timer(instant, handler)
         timers.append(timer)
+        nextTimer = min(nextTimer ?? instant, instant)
         return timer
     }
 
-    /// One turn: waits for the next thing to happen and lets it happen.
+    /// One turn: waits for the next thing to happen and lets it happen. Cheap enough that what is measured is the
+    /// scanner.
     func turn() {
-        watches.removeAll { $0.isCancelled }
-        timers.removeAll { $0.isCancelled }
-        let next = timers.map(\.due).min() ?? now.advanced(by: .seconds(1))
-        let wait = max(0, min(1000, (now.duration(to: next).nanoseconds + 999_999) / 1_000_000))
-        var descriptors = watches.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        let polled = watches
-        poll(&descriptors, nfds_t(descriptors.count), CInt(wait))
-        for (watch, descriptor) in zip(polled, descriptors) where descriptor.revents != 0 && !watch.isCancelled {
-            watch.handler()
+        if descriptors.isEmpty || watches.contains(where: \.isCancelled) {
+            watches.removeAll { $0.isCancelled }
+            descriptors = watches.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        }
+        let left = now.duration(to: nextTimer ?? now.advanced(by: .seconds(1))).nanoseconds
+        poll(&descriptors, nfds_t(descriptors.count), CInt(max(0, min(1000, (left + 999_999) / 1_000_000))))
+        for index in descriptors.indices where index < descriptors.count && descriptors[index].revents != 0 {
+            // The handlers may add and cancel watches; then the list is made anew at the next turn.
+            guard index < watches.count else { break }
+            if !watches[index].isCancelled { watches[index].handler() }
         }
         let instant = now
-        for timer in timers.filter({ $0.due <= instant }) where !timer.isCancelled {
-            timer.isCancelled = true
-            timer.handler()
-        }
+        guard let nextTimer, nextTimer <= instant else { return }
+        let due = timers.filter { $0.due <= instant && !$0.isCancelled }
+        timers.removeAll { $0.due <= instant || $0.isCancelled }
+        self.nextTimer = timers.map(\.due).min()
+        for timer in due where !timer.isCancelled { timer.handler() }
     }
 }

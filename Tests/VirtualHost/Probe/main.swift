@@ -4,6 +4,7 @@ import Glibc
 import KernelScanning
 import Scanning
 
+// scanner-probe diagnose: what stands in the way of hearing.
 // scanner-probe mgmt|hci|hci-listen|bluez|auto [ADAPTER]: runs one way of scanning until SIGTERM, or until it ends.
 
 /// Set by the signal handler, read by the loop.
@@ -31,10 +32,15 @@ func makeScanner(
     }
 }
 
+if CommandLine.arguments.dropFirst().first == "diagnose" {
+    for finding in RadioDiagnosis.findings() { print(finding.text, finding.cure.map { "-> " + $0 } ?? "") }
+    exit(0)
+}
 let host = PollHost()
 let tally = Tally(host)
 let way = CommandLine.arguments.dropFirst().first ?? ""
-let selection = AdapterSelection(CommandLine.arguments.dropFirst(2).first ?? "all") ?? .all
+let chosen = CommandLine.arguments.dropFirst(2).compactMap { AdapterSelection($0) }
+let selection = chosen.isEmpty ? AdapterSelection.all : .anyOf(chosen)
 signal(SIGTERM) { _ in isEnding = 1 }
 signal(SIGINT) { _ in isEnding = 1 }
 do throws(ScannerError) {
