@@ -83,8 +83,6 @@ let package = Package(
 
         // What tests need beside themselves.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-        // SQLite's file layer, broken on command.
-        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // Writes to a store until it is killed.
         .executableTarget(
             name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
