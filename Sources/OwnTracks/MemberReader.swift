@@ -93,12 +93,24 @@ struct MemberReader {
     }
 
     /// Complains of every member that is in no list.
-    mutating func refuseUnknown(known: some Sequence<String>, ignored: Set<String> = []) {
+    ///
+    /// - Parameters:
+    ///   - known: What is read here.
+    ///   - ignored: What is accepted silently.
+    ///   - topLevel: What exists, but not here.
+    mutating func refuseUnknown(
+        known: some Sequence<String>, ignored: Set<String> = [], topLevel: Set<String> = []
+    ) {
         let known = Set(known)
         // A leading underscore marks what devices tell of a message itself (`_id`, `_build`).
         let unknown = members.keys.filter { !known.contains($0) && !ignored.contains($0) && !$0.hasPrefix("_") }
         for name in unknown.sorted() {
             let shown = shortened(name)
+            guard !topLevel.contains(name) else {
+                problems.append(
+                    ConfigurationProblem(member: path + shown, reason: "it can only be set at the top level"))
+                continue
+            }
             let hint = suggestion(for: name, among: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
             problems.append(ConfigurationProblem(member: path + shown, reason: "there is no such setting\(hint)"))
         }

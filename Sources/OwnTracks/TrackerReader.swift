@@ -22,7 +22,7 @@ struct TrackerReader {
         for own: [String: JSONValue], path: String, below top: [String: JSONValue]
     ) -> MemberReader {
         var checked = MemberReader(own, path: path)
-        checked.refuseUnknown(known: members)
+        checked.refuseUnknown(known: members, topLevel: Set(ConfigurationMember.names))
         var merged = own.filter { $0.value != .null }
         var inherited: Set<String> = []
         // A key of its own, also an empty one, stands against both ways to give one.

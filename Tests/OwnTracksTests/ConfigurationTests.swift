@@ -248,7 +248,7 @@ private func read(_ text: String) throws -> Configuration {
         ("{waypoints: {a: 1}}", "waypoints", "_type is missing"), ("{trackers: {}}", "trackers", "an array of objects"),
         ("{trackers: [5]}", "trackers[0]", "a number does not fit"),
         ("{trackers: [{tit: 'a', deviceId: 'x'}]}", "trackers[0].tit", "did you mean 'tid'"),
-        ("{trackers: [{deviceId: 'x', port: 1}]}", "trackers[0].port", "no such setting"),
+        ("{trackers: [{deviceId: 'x', port: 1}]}", "trackers[0].port", "at the top level"),
         ("{trackers: [{tid: 'a'}]}", "trackers[0].deviceId", "two trackers have the topic 'owntracks/user/pi'"),
         ("{card: 'Kitchen'}", "card", "{name: 'Kitchen'"),
         ("{rangingInterval: 0}", "rangingInterval", "0.1 to 86400, in seconds"),
