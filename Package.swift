@@ -52,6 +52,8 @@ let package = Package(
         adapter("Runtime", ["Beacon", "CSystemd"]),
         library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
         adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
+        library("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
+        adapter("Encryption", ["OwnTracks", "CSodium"]),
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
 
@@ -61,7 +63,7 @@ let package = Package(
             name: "ibeacon-gateway",
             dependencies: [
                 "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "KernelScanning", "BlueZScanning",
-                "Messaging", "Storage", "Runtime", "CGetopt",
+                "Messaging", "Encryption", "Storage", "Runtime", "CGetopt",
             ],
             swiftSettings: settings),
 
@@ -75,6 +77,7 @@ let package = Package(
         tests("RuntimeTests", ["Beacon", "Runtime"]),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        tests("EncryptionTests", ["Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Messaging", "OwnTracks"]),
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],

@@ -13,6 +13,8 @@ package enum Effect: Sendable {
     case record(TransitionRecord)
     /// A tracker's monitoring mode changed: keep it.
     case monitoring(tracker: Int, MonitoringMode)
+    /// Somebody with the right to do so wants other settings: these members over those in force.
+    case reconfigure(JSONValue)
     /// A person may want to know.
     case log(LogEntry)
 }

@@ -19,7 +19,10 @@ extension Gateway {
         case .clearWaypoints: return clearWaypoints(of: received.tracker, at: now)
         case .waypoints: return [waypoints(of: received.tracker, at: now)]
         case .reportLocation: return [location(of: received.tracker, trigger: .requested, at: now)]
-        case .dump, .status, .setConfiguration: return []
+        case .status: return [status(of: received.tracker, at: now)]
+        case .dump: return [dump(of: received.tracker, at: now)]
+        case .setConfiguration(let changes, let waypoints):
+            return (waypoints.map { setWaypoints($0, of: received.tracker, at: now) } ?? []) + [.reconfigure(changes)]
         }
     }
 
@@ -27,6 +30,9 @@ extension Gateway {
         guard configuration.obeysCommands else { return "commands are switched off ('cmd' is false)" }
         if trackers[received.tracker].configuration.encryptionKey != nil, !received.wasEncrypted {
             return "it came unencrypted, and this tracker has an encryption key"
+        }
+        if command.needsRemoteConfiguration, !configuration.allowsRemoteConfiguration {
+            return "'remoteConfiguration' is false"
         }
         // A retained command comes again at every connection; setWaypoints alone bears that.
         if received.isRetained, !command.isSafeToRepeat { return "the broker had retained it" }
@@ -75,20 +81,18 @@ extension Gateway {
             + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
         var effects: [Effect] = [.log(LogEntry(.info, "regions", "regions: \(text)"))]
         guard !difference.isEmpty else { return effects }
-        // The engine decides with the new regions while the old ones still name what is left.
-        let old = trackers[tracker].regions
+        // What is left by this still goes by its old name.
+        trackers[tracker].former = trackers[tracker].regions
         trackers[tracker].regions = regions
-        let monitored = monitoredRegions
-        trackers[tracker].regions = old
-        effects += presence(.regions(monitored), at: now)
-        trackers[tracker].regions = regions
+        effects += monitor(at: now)
+        trackers[tracker].former = nil
         effects.append(.regions(tracker: tracker, regions))
         // What is a beacon region no more has no state to show.
         for region in difference.removed + difference.updated.filter({ !$0.isBeacon }) {
             effects.append(withdrawState(of: region, tracker: tracker))
         }
         for region in difference.inserted + difference.updated where region.isBeacon {
-            effects.append(state(of: region, tracker: tracker, at: now))
+            effects += state(of: region, tracker: tracker, at: now)
         }
         return effects
     }
@@ -107,13 +111,6 @@ extension Gateway {
         publish(
             .reply, of: tracker, on: trackers[tracker].topics.waypoints,
             waypointsMessage(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
-    }
-
-    /// The retained state of every region: after a start, and after each new session with the broker.
-    func announce(at now: MonotonicInstant) -> [Effect] {
-        trackers.indices.flatMap { position in
-            trackers[position].regions.regions.filter(\.isBeacon).map { state(of: $0, tracker: position, at: now) }
-        }
     }
 }
 

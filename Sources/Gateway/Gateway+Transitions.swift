@@ -1,5 +1,5 @@
-internal import Beacon
-internal import OwnTracks
+package import Beacon
+package import OwnTracks
 internal import Presence
 internal import Regions
 
@@ -17,7 +17,9 @@ extension Gateway {
 
     /// Somebody went.
     mutating func leave(_ key: RegionKey, last beacon: BeaconID, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard let region = trackers[key.tracker].regions[rid: key.rid] else { return }
+        guard trackers.indices.contains(key.tracker) else { return }
+        let regions = trackers[key.tracker].former ?? trackers[key.tracker].regions
+        guard let region = regions[rid: key.rid] else { return }
         trackers[key.tracker].occupancy[key.rid] = nil
         let record = TransitionRecord(
             key: key, isEnter: false, name: region.displayName, beacon: beacon, rssi: nil,
@@ -44,7 +46,7 @@ extension Gateway {
                 effects.append(location(of: record.key.tracker, trigger: .beacon, at: now))
             }
         }
-        effects.append(state(of: region, tracker: record.key.tracker, at: now))
+        effects += state(of: region, tracker: record.key.tracker, at: now)
         let verb = record.isEnter ? "entered" : "left"
         effects.append(
             .log(LogEntry(.notice, "transition", "\(verb) \(record.name) (\(region.rid)) by beacon \(record.beacon)")))
@@ -59,30 +61,39 @@ extension Gateway {
     }
 
     /// Where a tracker is, and in which regions.
-    func location(of position: Int, trigger: Location.Trigger, at now: MonotonicInstant) -> Effect {
+    package func location(
+        of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, at now: MonotonicInstant
+    ) -> Effect {
         let tracker = trackers[position]
         let timestamp = wallClock.epochSeconds(at: now)
         let location = Location(
             trigger, trackerID: tracker.configuration.trackerID,
             position: tracker.position(standing: configuration.position),
             timestamp: timestamp,
-            createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag)
+            createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag,
+            pointOfInterest: pointOfInterest)
         return publish(
             .location, of: position, on: tracker.topics.base, location.payload,
             isRetained: configuration.broker.retainsLocations, at: now)
     }
 
     /// The retained state of one region, for those who come later.
-    func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> Effect {
+    ///
+    /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant is to have it: what
+    ///   is kept from the broker in one place must not stand in the clear in another.
+    func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
+        guard tracker.configuration.encryptionKey == nil || configuration.homeAssistant.discovery else { return [] }
         let occupancy = tracker.occupancy[region.rid]
         let state = RegionState(
             isInside: occupancy != nil, since: wallClock.epochSeconds(at: occupancy?.since ?? now),
             description: region.displayName, rssi: occupancy?.rssi)
-        return publish(
-            .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
-            state.payload, isRetained: true,
-            isEncrypted: false, at: now)
+        return [
+            publish(
+                .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
+                state.payload, isRetained: true,
+                isEncrypted: false, at: now)
+        ]
     }
 
     /// A message of a tracker, with the tracker's quality of service.

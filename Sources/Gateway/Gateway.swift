@@ -13,12 +13,19 @@ package struct Gateway: Sendable {
     var engine = PresenceEngine()
     package internal(set) var wallClock: WallClock
     private var latest = MonotonicInstant.zero
+    /// What `status` says of the program and the machine, besides what the gateway knows itself.
+    package var about: [String: JSONValue] = [:]
+    /// The beacon regions in force and the way to find them: for ranging, which presence does not need.
+    var monitored: [MonitoredRegion] = []
+    var index = RegionIndex([])
+    var ranging: RangingThrottle
     /// Whether the state of all regions was told since the start.
     private var hasAnnounced = false
 
     package init(configuration: Configuration, wallClock: WallClock) {
         self.configuration = configuration
         self.wallClock = wallClock
+        ranging = RangingThrottle(interval: configuration.rangingInterval)
         trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
     }
 
@@ -33,7 +40,8 @@ package struct Gateway: Sendable {
         switch input {
         case .sighting(let sighting):
             counters.sightings += 1
-            return presence(.sighting(sighting), at: now)
+            guard configuration.ranging else { return presence(.sighting(sighting), at: now) }
+            return presence(.sighting(sighting), at: now) + range(sighting, at: now)
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
         case .tick:
@@ -45,7 +53,9 @@ package struct Gateway: Sendable {
             return presence(.tick, at: now) + obey(command, at: now)
         case .brokerConnected(let isNew):
             defer { hasAnnounced = true }
-            return presence(.tick, at: now) + (isNew || !hasAnnounced ? announce(at: now) : [])
+            return presence(.tick, at: now) + (isNew || !hasAnnounced ? announce(at: now, isAgain: hasAnnounced) : [])
+        case .homeAssistantStarted:
+            return presence(.tick, at: now) + announce(at: now, isAgain: true)
         case .configuration(let configuration):
             return presence(.tick, at: now) + reconfigure(configuration, at: now)
         }
@@ -53,10 +63,18 @@ package struct Gateway: Sendable {
 
     /// Begins with the regions that were kept, and those of the configuration merged into them.
     ///
-    /// - Parameter stored: The regions of each tracker as the store has them.
-    package mutating func start(stored: [RegionSet], at now: MonotonicInstant) -> [Effect] {
+    /// - Parameters:
+    ///   - stored: The regions of each tracker as the store has them.
+    ///   - monitoring: The monitoring mode of each tracker, if it was switched.
+    ///   - now: The time.
+    package mutating func start(
+        stored: [RegionSet], monitoring: [MonitoringMode?] = [], at now: MonotonicInstant
+    ) -> [Effect] {
         for (tracker, regions) in stored.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].regions = regions
+        }
+        for (tracker, mode) in monitoring.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].monitoring = mode ?? trackers[tracker].monitoring
         }
         return mergeConfiguredRegions(at: now)
     }
@@ -70,7 +88,8 @@ package struct Gateway: Sendable {
         }
         configuration = new
         trackers = states
-        return mergeConfiguredRegions(at: now) + announce(at: now)
+        ranging = RangingThrottle(interval: new.rangingInterval)
+        return mergeConfiguredRegions(at: now) + announce(at: now, isAgain: false)
     }
 
     private mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
@@ -82,11 +101,18 @@ package struct Gateway: Sendable {
             trackers[tracker].regions = regions
             effects.append(.regions(tracker: tracker, regions))
         }
-        return effects + presence(.regions(monitoredRegions), at: now)
+        return effects + monitor(at: now)
+    }
+
+    /// Tells the engine which regions there are now.
+    mutating func monitor(at now: MonotonicInstant) -> [Effect] {
+        monitored = monitoredRegions
+        index = RegionIndex(monitored.map(\.pattern))
+        return presence(.regions(monitored), at: now)
     }
 
     /// The beacon regions of all trackers, with every default filled in.
-    var monitoredRegions: [MonitoredRegion] {
+    private var monitoredRegions: [MonitoredRegion] {
         trackers.enumerated().flatMap { position, tracker in
             tracker.regions.regions.compactMap { region -> MonitoredRegion? in
                 guard case .beacon(let pattern) = region.kind else { return nil }

@@ -15,6 +15,8 @@ package enum Input: Sendable {
     case command(ReceivedCommand)
     /// The broker took us; `isNew` if it remembers no session of ours, nor perhaps anything retained.
     case brokerConnected(isNew: Bool)
+    /// Home Assistant said that it has started, and knows nothing.
+    case homeAssistantStarted
     /// The configuration was read again.
     case configuration(Configuration)
 }

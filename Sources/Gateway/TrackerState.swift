@@ -13,6 +13,8 @@ package struct Occupancy: Hashable, Sendable {
 package struct TrackerState: Sendable {
     package internal(set) var configuration: TrackerConfiguration
     package internal(set) var regions = RegionSet()
+    /// The regions before a change that is being made: what it makes us leave is named by them.
+    var former: RegionSet?
     package internal(set) var occupancy: [String: Occupancy] = [:]
     /// What transitions are made of it; `Name|1|2` regions switch it.
     package internal(set) var monitoring: MonitoringMode
@@ -36,12 +38,8 @@ package struct TrackerState: Sendable {
 
     /// The regions somebody is in, in their order, and the circles that the gateway itself stands in.
     func inside(standing: Position) -> [Region] {
-        regions.regions.filter { region in
-            switch region.kind {
-            case .beacon: occupancy[region.rid] != nil
-            case .circular: standing.isKnown && region.contains(standing.coordinates)
-            case .follow, .place: false
-            }
+        (former ?? regions).regions.filter { region in
+            occupancy[region.rid] != nil || (standing.isKnown && region.contains(standing.coordinates))
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Beacon
+internal import Encryption
 internal import Gateway
 internal import Messaging
 internal import OwnTracks
@@ -33,6 +34,7 @@ extension Daemon {
         let broker = settings.configuration.broker
         log.notice("connected to \(broker.host):\(broker.port)")
         store?.submit(.window(Self.window))
+        keep()
         take(.brokerConnected(isNew: !sessionPresent), at: Clocks.now())
     }
 
@@ -49,22 +51,49 @@ extension Daemon {
 
     /// Where commands come in.
     func subscribe() {
-        guard settings.configuration.obeysCommands else { return }
-        let topics = gateway.trackers.map { ($0.topics.command, QoS.atLeastOnce) }
+        var topics = [(homeAssistantTopic, QoS.atLeastOnce)]
+        if settings.configuration.obeysCommands {
+            topics += gateway.trackers.map { ($0.topics.command, QoS.atLeastOnce) }
+        }
         broker?.subscribe(to: Dictionary(topics) { first, _ in first })
     }
 
     private func receive(_ message: ReceivedMessage) {
-        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
-        let command = Result { () throws(CommandError) in
-            try OwnTracks.Command(parsing: message.payload, base: settings.configuration.numberBase)
+        if message.topic == homeAssistantTopic {
+            guard message.payload == Array("online".utf8) else { return }
+            return take(.homeAssistantStarted, at: Clocks.now())
         }
-        take(
-            .command(
-                ReceivedCommand(
-                    tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: false)),
-            at: Clocks.now())
+        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
+        let (commands, wasEncrypted) = commands(in: message, of: tracker)
+        for command in commands {
+            let received = ReceivedCommand(
+                tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: wasEncrypted)
+            take(.command(received), at: Clocks.now())
+        }
     }
+
+    /// What a message asks for; an encrypted one may hold several commands.
+    private func commands(
+        in message: ReceivedMessage, of tracker: Int
+    ) -> ([Result<OwnTracks.Command, CommandError>], wasEncrypted: Bool) {
+        let base = settings.configuration.numberBase
+        if let cipher = ciphers[gateway.trackers[tracker].topics.base],
+            let envelope = (try? JSONValue(parsing: message.payload)).flatMap(EncryptedMessage.init)
+        {
+            do throws(DecryptionError) {
+                return (OwnTracks.Command.all(in: try cipher.decrypt(envelope), base: base), true)
+            } catch {
+                return ([.failure(.badArgument(action: "encrypted", reason: error.description))], true)
+            }
+        }
+        let command = Result { () throws(CommandError) in
+            try OwnTracks.Command(parsing: message.payload, base: base)
+        }
+        return ([command], false)
+    }
+
+    /// Where Home Assistant says that it has started.
+    private var homeAssistantTopic: String { settings.configuration.homeAssistant.prefix + "/status" }
 
     // MARK: - Availability
 

@@ -1,4 +1,5 @@
 internal import Beacon
+internal import Encryption
 internal import Gateway
 internal import OwnTracks
 internal import Presence
@@ -20,6 +21,7 @@ extension Daemon {
             case .record(let record): changes.append(.history(entry(for: record)))
             case .monitoring(let tracker, let mode):
                 changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
+            case .reconfigure(let changes): reconfigure(changes)
             case .log(let entry): write(entry)
             }
         }
@@ -83,10 +85,15 @@ extension Daemon {
             case .state: .state
             case .reply: .other
             }
+        var payload = message.payload
+        // What still waits for its times is encrypted when it has them.
+        if message.isEncrypted, message.unstamped == nil, let cipher = ciphers[base(of: message.tracker)] {
+            payload = cipher.encrypt(payload).payload.bytes
+        }
         return [
             .message(
                 OutgoingMessage(
-                    tracker: base(of: message.tracker), topic: message.topic, payload: message.payload,
+                    tracker: base(of: message.tracker), topic: message.topic, payload: payload,
                     qos: message.qos, retain: message.isRetained, kind: kind,
                     happened: message.unstamped ?? Clocks.now(),
                     stamp: message.unstamped == nil ? .exact : .provisional))

@@ -16,6 +16,12 @@ final class Daemon {
     var settings: Settings
     var gateway: Gateway
     let notifier = ServiceNotifier()
+    /// The keys in force.
+    let ciphers: Ciphers
+    /// Settings that came from afar, over those of the file.
+    var remoteChanges: JSONValue?
+    /// The settings to go back to if the broker cannot be reached with new ones.
+    var trial: Trial?
     /// Takes iBeacons out of what scanners hear.
     var recognised = Recognition()
     var scanner: (any Scanner)?
@@ -39,6 +45,7 @@ final class Daemon {
         self.settings = settings
         self.log = log
         loop = try EventLoop()
+        ciphers = Ciphers(settings.configuration)
         gateway = Gateway(configuration: settings.configuration, wallClock: WallClockJudge.read())
     }
 
@@ -80,15 +87,21 @@ final class Daemon {
         let waker = try loop.waker { [unowned self] in drainStore() }
         storeWaker = waker
         let storeSettings = StoreSettings(
-            directory: settings.stateDirectory, boot: try Boot.identifier(), now: { Clocks.now() }, restamp: restamped)
+            directory: settings.stateDirectory, boot: try Boot.identifier(), now: { Clocks.now() },
+            restamp: ciphers.finish)
         store = try Store(storeSettings, wake: waker.waker.wake)
     }
 
     /// The store is open: the gateway begins with what it kept, and the world may come in.
     func begin(with snapshot: StoreSnapshot) throws {
         let now = Clocks.now()
-        let trackers = settings.configuration.trackers
-        perform(gateway.start(stored: trackers.map { .init(snapshot.regions[$0.topics.base] ?? []) }, at: now))
+        restoreRemoteChanges(snapshot.values[Self.remoteKey])
+        let topics = settings.configuration.trackers.map(\.topics.base)
+        perform(
+            gateway.start(
+                stored: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
+                monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) }, at: now))
+        gateway.about = ["version": .string(Main.version), "started": .integer(Clocks.wallSeconds())]
         readClock()
         try connectBroker()
         startScanner()
@@ -100,7 +113,7 @@ final class Daemon {
         _ = try? loop.feedWatchdog()
     }
 
-    private func connectBroker() throws {
+    func connectBroker() throws {
         let configuration = settings.configuration
         guard !configuration.broker.isOffline else {
             log.notice("offline (port 0): events are kept in the history, nothing is sent")
@@ -146,13 +159,40 @@ final class Daemon {
         defer { notifier.ready() }
         guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
-            let configuration = try Settings.read(path)
-            settings.configuration = configuration
-            take(.configuration(configuration), at: Clocks.now())
-            log.notice("read \(path) again; host, scanner and HTTP settings need a restart")
+            var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
+            if let remoteChanges { new.apply(remoteChanges, log) }
+            settings = new
+            put(new.configuration)
+            log.notice("read \(path) again; scanner and HTTP settings need a restart")
         } catch {
             log.error("\(error.message); the old settings stay in force")
         }
+    }
+
+    /// Puts a configuration in force, with a new connection if the old one is not to be had with it.
+    func put(_ configuration: Configuration) {
+        let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
+        settings.configuration = configuration
+        ciphers.update(configuration)
+        take(.configuration(configuration), at: Clocks.now())
+        guard !isSameBroker else { return subscribe() }
+        disconnectBroker()
+        do {
+            try connectBroker()
+        } catch {
+            log.error("cannot connect: \(error)")
+        }
+    }
+
+    private func disconnectBroker() {
+        sayGoodbye()
+        _ = broker?.stop(within: .seconds(2))
+        drainBroker()
+        (broker, availability) = (nil, nil)
+        isBrokerConnected = false
+        store?.submit(.window(0))
+        // What that connection had not finished goes by the next one.
+        store?.submit(.redeliver)
     }
 
     // MARK: - Clock
@@ -173,6 +213,22 @@ final class Daemon {
             log.once("clock", .notice, "the wall clock is not set yet; messages wait for it")
             try? clockTimer?.arm(after: .seconds(5))
         }
+    }
+}
+
+extension MonitoringMode {
+    /// As it is kept: its number as text.
+    fileprivate init?(stored: [UInt8]?) {
+        guard let stored, let number = Int(String(decoding: stored, as: UTF8.self)) else { return nil }
+        self.init(rawValue: number)
+    }
+}
+
+extension Configuration {
+    /// Whether one connection serves both.
+    fileprivate func hasSameConnection(as other: Configuration) -> Bool {
+        broker == other.broker && trackers[0].topics == other.trackers[0].topics
+            && trackers[0].deviceID == other.trackers[0].deviceID
     }
 }
 

@@ -7,6 +7,8 @@ struct Settings {
     static let defaultStateDirectory = "/var/lib/ibeacon-gateway"
 
     var configuration: Configuration
+    /// The file's members as they stand in it.
+    let json: JSONValue
     /// nil: no file; the defaults are in force.
     let path: String?
     let stateDirectory: String
@@ -18,14 +20,30 @@ struct Settings {
         let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? defaultStateDirectory
         guard let path = named ?? (FileAccess.exists(defaultPath) ? defaultPath : nil) else {
             return Settings(
-                configuration: .defaults(hostName: hostName), path: nil, stateDirectory: stateDirectory)
+                configuration: .defaults(hostName: hostName), json: ["_type": "configuration"], path: nil,
+                stateDirectory: stateDirectory)
         }
-        let configuration = try read(path)
-        return Settings(configuration: configuration, path: path, stateDirectory: stateDirectory)
+        return try Settings(readingFrom: path, stateDirectory: stateDirectory)
+    }
+
+    init(configuration: Configuration, json: JSONValue, path: String?, stateDirectory: String) {
+        self.configuration = configuration
+        self.json = json
+        self.path = path
+        self.stateDirectory = stateDirectory
+    }
+
+    /// Reads one file and the secrets that it names.
+    init(readingFrom path: String, stateDirectory: String) throws(Failure) {
+        configuration = try Self.read(path)
+        // It was just read as JSON5 without complaint.
+        json = (try? JSONValue(parsing: try FileAccess.read(path), dialect: .json5)) ?? ["_type": "configuration"]
+        self.path = path
+        self.stateDirectory = stateDirectory
     }
 
     /// Reads and checks one file, with the secrets that it names.
-    static func read(_ path: String) throws(Failure) -> Configuration {
+    private static func read(_ path: String) throws(Failure) -> Configuration {
         let bytes = try FileAccess.read(path)
         var configuration: Configuration
         do throws(ConfigurationError) {

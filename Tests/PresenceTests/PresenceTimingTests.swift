@@ -1,5 +1,6 @@
-@testable import Presence
 import Testing
+
+@testable import Presence
 
 @Suite("Timing")
 struct PresenceTimingTests {

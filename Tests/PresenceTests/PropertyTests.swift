@@ -92,8 +92,9 @@ struct PropertyTests {
                 shuffled.handle(input)
             }
             #expect(Set(plain.events) == Set(shuffled.events))
-            #expect(Set(plain.engine.state(at: at(plain.now)).beacons.map(Bare.init))
-                == Set(shuffled.engine.state(at: at(shuffled.now)).beacons.map(Bare.init)))
+            #expect(
+                Set(plain.engine.state(at: at(plain.now)).beacons.map(Bare.init))
+                    == Set(shuffled.engine.state(at: at(shuffled.now)).beacons.map(Bare.init)))
             plain.events.removeAll()
             shuffled.events.removeAll()
         }

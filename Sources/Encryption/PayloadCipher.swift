@@ -1,0 +1,92 @@
+internal import CSodium
+package import OwnTracks
+
+/// Why a message could not be decrypted. Which it was helps the owner and tells a stranger nothing: the
+/// reason goes to the log, never back.
+package enum DecryptionError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notBase64
+    case tooShort(bytes: Int)
+    /// Another key, or not what was sent.
+    case notAuthentic
+
+    package var description: String {
+        switch self {
+        case .notBase64: "its data is not base64"
+        case .tooShort(let bytes): "its data has \(bytes) bytes; an encrypted message has at least 40"
+        case .notAuthentic: "it was made with another key, or changed on the way"
+        }
+    }
+}
+
+/// OwnTracks payload encryption: `base64(nonce[24] ‖ crypto_secretbox_easy(plaintext))`, XSalsa20-Poly1305.
+/// The key is the passphrase's bytes, zero-padded to 32: that is what the apps do, so a long random
+/// passphrase is the only protection against guessing.
+package struct PayloadCipher: Sendable {
+    /// Bytes that a key may have; OwnTracks cuts longer ones, each program at another place.
+    package static let longestKey = 32
+    private static let nonceLength = 24
+    private static let tagLength = 16
+
+    private let key: [UInt8]
+
+    /// - Parameter secret: 1 … 32 bytes of UTF-8.
+    /// - Returns: nil for a key of another length, or if libsodium finds no source of randomness.
+    package init?(key secret: Secret) {
+        guard sodium_init() >= 0 else { return nil }
+        let bytes = Array(secret.revealed.utf8)
+        guard !bytes.isEmpty, bytes.count <= Self.longestKey else { return nil }
+        key = bytes + [UInt8](repeating: 0, count: Self.longestKey - bytes.count)
+    }
+
+    /// The message in its envelope, under a nonce of its own.
+    package func encrypt(_ plaintext: [UInt8]) -> EncryptedMessage {
+        var nonce = [UInt8](repeating: 0, count: Self.nonceLength)
+        randombytes_buf(&nonce, nonce.count)
+        return encrypt(plaintext, nonce: nonce)
+    }
+
+    /// For test vectors: never use a nonce twice with one key.
+    func encrypt(_ plaintext: [UInt8], nonce: [UInt8]) -> EncryptedMessage {
+        var sealed = [UInt8](repeating: 0, count: plaintext.count + Self.tagLength)
+        // Fails only for messages of more than 2^38 bytes.
+        _ = crypto_secretbox_easy(&sealed, plaintext, UInt64(plaintext.count), nonce, key)
+        return EncryptedMessage(data: Base64.encode(nonce + sealed))
+    }
+
+    /// What was inside. A NUL that some senders leave behind the text is cut off.
+    package func decrypt(_ message: EncryptedMessage) throws(DecryptionError) -> [UInt8] {
+        guard let bytes = Base64.decode(message.data) else { throw .notBase64 }
+        guard bytes.count >= Self.nonceLength + Self.tagLength else { throw .tooShort(bytes: bytes.count) }
+        let nonce = Array(bytes[..<Self.nonceLength])
+        let sealed = Array(bytes[Self.nonceLength...])
+        var plaintext = [UInt8](repeating: 0, count: sealed.count - Self.tagLength)
+        guard crypto_secretbox_open_easy(&plaintext, sealed, UInt64(sealed.count), nonce, key) == 0 else {
+            throw .notAuthentic
+        }
+        if plaintext.last == 0 { plaintext.removeLast() }
+        return plaintext
+    }
+}
+
+extension PayloadCipher: CustomStringConvertible {
+    package var description: String { Secret.mask }
+}
+
+/// Base64 as libsodium does it: the standard alphabet, padded, nothing else in between.
+private enum Base64 {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let length = sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL)
+        var text = [CChar](repeating: 0, count: length)
+        sodium_bin2base64(&text, length, bytes, bytes.count, sodium_base64_VARIANT_ORIGINAL)
+        return String(decoding: text.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    static func decode(_ text: String) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: text.utf8.count / 4 * 3 + 3)
+        var count = 0
+        let result = sodium_base642bin(
+            &bytes, bytes.count, text, text.utf8.count, nil, &count, nil, sodium_base64_VARIANT_ORIGINAL)
+        // Without an end pointer libsodium takes nothing less than the whole text.
+        return result == 0 ? Array(bytes[..<count]) : nil
+    }
+}

@@ -1,0 +1,101 @@
+internal import Beacon
+internal import OwnTracks
+internal import Presence
+internal import Regions
+
+extension Gateway {
+    /// What those should know who come late: after a start, after each new session with the broker, and
+    /// when Home Assistant starts.
+    ///
+    /// - Parameter isAgain: It was told before, to somebody who has forgotten it.
+    func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
+        trackers.indices.flatMap { position in
+            let beaconRegions = trackers[position].regions.regions.filter(\.isBeacon)
+            return card(of: position, at: now)
+                + beaconRegions.flatMap { state(of: $0, tracker: position, at: now) }
+                + (isAgain && configuration.reannounces ? enters(of: position, at: now) : [])
+        }
+    }
+
+    /// The enters of those who are inside, once more and with their own times. A consumer that knows
+    /// takes an enter twice without harm.
+    private func enters(of position: Int, at now: MonotonicInstant) -> [Effect] {
+        let tracker = trackers[position]
+        guard tracker.monitoring != .quiet else { return [] }
+        return tracker.regions.regions.compactMap { region in
+            guard let occupancy = tracker.occupancy[region.rid] else { return nil }
+            let transition = Transition(
+                .enter, of: region, trackerID: tracker.configuration.trackerID, position: configuration.position,
+                timestamp: wallClock.epochSeconds(at: occupancy.since), createdAt: wallClock.epochSeconds(at: now))
+            return publish(.transition, of: position, on: tracker.topics.event, transition.payload, at: now)
+        }
+    }
+
+    private func card(of position: Int, at now: MonotonicInstant) -> [Effect] {
+        guard let card = configuration.card else { return [] }
+        let tracker = trackers[position]
+        return [
+            publish(
+                .state, of: position, on: tracker.topics.info,
+                card.payload(trackerID: tracker.configuration.trackerID), isRetained: true, at: now)
+        ]
+    }
+
+    /// The answer to `status`: under a member of our own, as the apps have theirs.
+    func status(of position: Int, at now: MonotonicInstant) -> Effect {
+        let tracker = trackers[position]
+        var members = about
+        members["regions"] = .array(
+            tracker.regions.regions.filter(\.isBeacon).map { region in
+                var row: [String: JSONValue] = [
+                    "rid": .string(region.rid), "desc": .string(region.displayName),
+                    "state": tracker.occupancy[region.rid] == nil ? "outside" : "inside",
+                ]
+                if let occupancy = tracker.occupancy[region.rid] {
+                    row["since"] = .integer(wallClock.epochSeconds(at: occupancy.since))
+                    row["beacon"] = .string("\(occupancy.beacon)")
+                }
+                return .object(row)
+            })
+        members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))
+        members["counters"] = [
+            "sightings": .integer(Int64(clamping: counters.sightings)),
+            "enters": .integer(Int64(clamping: counters.enters)), "leaves": .integer(Int64(clamping: counters.leaves)),
+            "commands": .integer(Int64(clamping: counters.commands)),
+            "commandsRefused": .integer(Int64(clamping: counters.commandsRefused)),
+            "waypointsRefused": .integer(Int64(clamping: counters.waypointsRefused)),
+        ]
+        members["isClockKnown"] = .bool(wallClock.isKnown)
+        return publish(.reply, of: position, on: tracker.topics.status, Status(gateway: members).payload, at: now)
+    }
+
+    /// The answer to `dump`: the settings in force, secrets masked.
+    func dump(of position: Int, at now: MonotonicInstant) -> Effect {
+        publish(
+            .reply, of: position, on: trackers[position].topics.dump, Dump(configuration: configuration.shown).payload,
+            at: now)
+    }
+
+    /// A beacon message to each tracker with a region that the beacon belongs to, no more often than the
+    /// throttle allows.
+    mutating func range(_ sighting: Sighting, at now: MonotonicInstant) -> [Effect] {
+        var positions: [Int32] = []
+        index.forEachMatch(of: sighting.beacon) { positions.append($0) }
+        guard !positions.isEmpty, let rssi = sighting.rssi,
+            let metres = distance(rssi: rssi, measuredPower: sighting.measuredPower),
+            ranging.admits(sighting.beacon, distance: metres, at: now)
+        else { return [] }
+        var told: Set<Int> = []
+        return positions.compactMap { position in
+            let key = monitored[Int(position)].key
+            guard told.insert(key.tracker).inserted, let region = trackers[key.tracker].regions[rid: key.rid] else {
+                return nil
+            }
+            let message = BeaconRanging(
+                beacon: sighting.beacon, rssi: rssi, distance: metres,
+                trackerID: trackers[key.tracker].configuration.trackerID,
+                timestamp: wallClock.epochSeconds(at: now), regionName: region.description.name)
+            return publish(.reply, of: key.tracker, on: trackers[key.tracker].topics.beacon, message.payload, at: now)
+        }
+    }
+}
