@@ -28,7 +28,8 @@ package enum RadioDiagnosis {
         }
         let indexes = indexes(socket)
         if indexes.isEmpty {
-            findings.append(Finding("there is no Bluetooth adapter", cure: "plug one in; rfkill list shows blocked ones"))
+            findings.append(
+                Finding("there is no Bluetooth adapter", cure: "plug one in; rfkill list shows blocked ones"))
         }
         for index in indexes {
             guard let information = information(socket, index),
