@@ -14,6 +14,7 @@ final class BlueZAdapter {
     var status: AdapterStatus
     var offersMonitor = false
     var isPowered = false
+    var isDiscovering = false
     var address: UInt64 = 0
     /// Asked for, and perhaps granted.
     var way: Way?
@@ -34,6 +35,7 @@ final class BlueZAdapter {
         properties.forEachEntry { name, value in
             switch name {
             case "Powered": isPowered = value.boolean ?? isPowered
+            case "Discovering": isDiscovering = value.boolean ?? isDiscovering
             case "Address": address = value.string.flatMap { UInt64($0.filter { $0 != ":" }, radix: 16) } ?? address
             default: break
             }

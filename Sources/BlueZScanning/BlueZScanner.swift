@@ -10,6 +10,9 @@ package final class BlueZScanner: Scanner {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let objectManager = "org.freedesktop.DBus.ObjectManager"
     private static let retryDelay = Duration.seconds(2)
+    private static let reconnectionDelay = Duration.seconds(5)
+    /// bluetoothd pauses its discovery for up to 5 s between rounds.
+    private static let longestDiscoveryPause = Duration.seconds(8)
     /// bluetoothd tells of a device found and lost, and of its RSSI only when it changes much. In between, its
     /// word stands for reports, one a second.
     private static let vouchingInterval = Duration.seconds(1)
@@ -23,6 +26,7 @@ package final class BlueZScanner: Scanner {
     private var timer: (any ScannerToken)?
     private var saidWhatIsLost: Set<BlueZAdapter.Way> = []
     private var saidAbsent = false
+    private var nextConnection = MonotonicInstant.zero
 
     package init(selection: AdapterSelection = .all, host: any ScannerHost, output: any ScannerOutput) {
         self.selection = selection
@@ -57,8 +61,8 @@ package final class BlueZScanner: Scanner {
     private func connect() throws(ScannerError) {
         let bus = try BusConnection(host: host)
         self.bus = bus
-        bus.onMessage = { [unowned self] in receive($0) }
-        bus.onClosed = { [unowned self] in lostBus() }
+        bus.onMessage = { [weak self] in self?.receive($0) }
+        bus.onClosed = { [weak self] in self?.lostBus() }
         bus.match("type='signal',sender='org.bluez',interface='\(Self.properties)'")
         bus.match("type='signal',sender='org.bluez',interface='\(Self.objectManager)'")
         bus.match("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'")
@@ -183,6 +187,7 @@ package final class BlueZScanner: Scanner {
                 adapter.way = nil
                 tell(adapter, false, because: "powered off")
             }
+            if adapter.way == .discovery { watchDiscovery(adapter) }
             begin(adapter)
         }
     }
@@ -230,6 +235,19 @@ package final class BlueZScanner: Scanner {
             adapter.way = nil
             scanner.notice(adapter, .warning, "no discovery: \(answer.errorText); trying again")
             scanner.again(adapter)
+        }
+    }
+
+    /// Our discovery may be ended by others (a reset of the adapter); then it is begun again.
+    private func watchDiscovery(_ adapter: BlueZAdapter) {
+        adapter.retry?.cancel()
+        adapter.retry = nil
+        guard !adapter.isDiscovering else { return }
+        adapter.retry = host.at(host.now.advanced(by: Self.longestDiscoveryPause)) { [weak self, weak adapter] in
+            guard let self, let adapter, adapter.way == .discovery, !adapter.isDiscovering else { return }
+            tell(adapter, false, because: "the discovery ended")
+            adapter.way = nil
+            begin(adapter)
         }
     }
 
@@ -304,7 +322,7 @@ package final class BlueZScanner: Scanner {
 
     private func report(_ device: KnownDevice, _ path: String) {
         guard let address = device.address, !device.advertisingData.isEmpty,
-            let adapter = byPath[String(path.prefix { $0 != "d" })] ?? adapter(of: path)
+            let adapter = adapter(of: path)
         else { return }
         let now = host.now
         adapter.status.reports += 1
@@ -321,7 +339,10 @@ package final class BlueZScanner: Scanner {
 
     private func tick() {
         for (path, device) in devices where device.isVouchedFor { report(device, path) }
-        if bus == nil { try? connect() }
+        if bus == nil, host.now >= nextConnection {
+            nextConnection = host.now.advanced(by: Self.reconnectionDelay)
+            try? connect()
+        }
         timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
     }
 

@@ -38,7 +38,7 @@ final class BusConnection {
     func open() {
         var descriptor: CInt = -1
         guard dbus_connection_get_unix_fd(connection, &descriptor) != 0 else { return }
-        token = host.whenReadable(descriptor) { [unowned self] in read() }
+        token = host.whenReadable(descriptor) { [weak self] in self?.read() }
         // What came while connecting is in the library's queue already; the descriptor would not tell.
         read()
     }

@@ -57,8 +57,9 @@ final class AdapterMonitor {
     func supportedCommands() -> [UInt16] { socket.supportedCommands() }
 
     func start() {
-        socket.onMessage = { [unowned self] in receive($0, at: $1) }
-        socket.onFailure = { [unowned self] in
+        socket.onMessage = { [weak self] in self?.receive($0, at: $1) }
+        socket.onFailure = { [weak self] in
+            guard let self else { return }
             delegate?.notice(ScannerNotice(.error, "the management socket failed: \($0)"))
             onFailure?("the management socket failed: \($0)")
         }

@@ -32,6 +32,8 @@ final class HCISession {
     /// over from a program that was killed, unless the kernel scans for a monitor.
     private static let leftoverAge = Duration.seconds(15)
     private static let disallowed: UInt8 = 0x0c
+    private static let firstBackOff = Duration.seconds(10)
+    private static let longestBackOff = Duration.seconds(300)
 
     let index: UInt16
     private let host: any ScannerHost
@@ -45,6 +47,8 @@ final class HCISession {
     private var state = State.idle
     private var family: ScanFamily?
     private var unanswered = 0
+    private var nextReset = MonotonicInstant.zero
+    private var resetBackOff = HCISession.firstBackOff
     private var refusedSince: MonotonicInstant?
     private var lastForeign = MonotonicInstant.zero
     private var lastDrops: UInt32 = 0
@@ -78,7 +82,7 @@ final class HCISession {
         }
         self.socket = socket
         lastDrops = 0
-        readable = host.whenReadable(socket.descriptor) { [unowned self] in read() }
+        readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
         if listensOnly {
             state = .scanning
             delegate?.sessionScans(self, at: host.now)
@@ -149,11 +153,12 @@ final class HCISession {
 
     private func timedOut() {
         unanswered += 1
-        if unanswered.isMultiple(of: 2) {
-            delegate?.sessionHangs(self)
-        } else {
-            start()
-        }
+        let now = host.now
+        guard unanswered >= 2, now >= nextReset else { return begin(after: .seconds(1)) }
+        unanswered = 0
+        nextReset = now.advanced(by: resetBackOff)
+        resetBackOff = min(resetBackOff * 2, Self.longestBackOff)
+        delegate?.sessionHangs(self)
     }
 
     // MARK: Events
@@ -199,20 +204,27 @@ final class HCISession {
         switch (state, command) {
         case (.settingParameters, family.parametersCommand):
             unanswered = 0
-            if status == Self.disallowed { return refuse(at: now) }
+            guard status == 0 else { return failed(status, at: now) }
             enter(.enabling)
             send(family.enableCommand, family.enable(true))
         case (.enabling, family.enableCommand):
             timer?.cancel()
-            guard status == 0 else { return refuse(at: now) }
+            guard status == 0 else { return failed(status, at: now) }
             state = .scanning
             refusedSince = nil
+            resetBackOff = Self.firstBackOff
             delegate?.sessionScans(self, at: now)
         case (.disabling, family.enableCommand): setParameters(family)
         case (.scanning, family.enableCommand), (.scanning, family.parametersCommand): interrupted(at: now)
         case (.refused, family.enableCommand), (.refused, family.parametersCommand): lastForeign = now
         default: break
         }
+    }
+
+    private func failed(_ status: UInt8, at now: MonotonicInstant) {
+        if status == Self.disallowed { return refuse(at: now) }
+        delegate?.session(self, says: .warning, "the controller refuses to scan, HCI error \(status); trying again")
+        begin(after: Self.refusedRetry)
     }
 
     /// Somebody else gave a scan command: ours is over.

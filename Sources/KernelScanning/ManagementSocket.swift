@@ -24,7 +24,7 @@ final class ManagementSocket {
     deinit { token?.cancel() }
 
     func open() {
-        token = host.whenReadable(socket.descriptor) { [unowned self] in read() }
+        token = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
     }
 
     func close() {
