@@ -13,16 +13,19 @@ package struct Backoff: Hashable, Sendable {
     /// Attempts since the last lasting connection.
     package private(set) var failures = 0
 
-    package init() {}
+    /// The first delay; tests of what happens after many make it shorter.
+    private let unit: Duration
+
+    package init(unit: Duration = Self.first) { self.unit = unit }
 
     /// The delay before the next attempt, after one failed or a connection ended.
     package mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
-        let seconds = min(1 << min(failures, 32), Int(Self.longest.components.seconds))
+        let base = min(unit * (1 << min(failures, 32)), Self.longest)
         failures += 1
         // Not `Double.random`, which asks the generator again until it likes the answer: with a generator that
         // a test has fixed, for ever.
         let share = Double(generator.next() >> 11) / Double(UInt64(1) << 53)
-        return .seconds(Double(seconds) * (1 - Self.jitter + 2 * Self.jitter * share))
+        return base * (1 - Self.jitter + 2 * Self.jitter * share)
     }
 
     /// Begins again at one second if the connection that just ended had lasted.

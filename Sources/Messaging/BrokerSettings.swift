@@ -24,6 +24,8 @@ package struct BrokerSettings: Hashable, Sendable {
     /// For how long the broker may leave every message in flight unanswered. libmosquitto sends again on a new
     /// connection only, so a broker that loses an acknowledgement would be waited for without end.
     package var acknowledgeTimeout: Duration = .seconds(60)
+    /// The first delay between attempts; the next ones double it.
+    package var firstRetryDelay: Duration = Backoff.first
     package var limits = QueueLimits()
 
     package init(host: String, port: UInt16, clientID: String) {

@@ -12,7 +12,7 @@ struct BrokerWorker: ~Copyable {
     var subscriptions: [String: QoS] = [:]
     /// Filters asked for on this connection, by packet identifier.
     var requested: [Int32: String] = [:]
-    var backoff = Backoff()
+    var backoff: Backoff
     var generator = SystemRandomNumberGenerator()
     var stopBy: MonotonicInstant?
     /// When the broker accepted us; nil: it has not, on this connection.
@@ -24,6 +24,7 @@ struct BrokerWorker: ~Copyable {
     init(settings: BrokerSettings, mailbox: Mailbox) {
         self.settings = settings
         self.mailbox = mailbox
+        backoff = Backoff(unit: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight)
     }
 

@@ -48,6 +48,8 @@ package final class MosquittoBroker: Sendable {
     package func stop(abruptly: Bool = false) {
         process.withLock {
             $0.send(abruptly ? SIGKILL : SIGTERM)
+            // It may be frozen, and would not hear the first.
+            $0.send(SIGCONT)
             $0.wait()
         }
     }
