@@ -78,7 +78,7 @@ struct Stays {
                 guard kept.count > 1 else { continue }
                 series.append(
                     Series(
-                        times: kept.map(\.time), rssi: kept.map(\.rssi), duration: Double(count) * interval / Double(1),
+                        times: kept.map(\.time), rssi: kept.map(\.rssi), duration: Double(count) * interval,
                         sent: count / step))
             }
         }

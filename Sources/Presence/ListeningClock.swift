@@ -12,8 +12,8 @@ package struct ListeningClock: Hashable, Sendable, Codable {
         var isKnown = false
         /// Share of the time in which the radio is on while it listens, 0.01 … 1.
         var duty: Float = 1
-        /// `elapsed` when the duty last changed.
-        var dutySince: Int64 = 0
+        /// Listening time at which the duty last changed; before everything, if it never did.
+        var dutySince = Int64.min / 2
 
         func time(at now: MonotonicInstant) -> Int64 {
             guard let resumed else { return elapsed }
@@ -85,7 +85,7 @@ package struct ListeningClock: Hashable, Sendable, Codable {
     /// The listening time from which silence counts: before it the radio was on for another share.
     package func silenceStart(of receiver: Receiver) -> Int64 {
         let index = Int(receiver.index)
-        return index < hands.count ? hands[index].dutySince : 0
+        return index < hands.count ? hands[index].dutySince : .min / 2
     }
 
     private mutating func makeHand(of receiver: Receiver) -> Int {

@@ -93,7 +93,7 @@ extension PresenceEngine {
                 beacon.memberships.append(
                     PresenceState.Membership(
                         tracker: key.tracker, rid: key.rid, isNear: member.isNear, wavering: wavering,
-                        receiver: member.receiver))
+                        receiver: wavering == nil ? 0 : member.receiver))
             }
             position = Int(member.next)
         }

@@ -4,10 +4,13 @@
 /// classes (the first, the second, 3–4, 5–8, 9–16, later), because a shadow that has lasted long lasts longer:
 /// losses come in bursts, and a single share heard does not describe them. All counts fade, so it forgets.
 package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
-    /// Ends, by class.
-    private var heard = SIMD8<Float>.zero
-    /// Advertisements missed, by class.
-    private var missed = SIMD8<Float>.zero
+    /// Ends, in the first four classes.
+    private var heardEarly = SIMD4<Float>.zero
+    /// Advertisements missed, in the first four classes.
+    private var missedEarly = SIMD4<Float>.zero
+    /// Ends in the last two classes, and advertisements missed in them. Twelve counts in three vectors: so a
+    /// beacon fits into 200 bytes.
+    private var late = SIMD4<Float>.zero
 
     package init() {}
 
@@ -16,30 +19,36 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
     private static func start(_ index: Int) -> Int { index < 2 ? index : 1 << (index - 1) }
 
     /// Remembered sightings: 512 of the daily business, 4096 of the rare long silences (classes from 4 on).
-    private static var keep: SIMD8<Float> {
-        let short: Float = 1 - 1 / 512
-        let long: Float = 1 - 1 / 4096
-        return SIMD8(short, short, short, long, long, long, 1, 1)
+    private static var keep: SIMD4<Float> { SIMD4(keepShort, keepShort, keepShort, keepLong) }
+    private static var keepShort: Float { 1 - 1 / 512 }
+    private static var keepLong: Float { 1 - 1 / 4096 }
+
+    private func heard(_ index: Int) -> Float { index < 4 ? heardEarly[index] : late[index - 4] }
+    private func missed(_ index: Int) -> Float { index < 4 ? missedEarly[index] : late[index - 2] }
+
+    private mutating func addMissed(_ count: Int, in index: Int) {
+        if index < 4 { missedEarly[index] += Float(count) } else { late[index - 2] += Float(count) }
     }
 
     /// Share of the advertisements that are heard when the one before was, 0 … 1.
-    package var shareHeard: Float { (heard[0] + 1) / (heard[0] + missed[0] + 2) }
+    package var shareHeard: Float { (heardEarly[0] + 1) / (heardEarly[0] + missedEarly[0] + 2) }
 
     /// A gap ended in which `count` advertisements were missed.
     package mutating func addGap(missing count: Int) {
-        heard *= Self.keep
-        missed *= Self.keep
+        heardEarly *= Self.keep
+        missedEarly *= Self.keep
+        late *= Self.keepLong
         guard count > 0 else {
-            heard[0] += 1
+            heardEarly[0] += 1
             return
         }
         var index = 0
         while index < Self.classes - 1, count >= Self.start(index + 1) {
-            missed[index] += Float(Self.start(index + 1) - Self.start(index))
+            addMissed(Self.start(index + 1) - Self.start(index), in: index)
             index += 1
         }
-        heard[index] += 1
-        missed[index] += Float(count - Self.start(index))
+        if index < 4 { heardEarly[index] += 1 } else { late[index - 4] += 1 }
+        addMissed(count - Self.start(index), in: index)
     }
 
     /// What the waiting is weighed by.
@@ -67,7 +76,7 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
         var weight = Self.firstGuessWeight
         var patience = 0
         for index in 0..<Self.classes {
-            let pooled = (heard[index] + weight * prior) / (heard[index] + missed[index] + weight)
+            let pooled = (heard(index) + weight * prior) / (heard(index) + missed(index) + weight)
             let chance = min(0.97, max(0.002, pooled * odds.hearing))
             let target = min(PresenceTiming.savedByWaiting / chance, PresenceTiming.mostFalseLeaves) / gapsPerHour
             let end = index == Self.classes - 1 ? limit : Self.start(index + 1)

@@ -18,3 +18,10 @@ struct Link: Sendable, BitwiseCopyable {
     /// The next link of the same beacon; −1: none.
     var next: Int32 = -1
 }
+
+extension PresenceEngine {
+    /// What a beacon in one region at one receiver takes, without the index that finds it.
+    package static var bytesPerBeacon: Int {
+        MemoryLayout<TrackedBeacon>.stride + MemoryLayout<Link>.stride + MemoryLayout<RegionPresence>.stride
+    }
+}

