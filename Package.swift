@@ -21,8 +21,8 @@ func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 }
 
 /// A target that touches the world through at most one C library.
-func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func adapter(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 /// A C library from the distribution, imported by exactly one adapter.
@@ -42,11 +42,16 @@ let package = Package(
         pure("Presence", ["Beacon", "Regions"]),
         pure("OwnTracks", ["Beacon", "Regions"]),
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
+        pure("HomeAssistant", ["Beacon", "Gateway", "OwnTracks"]),
 
         adapter("Scanning", ["Beacon"]),
 
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
+
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        adapter(
+            "StatusPage", ["Beacon", "Gateway", "OwnTracks", "CMicroHTTPD"], resources: [.embedInCode("Page")]),
 
         .systemLibrary(name: "CGetopt"),
         .executableTarget(
