@@ -1,4 +1,4 @@
-package import Beacon
+internal import Beacon
 package import Gateway
 internal import OwnTracks
 
