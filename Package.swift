@@ -63,6 +63,14 @@ let package = Package(
         tests("RegionsTests", ["Beacon", "Regions"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
+        .target(
+            name: "StatusPageSupport", dependencies: ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage"],
+            path: "Tests/StatusPageSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "status-page-demo", dependencies: ["StatusPage", "StatusPageSupport", "OwnTracks", "HomeAssistant", "Gateway"],
+            path: "Tests/StatusPageDemo", swiftSettings: settings),
+        tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
+        tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
         tests("StorageTests", ["Beacon", "Regions", "Storage"]),
     ]
 )

@@ -263,7 +263,6 @@ function askToken(then) {
   $("token-dialog").showModal();
 }
 $("token-form").addEventListener("submit", async event => {
-  if (event.submitter && event.submitter.value === "cancel") return;
   event.preventDefault();
   const answer = await send("/session", { token: $("token").value }).catch(() => null);
   if (!answer || !answer.ok) { $("token-error").textContent = answer ? await answer.text() : "The gateway does not answer."; return; }
@@ -283,7 +282,6 @@ function askRegion(beacon) {
   $("region-dialog").showModal();
 }
 $("region-form").addEventListener("submit", event => {
-  if (event.submitter && event.submitter.value === "cancel") return;
   event.preventDefault();
   const text = $("region-name").value.trim();
   if (!text || text.includes(":")) { $("region-error").textContent = "Give it a name without ':'."; return; }
@@ -307,5 +305,7 @@ function askRemoval(region, position) {
   dialog.showModal();
 }
 
+for (const button of document.querySelectorAll("[data-close]"))
+  button.addEventListener("click", () => button.closest("dialog").close());
 $("only-unknown").addEventListener("change", () => state && show(state));
 connect();
