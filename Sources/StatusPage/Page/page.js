@@ -31,6 +31,8 @@ const signal = dbm => dbm === null ? "–" : dbm + " dBm";
 // Redraws only what changed, so that focus, open details and selections stay where they are.
 function fill(parent, items, key, signature, draw) {
   const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
+  const active = parent.contains(document.activeElement) ? document.activeElement : null;
+  const row = active && active.closest("[data-key]"), held = row && { key: row.dataset.key, role: active.dataset.role };
   let at = parent.firstElementChild;
   for (const item of items) {
     const id = key(item), mark = signature(item);
@@ -40,14 +42,17 @@ function fill(parent, items, key, signature, draw) {
       const fresh = draw(item, node);
       fresh.dataset.key = id;
       fresh.dataset.mark = mark;
-      const held = node && node.contains(document.activeElement) ? document.activeElement.dataset.role : null;
       if (node) { if (at === node) at = fresh; node.replaceWith(fresh); }
       node = fresh;
-      if (held) { const again = node.querySelector(`[data-role="${held}"]`); if (again) again.focus(); }
     }
     if (node !== at) parent.insertBefore(node, at); else at = at.nextElementSibling;
   }
   for (const gone of old.values()) gone.remove();
+  // A row that was drawn anew or moved lost the focus.
+  if (!held || !held.role || document.activeElement === active) return;
+  const again = [...parent.children].find(child => child.dataset.key === held.key);
+  const target = again && again.querySelector(`[data-role="${held.role}"]`);
+  if (target) target.focus({ preventScroll: true });
 }
 
 function plot(series, label) {
@@ -126,6 +131,15 @@ function drawRoom(region, old, position) {
     remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
 }
 
+// The strongest first, but by steps of ten decibels of the last minutes' best: rows that jump about
+// with every packet can be neither read nor hit.
+function inOrder(beacons) {
+  const rank = beacon => Math.round(Math.max(-127, ...beacon.series.split(",").filter(Boolean).map(Number)) / 10);
+  const keyed = beacons.map(beacon => [rank(beacon), `${beacon.uuid} ${beacon.major + 1e5} ${beacon.minor + 1e5}`, beacon]);
+  keyed.sort((a, b) => b[0] - a[0] || (a[1] < b[1] ? -1 : 1));
+  return keyed.map(entry => entry[2]);
+}
+
 function drawBeacon(beacon) {
   const id = `${beacon.uuid}:${beacon.major}:${beacon.minor}`;
   const who = make("p", { class: "who" });
@@ -197,7 +211,7 @@ function show(next) {
       return card;
     });
   keyed.forEach(item => fillRooms($("trackers").children[item.position].querySelector(".rooms"), item.tracker, item.position));
-  const beacons = state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length);
+  const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length));
   fill($("beacons"), beacons, beacon => `${beacon.uuid}:${beacon.major}:${beacon.minor}`,
     beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
   $("beacon-count").textContent = `(${state.beaconCount})`;
