@@ -98,6 +98,7 @@ try:
     browser.view(390, 844, scale=2)
     time.sleep(1.2)
     no_sideways("trouble fits a phone")
+    browser.evaluate("scrollTo(0, 0)")
     browser.screenshot(os.path.join(images, "status-page-trouble.png"), full=False)
     browser.view(320)
     no_sideways("it fits the narrowest phone")

@@ -127,7 +127,8 @@ package final class FakeHome: StatusSource {
         at position: Int, _ list: [Room], _ beacons: [StatusSnapshot.BeaconState], _ now: MonotonicInstant
     ) -> StatusSnapshot.TrackerState {
         .init(
-            tid: position == 0 ? "GW" : "AN", topic: position == 0 ? "owntracks/home/pi-kitchen" : "owntracks/home/anna",
+            tid: position == 0 ? "GW" : "AN",
+            topic: position == 0 ? "owntracks/home/pi-kitchen" : "owntracks/home/anna",
             device: position == 0 ? "pi-kitchen" : "anna",
             regions: list.map { room in
                 let beacon = beacons.first { $0.id == room.beacon }

@@ -102,7 +102,7 @@ function drawTracker(tracker, position) {
   else where.append(tracker.regionCount ? "in no region" : "no regions yet: make one of a beacon below");
   const rooms = make("div", { class: "rooms" });
   const card = make("article", { class: "card tracker" },
-    make("div", {}, badge, make("h3", { class: "wrap" }, name(tracker.topic)), where,
+    make("div", { class: "head" }, badge, make("h3", { class: "wrap" }, name(tracker.topic)), where,
       tracker.monitoring === -1 ? make("span", { class: "pill" }, "quiet: sends no events") : null), rooms);
   fillRooms(rooms, tracker, position);
   return card;
