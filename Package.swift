@@ -21,8 +21,8 @@ func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 }
 
 /// A target that touches the world through at most one C library.
-func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func adapter(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 /// A C library from the distribution, imported by exactly one adapter.
@@ -42,6 +42,7 @@ let package = Package(
         pure("Presence", ["Beacon", "Regions"]),
         pure("OwnTracks", ["Beacon", "Regions"]),
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
+        pure("HomeAssistant", ["Beacon", "Gateway", "OwnTracks"]),
 
         adapter("Scanning", ["Beacon"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
@@ -58,6 +59,10 @@ let package = Package(
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
 
         // getopt_long's state behind functions.
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        adapter(
+            "StatusPage", ["Beacon", "Gateway", "OwnTracks", "CMicroHTTPD"], resources: [.embedInCode("Page")]),
+
         .systemLibrary(name: "CGetopt"),
         .executableTarget(
             name: "ibeacon-gateway",
@@ -100,5 +105,14 @@ let package = Package(
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
             swiftSettings: settings),
+        .target(
+            name: "StatusPageSupport", dependencies: ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage"],
+            path: "Tests/StatusPageSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "status-page-demo", dependencies: ["StatusPage", "StatusPageSupport", "OwnTracks", "HomeAssistant", "Gateway"],
+            path: "Tests/StatusPageDemo", swiftSettings: settings),
+        tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
+        tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
+        tests("StorageTests", ["Beacon", "Regions", "Storage"]),
     ]
 )

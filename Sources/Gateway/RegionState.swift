@@ -21,7 +21,7 @@ struct RegionState {
 
     /// `ibeacon-gateway/<device>/region/<rid>`.
     static func topic(device: String, rid: String) -> String {
-        "\(DeviceTopics.root(device))/region/\(DeviceTopics.level(rid))"
+        DeviceTopics.region(device: device, rid: rid)
     }
 }
 
@@ -30,11 +30,15 @@ package enum DeviceTopics {
     /// `online` or `offline`, retained; the broker itself says `offline` when the gateway is gone.
     package static func availability(device: String) -> String { "\(root(device))/availability" }
 
-    static func root(_ device: String) -> String { "ibeacon-gateway/\(level(device))" }
+    /// The retained state of a region.
+    package static func region(device: String, rid: String) -> String { "\(root(device))/region/\(level(rid))" }
+
+    /// The level above all of a device's own topics.
+    package static func root(_ device: String) -> String { "ibeacon-gateway/\(level(device))" }
 
     /// Any text as one level of a topic: what means something to MQTT is percent-encoded, as are `%`
     /// itself and control characters.
-    static func level(_ text: String) -> String {
+    package static func level(_ text: String) -> String {
         var level = ""
         for scalar in text.unicodeScalars {
             switch scalar {

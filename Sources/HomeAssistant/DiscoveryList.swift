@@ -1,0 +1,196 @@
+internal import Gateway
+internal import OwnTracks
+
+/// All entities that Home Assistant should have, as they follow from the gateway's regions.
+struct DiscoveryList {
+    let settings: HomeAssistantFeed.Settings
+    private(set) var messages: [HomeAssistantMessage] = []
+
+    init(_ snapshot: StatusSnapshot, settings: HomeAssistantFeed.Settings) {
+        self.settings = settings
+        addGateway(snapshot)
+        for (position, tracker) in snapshot.trackers.enumerated() { add(tracker, at: position) }
+    }
+
+    private func availability(_ device: String) -> JSONValue {
+        [["topic": .string(DeviceTopics.availability(device: device))]]
+    }
+
+    private var origin: JSONValue {
+        [
+            "name": "ibeacon-gateway", "sw_version": .string(settings.version),
+            "support_url": .string(HomeAssistantFeed.supportURL),
+        ]
+    }
+
+    private var gatewayDevice: JSONValue {
+        var device: [String: JSONValue] = [
+            "identifiers": [.string(settings.node)], "name": .string("iBeacon gateway \(settings.device)".asEntityName),
+            "manufacturer": "ibeacon-gateway", "model": "iBeacon gateway", "sw_version": .string(settings.version),
+        ]
+        if let url = settings.pageURL { device["configuration_url"] = .string(url) }
+        return .object(device)
+    }
+
+    // MARK: The gateway's own
+
+    private mutating func addGateway(_ snapshot: StatusSnapshot) {
+        let state = JSONValue.string(HomeAssistantFeed.gatewayTopic(settings.device))
+        add(
+            "binary_sensor", "connectivity", gatewayDevice,
+            [
+                "name": "Connectivity", "device_class": "connectivity", "entity_category": "diagnostic",
+                "state_topic": .string(DeviceTopics.availability(device: settings.device)),
+                "payload_on": "online", "payload_off": "offline",
+            ])
+        add(
+            "binary_sensor", "scanner", gatewayDevice,
+            available([
+                "name": "Scanner", "device_class": "running", "state_topic": state,
+                "value_template": "{{ 'ON' if value_json.listening else 'OFF' }}",
+            ]))
+        add(
+            "binary_sensor", "problem", gatewayDevice,
+            available([
+                "name": "Problem", "device_class": "problem", "state_topic": state,
+                "value_template": "{{ 'ON' if value_json.problems else 'OFF' }}",
+                "json_attributes_topic": state,
+                "json_attributes_template": "{{ {'problems': value_json.problems} | tojson }}",
+            ]))
+        add(
+            "sensor", "adverts", gatewayDevice,
+            available([
+                "name": "Advertisements", "state_topic": state, "state_class": "measurement",
+                "unit_of_measurement": "1/s", "icon": "mdi:bluetooth-audio",
+                "value_template": "{{ value_json.reportsPerSecond }}",
+            ]))
+        add(
+            "sensor", "beacons", gatewayDevice,
+            available([
+                "name": "Beacons", "state_topic": state, "state_class": "measurement", "icon": "mdi:bluetooth",
+                "value_template": "{{ value_json.beacons }}",
+            ]))
+        add(
+            "sensor", "queue", gatewayDevice,
+            available([
+                "name": "Queue", "state_topic": state, "state_class": "measurement", "icon": "mdi:tray-full",
+                "value_template": "{{ value_json.queue }}",
+            ]))
+        // Home Assistant shows a start time as "2 hours ago"; a counting number would fill its database.
+        add(
+            "sensor", "started", gatewayDevice,
+            available([
+                "name": "Started", "device_class": "timestamp", "state_topic": state,
+                "value_template": "{{ value_json.started }}",
+            ]))
+        guard settings.takesCommands else { return }
+        add(
+            "button", "restart-scan", gatewayDevice,
+            available([
+                "name": "Restart scan", "command_topic": .string(HomeAssistantFeed.commandTopic(settings.device)),
+                "payload_press": "restart-scan", "icon": "mdi:restart",
+            ]))
+    }
+
+    private func available(_ members: [String: JSONValue], device: String? = nil) -> [String: JSONValue] {
+        var all = members
+        all["availability"] = availability(settings.device)
+        if all["entity_category"] == nil { all["entity_category"] = "diagnostic" }
+        return all
+    }
+
+    // MARK: Trackers
+
+    private mutating func add(_ tracker: StatusSnapshot.TrackerState, at position: Int) {
+        // The topic is the tracker's identity with OwnTracks; its short tid is free to change.
+        let id = "tracker-" + DiscoveryIdentifier.identifier(of: tracker.topic)
+        let name = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ").asEntityName
+        let device: JSONValue = [
+            "identifiers": [.string("\(settings.node)_\(id)")], "name": .string(name.isEmpty ? tracker.tid : name),
+            "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.node),
+        ]
+        let presence = JSONValue.string(HomeAssistantFeed.presenceTopic(tracker))
+        // Versions before 2026.7 know where somebody is from the state, later ones from `in_zones`
+        // among the attributes; from 2027.1 on they will not look at the state any more.
+        add(
+            "device_tracker", id, device,
+            [
+                "name": .null, "source_type": "bluetooth_le", "state_topic": presence,
+                "value_template": "{{ value_json.state }}", "json_attributes_topic": presence,
+                "json_attributes_template":
+                    "{{ {'in_zones': value_json.in_zones, 'regions': value_json.regions} | tojson }}",
+                "availability": availability(settings.device),
+            ])
+        if settings.takesCommands {
+            let commands = JSONValue.string(HomeAssistantFeed.commandTopic(settings.device))
+            add(
+                "select", "\(id)_monitoring", device,
+                available([
+                    "name": "Monitoring", "state_topic": presence, "value_template": "{{ value_json.monitoring }}",
+                    "command_topic": commands, "command_template": .string("monitoring:\(position):{{ value }}"),
+                    "options": ["quiet", "manual", "significant", "move"], "entity_category": "config",
+                    "icon": "mdi:eye",
+                ]))
+            add(
+                "button", "\(id)_report", device,
+                available([
+                    "name": "Report location", "command_topic": commands,
+                    "payload_press": .string("report-location:\(position)"), "icon": "mdi:map-marker-up",
+                ]))
+        }
+        for region in tracker.regions.prefix(HomeAssistantFeed.regionLimit) {
+            add(region, of: tracker, id: id, device: device)
+        }
+    }
+
+    private mutating func add(
+        _ region: StatusSnapshot.RegionState, of tracker: StatusSnapshot.TrackerState, id: String, device: JSONValue
+    ) {
+        let object = "\(id)_\(DiscoveryIdentifier.identifier(of: region.rid))"
+        let cleaned = region.name.asEntityName
+        let name = cleaned.isEmpty ? "Region \(region.rid)".asEntityName : cleaned
+        let state = JSONValue.string(DeviceTopics.region(device: tracker.device, rid: region.rid))
+        let signal = JSONValue.string(HomeAssistantFeed.signalTopic(tracker, rid: region.rid))
+        add(
+            "binary_sensor", "\(object)_occupancy", device,
+            [
+                "name": .string(name), "device_class": "occupancy", "state_topic": state,
+                "value_template": "{{ 'ON' if value_json.state == 'inside' else 'OFF' }}",
+                "json_attributes_topic": state,
+                "json_attributes_template": "{{ {'since': value_json.since} | tojson }}",
+                "availability": availability(settings.device),
+            ])
+        add(
+            "sensor", "\(object)_rssi", device,
+            available([
+                "name": .string("\(name) RSSI"), "device_class": "signal_strength", "unit_of_measurement": "dBm",
+                "state_class": "measurement", "state_topic": signal, "value_template": "{{ value_json.rssi }}",
+            ]))
+        add(
+            "sensor", "\(object)_distance", device,
+            available([
+                "name": .string("\(name) distance"), "device_class": "distance", "unit_of_measurement": "m",
+                "state_class": "measurement", "state_topic": signal, "value_template": "{{ value_json.distance }}",
+            ]))
+        add(
+            "sensor", "\(object)_seen", device,
+            available([
+                "name": .string("\(name) last seen"), "device_class": "timestamp", "state_topic": signal,
+                "value_template": "{{ value_json.seen }}",
+            ]))
+        add(
+            "sensor", "\(object)_beacon", device,
+            available([
+                "name": .string("\(name) beacon"), "icon": "mdi:bluetooth", "state_topic": signal,
+                "value_template": "{{ value_json.beacon }}",
+            ]))
+    }
+
+    private mutating func add(
+        _ component: String, _ object: String, _ device: JSONValue, _ members: [String: JSONValue]
+    ) {
+        messages.append(
+            DiscoveryConfig(component: component, object: object, members: members)
+                .message(prefix: settings.prefix, node: settings.node, device: device, origin: origin))
+    }
+}

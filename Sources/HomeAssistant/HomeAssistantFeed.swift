@@ -1,0 +1,205 @@
+internal import Beacon
+package import Gateway
+internal import OwnTracks
+
+/// Keeps Home Assistant's picture of the gateway true: describes what exists, feeds its states, and
+/// removes what is gone.
+///
+/// Regions' own retained state and the availability are published by the gateway whether or not Home
+/// Assistant is there; everything else that the entities show comes from here. It remembers what was
+/// sent and returns differences, so it can be called at every turn.
+package struct HomeAssistantFeed: Sendable {
+    package struct Settings: Hashable, Sendable {
+        /// The discovery prefix, usually `homeassistant`.
+        package var prefix: String
+        /// The gateway's `deviceId`.
+        package var device: String
+        package var version: String
+        /// Where a person reaches the status page from another machine, if anywhere.
+        package var pageURL: String?
+        /// Whether buttons and selectors are offered: commands are obeyed, also in the clear.
+        package var takesCommands: Bool
+
+        package init(
+            prefix: String, device: String, version: String, pageURL: String? = nil, takesCommands: Bool = true
+        ) {
+            self.prefix = prefix
+            self.device = device
+            self.version = version
+            self.pageURL = pageURL
+            self.takesCommands = takesCommands
+        }
+
+        var node: String { "ibeacon-gateway-" + DiscoveryIdentifier.identifier(of: device) }
+    }
+
+    /// What somebody asked for in Home Assistant.
+    package enum Request: Hashable, Sendable {
+        case restartScan
+        case reportLocation(tracker: Int)
+        case setMonitoring(tracker: Int, mode: Int)
+    }
+
+    static let supportURL = "https://github.com/ibeacon-gateway/ibeacon-gateway"
+    /// Regions of one tracker that become entities: each is five of them, and nobody has more rooms.
+    package static let regionLimit = 200
+    /// Signals change with every packet; a home needs them now and then.
+    package static let signalPeriod: Duration = .seconds(30)
+    package static let gatewayPeriod: Duration = .seconds(60)
+
+    private let settings: Settings
+    private var announced: [String: String] = [:]
+    private var states: [String: String] = [:]
+    private var sentAt: [String: MonotonicInstant] = [:]
+    private var isStale = true
+
+    package init(_ settings: Settings) { self.settings = settings }
+
+    static func gatewayTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/gateway" }
+    static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
+
+    static func presenceTopic(_ tracker: StatusSnapshot.TrackerState) -> String {
+        "\(DeviceTopics.root(tracker.device))/presence/\(DeviceTopics.level(tracker.topic))"
+    }
+
+    static func signalTopic(_ tracker: StatusSnapshot.TrackerState, rid: String) -> String {
+        "\(DeviceTopics.root(tracker.device))/signal/\(DeviceTopics.level(rid))"
+    }
+
+    // MARK: What comes in
+
+    /// Subscribed on each connection of the gateway's own tracker: Home Assistant's birth, what we
+    /// announced in earlier lives, and commands.
+    package var subscriptions: [String] {
+        var topics = ["\(settings.prefix)/status", "\(settings.prefix)/+/\(settings.node)/+/config"]
+        if settings.takesCommands { topics.append(Self.commandTopic(settings.device)) }
+        return topics
+    }
+
+    /// The broker may have lost what was retained: everything is sent again at the next `update`.
+    package mutating func connected() {
+        isStale = true
+    }
+
+    /// Takes a message that came on one of the subscriptions.
+    ///
+    /// - Returns: What somebody asked for, if it was that. After any other message, call `update`.
+    package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
+        if topic == "\(settings.prefix)/status" {
+            // A retained birth is news of old; at a connection everything is sent anyway.
+            if payload == "online", !isRetained { isStale = true }
+            return nil
+        }
+        if topic == Self.commandTopic(settings.device) {
+            return isRetained || !settings.takesCommands ? nil : Self.request(payload)
+        }
+        // Our own, from before a restart: `update` removes it if it is not wanted any more.
+        let isOurs =
+            topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
+            && topic.contains("/\(settings.node)/")
+        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil { announced[topic] = payload }
+        return nil
+    }
+
+    private static func request(_ payload: String) -> Request? {
+        let words = payload.split(separator: ":", omittingEmptySubsequences: false)
+        switch (words.first, words.count) {
+        case ("restart-scan", 1): return .restartScan
+        case ("report-location", 2): return Int(words[1]).map { .reportLocation(tracker: $0) }
+        case ("monitoring", 3):
+            guard let tracker = Int(words[1]), let mode = modes.firstIndex(of: String(words[2])) else { return nil }
+            return .setMonitoring(tracker: tracker, mode: mode - 1)
+        default: return nil
+        }
+    }
+
+    /// OwnTracks' modes −1 … 2.
+    private static let modes = ["quiet", "manual", "significant", "move"]
+
+    // MARK: What goes out
+
+    /// What has to be published for Home Assistant to know the state of now.
+    package mutating func update(_ snapshot: StatusSnapshot) -> [HomeAssistantMessage] {
+        if isStale {
+            // Descriptions that were heard from the broker stay known, so that what is gone is removed.
+            announced = announced.mapValues { _ in "" }
+            (states, sentAt, isStale) = ([:], [:], false)
+        }
+        let wanted = DiscoveryList(snapshot, settings: settings).messages
+        var messages = wanted.filter { announced[$0.topic] != $0.payload }
+        let topics = Set(wanted.map(\.topic))
+        messages += announced.keys.filter { !topics.contains($0) }.sorted()
+            .map { HomeAssistantMessage(topic: $0, payload: "") }
+        announced = Dictionary(wanted.map { ($0.topic, $0.payload) }) { first, _ in first }
+        // States come behind the descriptions: Home Assistant must have subscribed when they arrive.
+        var current: Set<String> = []
+        func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
+            current.insert(topic)
+            let text = value.text
+            guard states[topic] != text else { return }
+            if let period, let last = sentAt[topic], last.duration(to: snapshot.now) < period { return }
+            states[topic] = text
+            sentAt[topic] = snapshot.now
+            messages.append(HomeAssistantMessage(topic: topic, payload: text))
+        }
+        send(Self.gatewayTopic(settings.device), snapshot.gatewayState, every: Self.gatewayPeriod)
+        for tracker in snapshot.trackers {
+            send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
+            for region in tracker.regions.prefix(Self.regionLimit) {
+                let topic = Self.signalTopic(tracker, rid: region.rid)
+                let isNews = states[topic].map { $0.contains("\"seen\":null") } ?? true
+                send(topic, region.signalState(snapshot), every: isNews ? nil : Self.signalPeriod)
+            }
+        }
+        for topic in states.keys.filter({ !current.contains($0) }).sorted() {
+            messages.append(HomeAssistantMessage(topic: topic, payload: ""))
+            (states[topic], sentAt[topic]) = (nil, nil)
+        }
+        return messages
+    }
+
+    fileprivate static func modeName(_ mode: Int) -> String {
+        modes.indices.contains(mode + 1) ? modes[mode + 1] : "significant"
+    }
+}
+
+extension StatusSnapshot {
+    fileprivate func timestamp(_ instant: MonotonicInstant?) -> JSONValue {
+        guard let instant, wallClock.isKnown else { return .null }
+        return .string(iso8601(epochSeconds: wallClock.epochSeconds(at: instant)))
+    }
+
+    fileprivate var gatewayState: JSONValue {
+        let rate = scanner.adapters.reduce(0) { $0 + $1.reportsPerSecond }
+        return [
+            "listening": .bool(scanner.adapters.contains { $0.isListening }),
+            "reportsPerSecond": .number((rate * 10).rounded() / 10),
+            "beacons": .integer(Int64(beacons.count)), "queue": .integer(Int64(queue.pending)),
+            "started": timestamp(startedAt),
+            "problems": .array(
+                findings.filter { $0.level != .ok }.prefix(10).map { .string("\($0.subject): \($0.text)") }),
+        ]
+    }
+}
+
+extension StatusSnapshot.TrackerState {
+    fileprivate var presenceState: JSONValue {
+        let inside = regions.filter(\.isInside)
+        return [
+            "state": inside.isEmpty ? "not_home" : "home",
+            "in_zones": inside.isEmpty ? [] : ["zone.home"],
+            "regions": .array(inside.prefix(50).map { .string($0.name.asEntityName) }),
+            "monitoring": .string(HomeAssistantFeed.modeName(monitoring)),
+        ]
+    }
+}
+
+extension StatusSnapshot.RegionState {
+    fileprivate func signalState(_ snapshot: StatusSnapshot) -> JSONValue {
+        [
+            "rssi": rssi.map { .integer(Int64($0.dBm)) } ?? .null,
+            "distance": distance.map { .number(($0 * 10).rounded() / 10) } ?? .null,
+            "beacon": beacon.map { .string("\($0)") } ?? .null, "seen": snapshot.timestamp(lastHeard),
+        ]
+    }
+}

@@ -1,0 +1,61 @@
+internal import CMicroHTTPD
+
+// The functions that the library calls. It runs on the loop's thread only, and only within calls that
+// a living `StatusServer` makes, so the unretained context is always good.
+
+/// `MHD_AccessHandlerCallback`: once when the headers are there, then for each piece of the body, then
+/// once more to answer.
+@Sendable func handleRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+    _ uploadSize: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let context, let connection, let url, let method, let uploadSize, let request else { return .NO }
+    guard let known = request.pointee else {
+        request.pointee = Unmanaged.passRetained(PendingRequest()).toOpaque()
+        return .YES
+    }
+    let pending = Unmanaged<PendingRequest>.fromOpaque(known).takeUnretainedValue()
+    if uploadSize.pointee > 0 {
+        pending.append(UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee))
+        uploadSize.pointee = 0
+        return .YES
+    }
+    let server = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue()
+    return server.answer(connection, method: String(cString: method), path: String(cString: url), pending)
+}
+
+/// `MHD_RequestCompletedCallback`.
+@Sendable func requestCompleted(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
+) {
+    if let request, let known = request.pointee {
+        Unmanaged<PendingRequest>.fromOpaque(known).release()
+        request.pointee = nil
+    }
+    guard let context, let connection, let client = client(of: connection) else { return }
+    client.stream = nil
+    client.deadline = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue().patienceFromNow
+}
+
+/// `MHD_NotifyConnectionCallback`.
+@Sendable func connectionChanged(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection, let socketContext else { return }
+    let server = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue()
+    if code == .CONNECTION_NOTIFY_STARTED {
+        let client = Client(descriptor: mhd_shim_socket(connection), deadline: server.patienceFromNow)
+        socketContext.pointee = Unmanaged.passRetained(client).toOpaque()
+        server.connected(client)
+    } else if let known = socketContext.pointee {
+        socketContext.pointee = nil
+        server.disconnected(Unmanaged<Client>.fromOpaque(known).takeRetainedValue())
+    }
+}
+
+func client(of connection: OpaquePointer) -> Client? {
+    mhd_shim_socket_context(connection).map { Unmanaged<Client>.fromOpaque($0).takeUnretainedValue() }
+}

@@ -1,0 +1,44 @@
+internal import Beacon
+internal import Glibc
+
+/// One connection.
+final class Client {
+    let descriptor: CInt
+    /// When it is dropped unless it gets on; nil while it waits for us.
+    ///
+    /// The library's own time-out begins anew with every byte, so a client that trickles would stay for ever.
+    var deadline: MonotonicInstant?
+    var stream: EventStream?
+
+    init(descriptor: CInt, deadline: MonotonicInstant) {
+        self.descriptor = descriptor
+        self.deadline = deadline
+        // A peer that vanished without a word is noticed as soon as something was sent to it.
+        var milliseconds: CUnsignedInt = 30_000
+        setsockopt(
+            descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
+            socklen_t(MemoryLayout<CUnsignedInt>.size))
+    }
+
+    /// Breaks the connection; the library notices by itself and closes it.
+    func drop() {
+        shutdown(descriptor, CInt(SHUT_RDWR))
+    }
+}
+
+/// A request while its body arrives.
+final class PendingRequest {
+    /// The longest body that is taken: a region description is far shorter.
+    static let longestBody = 64 * 1024
+
+    private(set) var body: [UInt8] = []
+    private(set) var isTooLong = false
+
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        guard body.count + bytes.count <= Self.longestBody else {
+            isTooLong = true
+            return
+        }
+        body.append(contentsOf: bytes)
+    }
+}

@@ -1,0 +1,161 @@
+internal import Beacon
+internal import Gateway
+
+/// Writes Prometheus' text format, version 0.0.4: each family once, with its help and type.
+struct MetricsWriter {
+    private(set) var text = ""
+
+    enum Kind: String { case counter, gauge }
+
+    /// - Parameter samples: Labels and value of each line; nothing is written if there are none.
+    mutating func family(
+        _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: [(String, String)], value: Double)]
+    ) {
+        guard !samples.isEmpty else { return }
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+        for sample in samples {
+            let labels = sample.labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+            text += name + (labels.isEmpty ? "" : "{\(labels)}") + " " + Self.number(sample.value) + "\n"
+        }
+    }
+
+    mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+        family(name, kind, help, [([], value)])
+    }
+
+    /// A label's value: any text, with backslash, quote and line feed escaped, and cut to a bounded length.
+    static func escaped(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(StatusSnapshot.shownCharacters) {
+            switch scalar {
+            case "\\", "\"": result.append(contentsOf: ["\\", scalar])
+            case "\n": result.append(contentsOf: ["\\", "n"])
+            case "\0"..."\u{1f}", "\u{7f}": result.append(" ")
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    private static func number(_ value: Double) -> String {
+        guard let whole = Int64(exactly: value) else { return "\(value)" }
+        return "\(whole)"
+    }
+}
+
+extension StatusSnapshot {
+    /// The snapshot for Prometheus. Beacons are counted and not listed: whoever walks by would add a
+    /// series, and the number of series is what a Prometheus server pays for.
+    func metrics(streams: Int, clientsDropped: UInt64) -> String {
+        var writer = MetricsWriter()
+        writeGateway(&writer)
+        writeAdapters(&writer)
+        writeMessages(&writer)
+        writeRegions(&writer)
+        writer.single(
+            "ibeacon_gateway_http_event_streams", .gauge, "Status pages that are open.", Double(streams))
+        writer.single(
+            "ibeacon_gateway_http_clients_dropped_total", .counter,
+            "HTTP clients dropped since they were too slow.", Double(clientsDropped))
+        return writer.text
+    }
+
+    private func writeGateway(_ writer: inout MetricsWriter) {
+        writer.family(
+            "ibeacon_gateway_info", .gauge, "Always 1; the version and the scanner are in the labels.",
+            [([("version", version), ("device", device), ("scanner", scanner.name)], 1)])
+        writer.single(
+            "ibeacon_gateway_uptime_seconds", .gauge, "Time since the gateway started.",
+            startedAt.duration(to: now).inSeconds)
+        writer.single(
+            "ibeacon_gateway_clock_synchronized", .gauge, "1 if the time of day is known.", wallClock.isKnown ? 1 : 0)
+        writer.single(
+            "ibeacon_gateway_sightings_total", .counter, "iBeacon frames heard.", Double(counters.sightings))
+        writer.family(
+            "ibeacon_gateway_transitions_total", .counter, "Transitions decided.",
+            [([("event", "enter")], Double(counters.enters)), ([("event", "leave")], Double(counters.leaves))])
+        writer.family(
+            "ibeacon_gateway_commands_total", .counter, "Commands that arrived, by what became of them.",
+            [
+                ([("result", "done")], Double(counters.commands)),
+                ([("result", "refused")], Double(counters.commandsRefused)),
+            ])
+        writer.single(
+            "ibeacon_gateway_waypoints_refused_total", .counter, "Regions that could not be used.",
+            Double(counters.waypointsRefused))
+        writer.single(
+            "ibeacon_gateway_beacons", .gauge, "Different beacons heard in the last five minutes.",
+            Double(beacons.count))
+        writer.family(
+            "ibeacon_gateway_findings", .gauge, "Findings of the health check, by level.",
+            Finding.Level.allCases.map { level in
+                ([("level", level.rawValue)], Double(findings.count { $0.level == level }))
+            })
+    }
+
+    private func writeAdapters(_ writer: inout MetricsWriter) {
+        func each(_ value: (Adapter) -> Double?) -> [(labels: [(String, String)], value: Double)] {
+            scanner.adapters.compactMap { adapter in value(adapter).map { ([("adapter", adapter.name)], $0) } }
+        }
+        writer.family(
+            "ibeacon_gateway_adapter_listening", .gauge, "1 while the adapter scans.", each { $0.isListening ? 1 : 0 })
+        writer.family(
+            "ibeacon_gateway_advertising_reports_total", .counter, "Advertising reports received.",
+            each { Double($0.reports) })
+        writer.family(
+            "ibeacon_gateway_malformed_reports_total", .counter, "Advertising reports that were malformed.",
+            each { Double($0.malformed) })
+        writer.family(
+            "ibeacon_gateway_lost_reports_total", .counter, "Advertising reports known to have been lost.",
+            each { Double($0.lost) })
+        writer.family(
+            "ibeacon_gateway_scan_restarts_total", .counter, "Times that scanning had to be started again.",
+            each { Double($0.restarts) })
+        writer.family(
+            "ibeacon_gateway_scan_duty_ratio", .gauge, "Share of the time in which the radio listens.",
+            each(\.duty))
+        writer.family(
+            "ibeacon_gateway_adapter_silence_seconds", .gauge, "Time since the adapter heard anything.",
+            each { $0.lastHeard.map { $0.duration(to: now).inSeconds } })
+    }
+
+    private func writeMessages(_ writer: inout MetricsWriter) {
+        writer.family(
+            "ibeacon_gateway_broker_connected", .gauge, "1 while the connection to the broker stands.",
+            brokers.enumerated().map { position, broker in
+                ([("connection", "\(position)"), ("broker", broker.name)], broker.phase == .connected ? 1 : 0)
+            })
+        writer.single(
+            "ibeacon_gateway_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
+        writer.single(
+            "ibeacon_gateway_queue_set_aside_messages", .gauge, "Messages that the broker refused.",
+            Double(queue.setAside))
+        writer.single(
+            "ibeacon_gateway_queue_dropped_messages_total", .counter, "Messages given up for want of room.",
+            Double(queue.dropped))
+        writer.single(
+            "ibeacon_gateway_messages_sent_total", .counter, "Messages that the broker acknowledged.",
+            Double(queue.sent))
+        writer.single(
+            "ibeacon_gateway_store_ok", .gauge, "1 while the database can be written.", store.problem == nil ? 1 : 0)
+        writer.single(
+            "ibeacon_gateway_store_writes_total", .counter, "Transactions written to the database.",
+            Double(store.writes))
+    }
+
+    private func writeRegions(_ writer: inout MetricsWriter) {
+        var inside: [(labels: [(String, String)], value: Double)] = []
+        var signal: [(labels: [(String, String)], value: Double)] = []
+        for tracker in trackers {
+            for region in tracker.regions.prefix(Self.listedRegions) {
+                // The rid makes the labels different even where names are the same or were cut.
+                let labels = [("tracker", tracker.topic), ("rid", region.rid), ("region", region.name)]
+                inside.append((labels, region.isInside ? 1 : 0))
+                if let rssi = region.rssi, region.isInside { signal.append((labels, Double(rssi.dBm))) }
+            }
+        }
+        writer.family("ibeacon_gateway_region_inside", .gauge, "1 while somebody is in the region.", inside)
+        writer.family(
+            "ibeacon_gateway_region_rssi_dbm", .gauge, "Signal of the region's strongest beacon in dBm.", signal)
+    }
+}

@@ -1,0 +1,325 @@
+// The status page. All text from the gateway is hostile (names come over the air and over MQTT):
+// it only ever becomes text nodes and attributes that take text.
+"use strict";
+const $ = id => document.getElementById(id);
+let state = null;      // the newest snapshot
+let pending = null;    // the action that waits for the token
+let chosen = null;     // the beacon or region that a dialog is about
+let lastTransition = null;
+
+function make(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) if (value !== undefined) node.setAttribute(name, value);
+  node.append(...children.filter(child => child !== null));
+  return node;
+}
+// Right-to-left names stay in their own box, and what cannot be seen is shown.
+const clean = text => String(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd").slice(0, 201);
+const name = text => make("bdi", {}, clean(text) || "(no name)");
+
+function ago(seconds) {
+  if (seconds === null || seconds === undefined) return "never";
+  if (seconds < 2) return "now";
+  if (seconds < 60) return Math.round(seconds) + " s ago";
+  if (seconds < 5400) return Math.round(seconds / 60) + " min ago";
+  if (seconds < 129600) return Math.round(seconds / 3600) + " h ago";
+  return Math.round(seconds / 86400) + " days ago";
+}
+const span = seconds => ago(seconds).replace(" ago", "").replace("now", "moments");
+const signal = dbm => dbm === null ? "–" : dbm + " dBm";
+
+// Redraws only what changed, so that focus, open details and selections stay where they are.
+function fill(parent, items, key, signature, draw) {
+  const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
+  const active = parent.contains(document.activeElement) ? document.activeElement : null;
+  const row = active && active.closest("[data-key]"), held = row && { key: row.dataset.key, role: active.dataset.role };
+  let at = parent.firstElementChild;
+  for (const item of items) {
+    const id = key(item), mark = signature(item);
+    let node = old.get(id);
+    old.delete(id);
+    if (!node || node.dataset.mark !== mark) {
+      const fresh = draw(item, node);
+      fresh.dataset.key = id;
+      fresh.dataset.mark = mark;
+      if (node) { if (at === node) at = fresh; node.replaceWith(fresh); }
+      node = fresh;
+    }
+    if (node !== at) parent.insertBefore(node, at); else at = at.nextElementSibling;
+  }
+  for (const gone of old.values()) gone.remove();
+  // A row that was drawn anew or moved lost the focus.
+  if (!held || !held.role || document.activeElement === active) return;
+  const again = [...parent.children].find(child => child.dataset.key === held.key);
+  const target = again && again.querySelector(`[data-role="${held.role}"]`);
+  if (target) target.focus({ preventScroll: true });
+}
+
+function plot(series, label) {
+  const points = series.split(",").map(text => text === "" ? null : Number(text));
+  const ns = "http://www.w3.org/2000/svg", width = 290, height = 40, low = -100, high = -30;
+  const svg = document.createElementNS(ns, "svg");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("class", "plot");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  const add = (kind, d) => {
+    const path = document.createElementNS(ns, "path");
+    path.setAttribute("class", kind);
+    path.setAttribute("d", d);
+    svg.append(path);
+  };
+  const x = index => (index * width / Math.max(1, points.length - 1)).toFixed(1);
+  const y = dbm => (height - 2 - (Math.min(high, Math.max(low, dbm)) - low) / (high - low) * (height - 4)).toFixed(1);
+  add("grid", [-50, -75].map(dbm => `M0 ${y(dbm)}H${width}`).join(""));
+  let line = "", area = "", run = [];
+  const close = () => {
+    if (!run.length) return;
+    const [first, last] = [run[0], run[run.length - 1]];
+    const path = run.map(index => `${x(index)} ${y(points[index])}`).join("L");
+    line += run.length > 1 ? "M" + path : `M${x(first)} ${y(points[first])}h.1`;
+    area += `M${x(first)} ${height}L${path}L${x(last)} ${height}Z`;
+    run = [];
+  };
+  points.forEach((dbm, index) => {
+    if (dbm !== null) { run.push(index); return; }
+    // A gap of one step is a lost packet or two, not an absence.
+    if (index + 1 < points.length && points[index + 1] !== null && run.length) return;
+    close();
+  });
+  close();
+  add("area", area);
+  add("line", line);
+  return svg;
+}
+
+function drawTracker(tracker, position) {
+  const inside = tracker.regions.filter(region => region.inside);
+  const badge = make("span", { class: "badge", "aria-hidden": "true" }, clean(tracker.tid).slice(0, 4));
+  const where = make("span", { class: "wrap" });
+  if (inside.length) inside.forEach((region, index) => where.append(index ? ", " : "in ", name(region.name)));
+  else where.append(tracker.regionCount ? "in no region" : "no regions yet: make one of a beacon below");
+  const rooms = make("div", { class: "rooms" });
+  const card = make("article", { class: "card tracker" },
+    make("div", { class: "head" }, badge, make("h3", { class: "wrap" }, name(tracker.topic)), where,
+      tracker.monitoring === -1 ? make("span", { class: "pill" }, "quiet: sends no events") : null), rooms);
+  fillRooms(rooms, tracker, position);
+  return card;
+}
+function fillRooms(rooms, tracker, position) {
+  fill(rooms, tracker.regions, region => region.rid,
+    region => JSON.stringify([region.name, region.inside, region.rssi, region.distance, ago(region.sinceAgo), ago(region.heardAgo), region.leavesIn, region.explanation]),
+    (region, old) => drawRoom(region, old, position));
+}
+function drawRoom(region, old, position) {
+  const remove = make("button", { class: "remove", "data-role": "remove", type: "button", "aria-label": "Remove region " + clean(region.name), title: "Remove" }, "×");
+  remove.addEventListener("click", () => askRemoval(region, position));
+  const facts = [];
+  if (region.inside) {
+    facts.push("for " + span(region.sinceAgo));
+    if (region.rssi !== null) facts.push(signal(region.rssi));
+    if (region.distance !== null) facts.push("about " + region.distance + " m");
+    if (region.heardAgo > 15) facts.push("heard " + ago(region.heardAgo));
+  } else facts.push(region.sinceAgo === null ? "never entered" : "left " + ago(region.sinceAgo));
+  const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
+    make("p", { class: "wrap" }, clean(region.explanation) || "No more is known."),
+    make("p", { class: "mono" }, clean(region.description)));
+  if (old && old.querySelector("details") && old.querySelector("details").open) why.open = true;
+  return make("div", { class: "room" + (region.inside ? " in" : "") },
+    make("p", { class: "name" }, name(region.name), make("span", { class: "unseen" }, region.inside ? "inside" : "outside")),
+    remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
+}
+
+// The strongest first, but by steps of ten decibels of the last minutes' best: rows that jump about
+// with every packet can be neither read nor hit.
+function inOrder(beacons) {
+  const rank = beacon => Math.round(Math.max(-127, ...beacon.series.split(",").filter(Boolean).map(Number)) / 10);
+  const keyed = beacons.map(beacon => [rank(beacon), `${beacon.uuid} ${beacon.major + 1e5} ${beacon.minor + 1e5}`, beacon]);
+  keyed.sort((a, b) => b[0] - a[0] || (a[1] < b[1] ? -1 : 1));
+  return keyed.map(entry => entry[2]);
+}
+
+function drawBeacon(beacon) {
+  const id = `${beacon.uuid}:${beacon.major}:${beacon.minor}`;
+  const who = make("p", { class: "who" });
+  if (beacon.regions.length) beacon.regions.forEach((text, index) => who.append(index ? ", " : "", name(text)));
+  else who.append(make("span", { class: "none" }, "no region"));
+  const button = make("button", { type: "button", "data-role": "make", "aria-label": `Make a region of beacon ${beacon.major} ${beacon.minor}` }, "Make a region");
+  button.addEventListener("click", () => askRegion(beacon));
+  const facts = [`major ${beacon.major} · minor ${beacon.minor}`];
+  if (beacon.distance !== null) facts.push(`≈ ${beacon.distance} m`);
+  if (beacon.interval !== null) facts.push(`every ${beacon.interval} s`);
+  if (beacon.heardAgo > 15) facts.push("heard " + ago(beacon.heardAgo));
+  return make("li", {}, who, make("p", { class: "dbm" + (beacon.heardAgo > 60 ? " stale" : "") }, signal(beacon.rssi)),
+    make("p", { class: "mono", title: id }, beacon.uuid),
+    plot(beacon.series, `Signal of the last five minutes, now ${signal(beacon.rssi)}`),
+    make("div", { class: "foot" }, make("span", {}, facts.join(" · ")), button));
+}
+
+function drawTransition(entry) {
+  const when = state.time === null ? ago(entry.ago) : new Date((state.time - entry.ago) * 1000)
+    .toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const old = state.time !== null && entry.ago > 72000 ? new Date((state.time - entry.ago) * 1000).toLocaleDateString() + " " : "";
+  return make("li", { class: entry.event === "enter" ? "enter" : "leave" },
+    make("time", { title: ago(entry.ago) }, old + when),
+    make("span", { class: "wrap" }, make("b", {}, name(entry.tid)), entry.event === "enter" ? " entered " : " left ", name(entry.name)));
+}
+
+function drawFinding(finding) {
+  return make("li", { class: finding.level },
+    make("p", {}, make("span", { class: "level" }, finding.level === "ok" ? "OK" : finding.level), " · ", clean(finding.subject)),
+    make("p", {}, clean(finding.text)), finding.cure ? make("p", {}, "→ " + clean(finding.cure)) : null);
+}
+
+function tiles() {
+  const list = [];
+  for (const adapter of state.scanner.adapters) {
+    const facts = [`${adapter.reports.toLocaleString()} reports`];
+    if (adapter.duty !== null) facts.push(Math.round(adapter.duty * 100) + " % duty");
+    if (adapter.malformed) facts.push(adapter.malformed + " malformed");
+    if (adapter.lost) facts.push(adapter.lost + " lost");
+    if (adapter.restarts) facts.push(adapter.restarts + " restarts");
+    facts.push("heard " + ago(adapter.heardAgo));
+    list.push([`Radio ${clean(adapter.name)}`, adapter.listening ? `listening, ${adapter.reportsPerSecond} reports/s` : "not listening", facts.join(" · "), !adapter.listening]);
+  }
+  if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);
+  for (const broker of state.brokers)
+    list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected"]);
+  const queue = [`${state.queue.sent.toLocaleString()} sent`];
+  if (state.queue.setAside) queue.push(state.queue.setAside + " set aside");
+  if (state.queue.dropped) queue.push(state.queue.dropped + " given up");
+  list.push(["Queue", state.queue.pending ? state.queue.pending + " waiting" : "empty", queue.join(" · "), state.queue.dropped > 0]);
+  list.push(["Storage", state.store.ok ? "writing" : "failing", state.store.ok ? state.store.writes.toLocaleString() + " writes" : clean(state.store.problem), !state.store.ok]);
+  list.push(["Clock", state.time === null ? "not known yet" : new Date(state.time * 1000).toLocaleString(), state.time === null ? "messages are stamped when it is" : "", state.time === null]);
+  return list;
+}
+
+function show(next) {
+  state = next;
+  $("device").textContent = clean(state.device);
+  document.title = `${clean(state.device)} · iBeacon gateway`;
+  $("subtitle").textContent = `${state.scanner.listening ? "listening" : "not listening"} · ${state.beaconCount} beacons · up ${span(state.uptime)}`;
+  $("version").textContent = "version " + clean(state.version);
+  const keyed = state.trackers.map((tracker, position) => ({ tracker, position }));
+  fill($("trackers"), keyed, item => String(item.position),
+    item => JSON.stringify([item.tracker.tid, item.tracker.topic, item.tracker.monitoring, item.tracker.regions.filter(r => r.inside).map(r => r.name), item.tracker.regionCount === 0]),
+    (item, old) => {
+      const card = drawTracker(item.tracker, item.position);
+      // The rooms move over, with whatever is open or focused in them.
+      if (old) card.querySelector(".rooms").replaceWith(old.querySelector(".rooms"));
+      return card;
+    });
+  keyed.forEach(item => fillRooms($("trackers").children[item.position].querySelector(".rooms"), item.tracker, item.position));
+  const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length));
+  fill($("beacons"), beacons, beacon => `${beacon.uuid}:${beacon.major}:${beacon.minor}`,
+    beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
+  $("beacon-count").textContent = `(${state.beaconCount})`;
+  $("no-beacons").hidden = beacons.length > 0;
+  const base = state.time === null ? 0 : state.time;
+  fill($("timeline"), state.transitions.slice(0, 50), entry => `${Math.round(base - entry.ago)}|${entry.rid}|${entry.event}`,
+    entry => state.time === null ? ago(entry.ago) : entry.name, drawTransition);
+  $("no-transitions").hidden = state.transitions.length > 0;
+  announce();
+  fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
+    make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
+  const bad = state.findings.filter(finding => finding.level !== "ok");
+  $("health").hidden = bad.length === 0;
+  const each = [finding => finding.subject + finding.text, finding => JSON.stringify(finding), drawFinding];
+  fill($("findings"), bad, ...each);
+  fill($("all-findings"), state.findings, ...each);
+}
+
+// For those who hear the page: one sentence for each transition, never the whole list again.
+function announce() {
+  const newest = state.transitions[0];
+  const key = newest ? Math.round(state.uptime - newest.ago) + newest.rid + newest.event : "";
+  if (lastTransition !== null && key && key !== lastTransition && newest.ago < 10)
+    $("announcer").textContent = `${clean(newest.tid)} ${newest.event === "enter" ? "entered" : "left"} ${clean(newest.name)}`;
+  lastTransition = key;
+}
+
+function live(text, kind) {
+  if ($("live").textContent !== text) $("live").textContent = text;
+  $("live").className = "pill " + kind;
+}
+
+let stream = null;
+function connect() {
+  stream = new EventSource("/events");
+  stream.onmessage = event => { live("live", "good"); show(JSON.parse(event.data)); };
+  stream.onerror = () => {
+    live("no connection", "bad");
+    if (stream.readyState !== EventSource.CLOSED) return;   // the browser tries again by itself
+    fetch("/status.json").then(answer => {
+      if (answer.status === 401) askToken(async () => connect());
+      else setTimeout(connect, 5000);
+    }).catch(() => setTimeout(connect, 5000));
+  };
+}
+
+// Changing things
+
+const send = (path, body) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+async function act(path, body, dialog, error) {
+  const answer = await send(path, body).catch(() => null);
+  if (answer && answer.status === 401) { askToken(() => act(path, body, dialog, error)); return; }
+  if (answer && answer.ok) { if (dialog.open) dialog.close(); return; }
+  error.textContent = answer ? await answer.text() : "The gateway does not answer.";
+  if (!dialog.open) dialog.showModal();
+}
+
+function askToken(then) {
+  pending = then;
+  $("token-error").textContent = "";
+  $("token").value = "";
+  $("token-dialog").showModal();
+}
+$("token-form").addEventListener("submit", async event => {
+  event.preventDefault();
+  const answer = await send("/session", { token: $("token").value }).catch(() => null);
+  if (!answer || !answer.ok) { $("token-error").textContent = answer ? await answer.text() : "The gateway does not answer."; return; }
+  $("token-dialog").close();
+  const then = pending;
+  pending = null;
+  if (then) await then();
+});
+
+function askRegion(beacon) {
+  chosen = beacon;
+  $("region-error").textContent = "";
+  $("region-name").value = "";
+  $("region-beacon").textContent = `${beacon.uuid}:${beacon.major}:${beacon.minor}`;
+  $("region-tracker").replaceChildren(...state.trackers.map((tracker, position) => make("option", { value: position }, clean(tracker.topic))));
+  $("region-tracker-label").hidden = state.trackers.length < 2;
+  $("region-dialog").showModal();
+}
+$("region-form").addEventListener("submit", event => {
+  event.preventDefault();
+  const text = $("region-name").value.trim();
+  if (!text || text.includes(":")) { $("region-error").textContent = "Give it a name without ':'."; return; }
+  const scope = new FormData($("region-form")).get("scope");
+  const waypoint = { _type: "waypoint", desc: text, uuid: chosen.uuid, lat: 0, lon: 0, rad: 0, tst: Math.floor(Date.now() / 1000) };
+  if (scope !== "uuid") waypoint.major = chosen.major;
+  if (scope === "minor") waypoint.minor = chosen.minor;
+  act("/regions", { tracker: Number($("region-tracker").value || 0), waypoint }, $("region-dialog"), $("region-error"));
+});
+
+function askRemoval(region, position) {
+  $("remove-name").textContent = clean(region.name);
+  $("remove-error").textContent = "";
+  const dialog = $("remove-dialog");
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    if (dialog.returnValue !== "ok") return;
+    dialog.returnValue = "";
+    act("/regions/remove", { tracker: position, rid: region.rid }, dialog, $("remove-error"));
+  };
+  dialog.showModal();
+}
+
+for (const button of document.querySelectorAll("[data-close]"))
+  button.addEventListener("click", () => button.closest("dialog").close());
+$("only-unknown").addEventListener("change", () => state && show(state));
+connect();

@@ -1,0 +1,122 @@
+/// The headers of a request that decide whether it is obeyed.
+struct RequestHeaders: Hashable, Sendable {
+    var host: String?
+    var origin: String?
+    /// `Sec-Fetch-Site`: the browser's own word for where the request comes from.
+    var fetchSite: String?
+    var authorization: String?
+    var cookie: String?
+    var contentType: String?
+}
+
+/// Who may see and who may change. A pure rule, so that it can be read and tested as a table.
+struct RequestGuard: Sendable {
+    enum Verdict: Hashable, Sendable {
+        case allowed
+        case refused(status: UInt32, reason: String)
+    }
+
+    static let cookieName = "ibeacon_gateway"
+
+    let hostNames: Set<String>
+    let token: [UInt8]?
+    let isReadingOpen: Bool
+
+    init(settings: StatusServerSettings) {
+        hostNames = Set((settings.hostNames + ["localhost"]).map { $0.lowercased() })
+        token = settings.token.map { Array($0.utf8) }
+        isReadingOpen = settings.address.isLoopback
+    }
+
+    /// Whether a browser may call us so. A page of an attacker whose name was made to point here
+    /// (DNS rebinding) still sends its own name; addresses in figures cannot be rebound.
+    func accepts(host: String?) -> Bool {
+        guard let host, let name = Self.hostName(in: host) else { return false }
+        return isIPv4Address(name) || isIPv6Address(name) || hostNames.contains(name)
+    }
+
+    /// Whether the page itself, which holds no secret, may be shown.
+    func mayLoadPage(_ headers: RequestHeaders) -> Verdict {
+        accepts(host: headers.host)
+            ? .allowed : .refused(status: 421, reason: "this gateway does not go by that name")
+    }
+
+    /// Whether the state may be seen.
+    func mayRead(_ headers: RequestHeaders) -> Verdict {
+        guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
+        // A browser says so when another site asks; the answer could not be read there, but counting is easy.
+        if let site = headers.fetchSite, site == "cross-site" || site == "same-site" {
+            return .refused(status: 403, reason: "another site may not ask")
+        }
+        if isReadingOpen || hasToken(headers) { return .allowed }
+        return .refused(status: 401, reason: "the token is needed")
+    }
+
+    /// Whether something may be changed. `needsToken` is false only for handing in the token itself.
+    func mayChange(_ headers: RequestHeaders, needsToken: Bool = true) -> Verdict {
+        guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
+        if let site = headers.fetchSite, site != "same-origin" {
+            return .refused(status: 403, reason: "another site may not change things")
+        }
+        // Pages that a form was posted from always name their origin; programs name none.
+        if let origin = headers.origin, origin.lowercased() != "http://" + (headers.host ?? "").lowercased() {
+            return .refused(status: 403, reason: "another site may not change things")
+        }
+        // A form cannot send JSON, so a browser would ask first, and be refused.
+        guard let type = headers.contentType?.lowercased(), type.hasPrefix("application/json") else {
+            return .refused(status: 415, reason: "send application/json")
+        }
+        guard needsToken else { return .allowed }
+        guard token != nil else { return .refused(status: 403, reason: "no token is set, so nothing can be changed") }
+        return hasToken(headers) ? .allowed : .refused(status: 401, reason: "the token is needed")
+    }
+
+    func isToken(_ candidate: some Collection<UInt8>) -> Bool {
+        guard let token else { return false }
+        return Self.isEqualInConstantTime(token, Array(candidate))
+    }
+
+    private func hasToken(_ headers: RequestHeaders) -> Bool {
+        if let value = headers.authorization, value.lowercased().hasPrefix("bearer ") {
+            return isToken(value.utf8.dropFirst(7))
+        }
+        return (headers.cookie ?? "").split(separator: ";").contains { part in
+            let pair = part.drop { $0 == " " }
+            guard pair.hasPrefix(Self.cookieName + "=") else { return false }
+            return isToken(pair.utf8.dropFirst(Self.cookieName.utf8.count + 1))
+        }
+    }
+
+    /// Whether it is long enough and can stand in a cookie and a header as it is.
+    static func isUsable(token: String) -> Bool {
+        guard (StatusServerSettings.shortestToken...256).contains(token.utf8.count) else { return false }
+        return token.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Takes as long whatever the candidate holds; only its length shows.
+    static func isEqualInConstantTime(_ secret: [UInt8], _ candidate: [UInt8]) -> Bool {
+        guard secret.count == candidate.count else { return false }
+        var difference: UInt8 = 0
+        for index in secret.indices { difference |= secret[index] ^ candidate[index] }
+        return difference == 0
+    }
+
+    /// The name or address in a `Host` header, without port and brackets, in lower case.
+    static func hostName(in header: String) -> String? {
+        let text = header.lowercased()
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            return String(text[text.index(after: text.startIndex)..<end])
+        }
+        let name = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        return name.isEmpty ? nil : String(name.hasSuffix(".") ? name.dropLast() : name)
+    }
+}

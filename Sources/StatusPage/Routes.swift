@@ -1,0 +1,110 @@
+internal import CMicroHTTPD
+internal import Gateway
+internal import OwnTracks
+
+extension StatusServer {
+    /// Answers a complete request.
+    func answer(
+        _ connection: OpaquePointer, method: String, path: String, _ request: PendingRequest
+    ) -> MHD_Result {
+        client(of: connection)?.deadline = patienceFromNow
+        let headers = RequestHeaders(of: connection)
+        let response =
+            switch method {
+            case "GET", "HEAD": read(path, headers, connection)
+            case "POST": change(path, headers, request)
+            default: text(405, "only GET and POST are understood", [("Allow", "GET, HEAD, POST")])
+            }
+        guard let response else { return .NO }
+        return MHD_queue_response(connection, response.status, response.pointer)
+    }
+
+    private func read(_ path: String, _ headers: RequestHeaders, _ connection: OpaquePointer) -> HTTPResponse? {
+        if let page = page(path) {
+            guard case .refused(let status, let reason) = guardian.mayLoadPage(headers) else { return page }
+            return text(status, reason)
+        }
+        if case .refused(let status, let reason) = guardian.mayRead(headers) { return text(status, reason) }
+        switch path {
+        case "/status.json": return response(for: .status)
+        case "/metrics": return response(for: .metrics)
+        case "/events": return events(connection)
+        default: return text(404, "there is nothing here")
+        }
+    }
+
+    private func events(_ connection: OpaquePointer) -> HTTPResponse? {
+        guard let client = client(of: connection) else { return nil }
+        guard streamCount < settings.streamLimit else {
+            return text(503, "too many are watching", [("Retry-After", "30")])
+        }
+        let stream = EventStream(connection: connection, client: client, server: self)
+        admit(stream)
+        return HTTPResponse(stream: stream)
+    }
+
+    private func change(_ path: String, _ headers: RequestHeaders, _ request: PendingRequest) -> HTTPResponse? {
+        let isSession = path == "/session"
+        if case .refused(let status, let reason) = guardian.mayChange(headers, needsToken: !isSession) {
+            return text(status, reason)
+        }
+        guard !request.isTooLong else { return text(413, "that is too long") }
+        let body: JSONValue
+        do {
+            body = try JSONValue(parsing: request.body)
+        } catch {
+            return text(400, "that is not JSON: \(error)")
+        }
+        return isSession ? session(body) : perform(path, body)
+    }
+
+    /// Takes the token and gives it back as a cookie that scripts cannot read and other sites do not send.
+    private func session(_ body: JSONValue) -> HTTPResponse? {
+        guard let token = body["token"]?.string, guardian.isToken(token.utf8) else {
+            return text(401, "that is not the token")
+        }
+        let cookie = "\(RequestGuard.cookieName)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
+        return HTTPResponse(status: 204, type: "text/plain", body: [], headers: [("Set-Cookie", cookie)])
+    }
+
+    private func perform(_ path: String, _ body: JSONValue) -> HTTPResponse? {
+        guard body.object != nil else { return text(400, "send a JSON object") }
+        let tracker = Int(body["tracker"]?.asInteger ?? 0)
+        let action: StatusAction
+        switch path {
+        case "/regions":
+            guard let waypoint = body["waypoint"], waypoint.object != nil else {
+                return text(400, "the member 'waypoint' is missing")
+            }
+            action = .setRegion(tracker: tracker, waypoint: waypoint.text)
+        case "/regions/remove":
+            guard let rid = body["rid"]?.string else { return text(400, "the member 'rid' is missing") }
+            action = .removeRegion(tracker: tracker, rid: rid)
+        case "/actions/report-location": action = .reportLocation(tracker: tracker)
+        case "/actions/restart-scan": action = .restartScan
+        default: return text(404, "there is nothing here")
+        }
+        switch perform(action) {
+        case .done: return HTTPResponse(status: 204, type: "text/plain", body: [])
+        case .refused(let reason): return text(422, reason)
+        }
+    }
+
+    private func text(
+        _ status: UInt32, _ text: String, _ headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse? {
+        HTTPResponse(
+            status: status, type: "text/plain; charset=utf-8", body: Array((text + "\n").utf8), headers: headers)
+    }
+}
+
+extension RequestHeaders {
+    init(of connection: OpaquePointer) {
+        func value(_ name: String) -> String? {
+            MHD_lookup_connection_value(connection, .HEADER_KIND, name).map { String(cString: $0) }
+        }
+        self.init(
+            host: value("Host"), origin: value("Origin"), fetchSite: value("Sec-Fetch-Site"),
+            authorization: value("Authorization"), cookie: value("Cookie"), contentType: value("Content-Type"))
+    }
+}

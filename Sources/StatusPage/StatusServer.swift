@@ -1,0 +1,223 @@
+internal import Beacon
+internal import CMicroHTTPD
+internal import Gateway
+internal import Glibc
+internal import OwnTracks
+
+/// Serves the status page, its live events, `/status.json` and `/metrics` on the event loop's thread.
+///
+/// It costs next to nothing while nobody looks, and a bounded amount while many do: the snapshot is
+/// taken at most four times a second, and all clients share its rendering.
+package final class StatusServer {
+    /// The rhythm of the live events.
+    static let eventPeriod: Duration = .seconds(1)
+    /// After a change that a person waits for; changes within it become one event.
+    static let changeDelay: Duration = .milliseconds(50)
+    /// A rendering is served again for this long.
+    static let renderingLife: Duration = .milliseconds(250)
+    /// How often slow clients are looked for.
+    static let sweepPeriod: Duration = .seconds(1)
+
+    /// The port that it listens on, also if the kernel chose it.
+    package let port: UInt16
+    /// What is new since the start, for the page's own metrics.
+    package private(set) var clientsDropped: UInt64 = 0
+
+    let guardian: RequestGuard
+    let settings: StatusServerSettings
+    private let host: any StatusPageHost
+    private let source: any StatusSource
+    private let pages: PageFiles
+    private var daemon: OpaquePointer?
+    private var clients: [ObjectIdentifier: Client] = [:]
+    private var registration: (any StatusPageHostToken)?
+    private var timers: [Timer: (any StatusPageHostToken)] = [:]
+    private var rendered: [Rendering: (response: HTTPResponse, at: MonotonicInstant)] = [:]
+    private(set) var newestEvent: (bytes: [UInt8], version: UInt64) = ([], 0)
+    private var eventTakenAt: MonotonicInstant?
+
+    private enum Timer { case library, event, change, sweep }
+    enum Rendering { case status, metrics }
+
+    /// Opens the port and begins to serve.
+    ///
+    /// - Parameters:
+    ///   - host: The event loop.
+    ///   - source: Where the state comes from. Not kept alive by anything else than this object.
+    /// - Throws: `StatusServerError`; nothing is left open then.
+    package init(
+        settings: StatusServerSettings, host: any StatusPageHost, source: any StatusSource
+    ) throws(StatusServerError) {
+        if let token = settings.token {
+            guard RequestGuard.isUsable(token: token) else { throw .unusableToken }
+        } else if !settings.address.isLoopback {
+            throw .needsToken(address: settings.address.description)
+        }
+        guard let pages = PageFiles() else { throw .library }
+        self.settings = settings
+        self.host = host
+        self.source = source
+        self.pages = pages
+        guardian = RequestGuard(settings: settings)
+        let (descriptor, port) = try settings.address.open()
+        self.port = port
+        var options = mhd_shim_options()
+        options.listen_socket = descriptor
+        options.connection_limit = UInt32(settings.connectionLimit)
+        options.connection_timeout = UInt32(settings.patience.inSeconds.rounded(.up))
+        options.connection_memory = 16 * 1024
+        options.handler = handleRequest
+        options.completed = requestCompleted
+        options.connection = connectionChanged
+        options.context = Unmanaged.passUnretained(self).toOpaque()
+        guard let daemon = mhd_shim_start(&options) else {
+            close(descriptor)
+            throw .library
+        }
+        self.daemon = daemon
+        registration = host.whenReadable(mhd_shim_epoll_descriptor(daemon)) { [weak self] in self?.run() }
+        schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() }
+    }
+
+    deinit { stop() }
+
+    /// Ends all streams and closes the port. It may be called more than once.
+    package func stop() {
+        guard let daemon else { return }
+        registration?.cancel()
+        timers.values.forEach { $0.cancel() }
+        timers = [:]
+        // The library aborts the process if a connection sleeps while it is stopped.
+        for client in clients.values {
+            client.stream?.end()
+            client.drop()
+        }
+        MHD_run(daemon)
+        self.daemon = nil
+        MHD_stop_daemon(daemon)
+        clients = [:]
+    }
+
+    /// Something changed that a person watching wants to see at once.
+    package func changed() {
+        guard hasStreams, timers[.change] == nil else { return }
+        schedule(.change, after: Self.changeDelay) { $0.pushEvent() }
+    }
+
+    /// Open event streams.
+    package var streamCount: Int { clients.values.count { $0.stream != nil } }
+
+    private var hasStreams: Bool { clients.values.contains { $0.stream != nil } }
+
+    var patienceFromNow: MonotonicInstant { host.now.advanced(by: settings.patience) }
+
+    /// Lets the library do what is due.
+    private func run() {
+        guard let daemon else { return }
+        MHD_run(daemon)
+        var milliseconds: UInt64 = 0
+        guard MHD_get_timeout(daemon, &milliseconds) == .YES else {
+            timers.removeValue(forKey: .library)?.cancel()
+            return
+        }
+        timers.removeValue(forKey: .library)?.cancel()
+        schedule(.library, after: .milliseconds(Int64(min(milliseconds, 60_000)))) { $0.run() }
+    }
+
+    private func schedule(_ timer: Timer, after delay: Duration, _ action: @escaping (StatusServer) -> Void) {
+        timers[timer] = host.at(host.now.advanced(by: delay)) { [weak self] in
+            guard let self, daemon != nil else { return }
+            timers[timer] = nil
+            action(self)
+        }
+    }
+}
+
+// MARK: Events
+
+extension StatusServer {
+    /// A new watcher: it gets the state at once, and the rhythm begins if it is the first.
+    func admit(_ stream: EventStream) {
+        stream.client.stream = stream
+        if isEventStale { renderEvent() }
+        if timers[.event] == nil { schedule(.event, after: Self.eventPeriod) { $0.beat() } }
+    }
+
+    private var isEventStale: Bool {
+        guard let eventTakenAt else { return true }
+        return eventTakenAt.duration(to: host.now) >= Self.renderingLife
+    }
+
+    private func beat() {
+        guard hasStreams else { return }
+        pushEvent()
+        schedule(.event, after: Self.eventPeriod) { $0.beat() }
+    }
+
+    private func pushEvent() {
+        guard hasStreams else { return }
+        renderEvent()
+        for client in clients.values { client.stream?.wake() }
+        run()
+    }
+
+    private func renderEvent() {
+        let json = source.statusSnapshot().json.bytes
+        newestEvent = (Array("data: ".utf8) + json + Array("\n\n".utf8), newestEvent.version + 1)
+        eventTakenAt = host.now
+    }
+
+    /// The rendering of now, or one of at most `renderingLife` ago.
+    func response(for rendering: Rendering) -> HTTPResponse? {
+        if let recent = rendered[rendering], recent.at.duration(to: host.now) < Self.renderingLife {
+            return recent.response
+        }
+        let snapshot = source.statusSnapshot()
+        let response =
+            switch rendering {
+            case .status:
+                HTTPResponse(status: 200, type: "application/json", body: snapshot.json.bytes)
+            case .metrics:
+                HTTPResponse(
+                    status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
+                    body: Array(snapshot.metrics(streams: streamCount, clientsDropped: clientsDropped).utf8))
+            }
+        if let response { rendered[rendering] = (response, host.now) }
+        return response
+    }
+
+    func page(_ path: String) -> HTTPResponse? { pages[path] }
+
+    func perform(_ action: StatusAction) -> StatusActionResult {
+        let result = source.perform(action)
+        rendered = [:]
+        changed()
+        return result
+    }
+}
+
+// MARK: Clients
+
+extension StatusServer {
+    func connected(_ client: Client) {
+        clients[ObjectIdentifier(client)] = client
+    }
+
+    func disconnected(_ client: Client) {
+        client.stream = nil
+        clients[ObjectIdentifier(client)] = nil
+    }
+
+    /// Drops who has not got on in time: half-sent requests, answers not taken, watchers that sleep.
+    private func sweep() {
+        let now = host.now
+        for client in clients.values {
+            guard let deadline = client.deadline, deadline < now else { continue }
+            client.deadline = nil
+            clientsDropped += 1
+            client.drop()
+        }
+        run()
+        schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() }
+    }
+}

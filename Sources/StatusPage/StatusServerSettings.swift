@@ -1,0 +1,97 @@
+package import Beacon
+package import Gateway
+package import OwnTracks
+
+/// How the status page is served.
+package struct StatusServerSettings: Sendable {
+    package var address: ListenAddress
+    /// What a client must know to change things, and to see anything if `address` is not loopback.
+    /// nil: nothing can be changed. At least 16 characters that may stand in a cookie.
+    package var token: String?
+    /// The names by which browsers may call this machine, besides addresses in figures and `localhost`.
+    /// Any other is refused: a page from elsewhere could give its own name our address (DNS rebinding).
+    package var hostNames: [String]
+    /// Open connections, event streams among them.
+    package var connectionLimit = 512
+    /// Open event streams.
+    package var streamLimit = 256
+    /// A connection that has not sent a whole request, or has not taken a whole answer, in this time is
+    /// dropped, however busily it trickles.
+    package var patience: Duration = .seconds(15)
+
+    package init(address: ListenAddress, token: String?, hostNames: [String] = []) {
+        self.address = address
+        self.token = token
+        self.hostNames = hostNames
+    }
+
+    /// The shortest token that is taken.
+    package static let shortestToken = 16
+}
+
+/// Why the status page cannot be served.
+package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Others on the network could see who is at home, and change it.
+    case needsToken(address: String)
+    case unusableToken
+    /// A name where only an address in figures will do.
+    case notAnAddress(String)
+    case listen(address: String, errno: CInt)
+    /// The HTTP library would not start.
+    case library
+
+    package var description: String {
+        switch self {
+        case .needsToken(let address):
+            "the status page would listen on \(address), beyond this machine, without a token; "
+                + "set a token, or listen on 127.0.0.1"
+        case .unusableToken:
+            "the status page's token is not usable; it must be \(StatusServerSettings.shortestToken) to 256 "
+                + "letters, digits, '-', '.', '_' or '~'"
+        case .notAnAddress(let host):
+            "the status page cannot listen on '\(host)'; write an address in figures, such as 127.0.0.1 or 0.0.0.0"
+        case .listen(let address, let number):
+            "the status page cannot listen on \(address): \(errorText(number))"
+        case .library:
+            "the HTTP library could not be started"
+        }
+    }
+}
+
+/// What the status page needs of the event loop. The executable gives it.
+package protocol StatusPageHost: AnyObject {
+    /// CLOCK_BOOTTIME.
+    var now: MonotonicInstant { get }
+    /// Calls `handler` whenever the descriptor can be read, until the token is cancelled.
+    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any StatusPageHostToken
+    /// Calls `handler` once, not before `instant`, unless the token is cancelled.
+    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any StatusPageHostToken
+}
+
+/// A registration with the loop. Dropping it does not cancel it.
+package protocol StatusPageHostToken: AnyObject {
+    func cancel()
+}
+
+/// Where the page's contents come from and where its wishes go. All calls come on the loop's thread.
+package protocol StatusSource: AnyObject {
+    /// Asked for at most four times a second, whoever looks.
+    func statusSnapshot() -> StatusSnapshot
+    /// Carries out what somebody with the token asked for, or says why not.
+    func perform(_ action: StatusAction) -> StatusActionResult
+}
+
+/// What can be asked for on the status page.
+package enum StatusAction: Hashable, Sendable {
+    /// Add or change a region: `waypoint` is the JSON text of one OwnTracks waypoint.
+    case setRegion(tracker: Int, waypoint: String)
+    case removeRegion(tracker: Int, rid: String)
+    case reportLocation(tracker: Int)
+    case restartScan
+}
+
+package enum StatusActionResult: Hashable, Sendable {
+    case done
+    /// The reason, for the person who asked.
+    case refused(String)
+}

@@ -1,0 +1,180 @@
+import Beacon
+import Gateway
+import OwnTracks
+import Testing
+
+@testable import HomeAssistant
+
+@Suite("Home Assistant's feed")
+struct HomeAssistantFeedTests {
+    private static let settings = HomeAssistantFeed.Settings(
+        prefix: "homeassistant", device: "pi kitchen", version: "1.0.0")
+    private var feed = HomeAssistantFeed(settings)
+
+    /// A gateway with one tracker and these regions, `seconds` after its start.
+    private func snapshot(
+        _ regions: [(rid: String, name: String, isInside: Bool)], seconds: Int64 = 0, rssi: Int8? = nil
+    )
+        -> StatusSnapshot
+    {
+        let now = MonotonicInstant(nanoseconds: seconds * 1_000_000_000)
+        var snapshot = StatusSnapshot(
+            now: now, wallClock: WallClock(epochOffset: 1_767_225_600_000_000_000, isKnown: true), version: "1.0.0",
+            device: "pi kitchen", startedAt: .zero)
+        snapshot.trackers = [
+            .init(
+                tid: "AN", topic: "owntracks/home/anna", device: "anna",
+                regions: regions.map {
+                    .init(
+                        rid: $0.rid, name: $0.name, description: $0.name, isInside: $0.isInside,
+                        rssi: rssi.flatMap { RSSI(reported: $0) }, lastHeard: rssi == nil ? nil : now)
+                })
+        ]
+        return snapshot
+    }
+
+    private func configs(_ messages: [HomeAssistantMessage]) throws -> [(topic: String, config: JSONValue)] {
+        try messages.filter { $0.topic.hasSuffix("/config") && !$0.isRemoval }
+            .map { ($0.topic, try JSONValue(parsing: $0.payload)) }
+    }
+
+    @Test("Every description has a unique id, a device, an origin and a topic that Home Assistant takes")
+    mutating func descriptions() throws {
+        let all = try configs(feed.update(snapshot([("b4b412", "Kitchen", false), ("a/b+c#d", "Other", false)])))
+        #expect(Set(all.compactMap { $0.config["unique_id"]?.string }).count == all.count)
+        for (topic, config) in all {
+            #expect(config["device"]?["identifiers"]?.array?.isEmpty == false)
+            #expect(config["origin"]?["name"] == "ibeacon-gateway")
+            let parts = topic.split(separator: "/")
+            #expect(parts.count == 5 && parts[0] == "homeassistant" && parts[4] == "config")
+            // Home Assistant's own rule for node and object.
+            let isTaken = parts[2...3].allSatisfy {
+                $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
+            }
+            #expect(isTaken, "\(topic)")
+            #expect(config["object_id"] == nil, "no longer taken from 2026.4 on")
+        }
+    }
+
+    @Test("What the issue of a home needs is there")
+    mutating func entities() throws {
+        let all = try configs(feed.update(snapshot([("b4b412", "Kitchen", false)])))
+        let kinds = Dictionary(grouping: all, by: { String($0.topic.split(separator: "/")[1]) }).mapValues(\.count)
+        #expect(kinds == ["binary_sensor": 4, "sensor": 8, "button": 2, "select": 1, "device_tracker": 1])
+        let occupancy = try #require(all.first { $0.config["device_class"] == "occupancy" }).config
+        #expect(occupancy["state_topic"] == "ibeacon-gateway/anna/region/b4b412")
+        #expect(occupancy["availability"]?.array?.first?["topic"] == "ibeacon-gateway/pi kitchen/availability")
+    }
+
+    @Test("Nothing is sent twice, and a change alone is sent")
+    mutating func differences() {
+        let regions = [(rid: "b4b412", name: "Kitchen", isInside: false)]
+        #expect(!feed.update(snapshot(regions)).isEmpty)
+        #expect(feed.update(snapshot(regions, seconds: 1)).isEmpty)
+        let entered = feed.update(snapshot([("b4b412", "Kitchen", true)], seconds: 2))
+        #expect(entered.count == 1 && entered[0].topic == "ibeacon-gateway/anna/presence/owntracks%2Fhome%2Fanna")
+        #expect(entered[0].payload.contains(#""state":"home""#) && entered[0].payload.contains("zone.home"))
+    }
+
+    @Test("A new name is the same entity")
+    mutating func renames() throws {
+        let before = try configs(feed.update(snapshot([("b4b412", "Kitchen", false)])))
+        let after = try configs(feed.update(snapshot([("b4b412", "Scullery", false)], seconds: 1)))
+        #expect(after.count == 5)
+        for (topic, config) in after {
+            let old = try #require(before.first { $0.topic == topic })
+            #expect(old.config["unique_id"] == config["unique_id"] && old.config["name"] != config["name"])
+        }
+    }
+
+    @Test("A removed region is removed, also if it went while the gateway slept")
+    mutating func removals() {
+        let first = feed.update(snapshot([("b4b412", "Kitchen", false)]))
+        let gone = feed.update(snapshot([], seconds: 1)).filter(\.isRemoval)
+        #expect(gone.count == 6, "five entities and the signal")
+
+        var restarted = HomeAssistantFeed(Self.settings)
+        for message in first {
+            let request = restarted.received(topic: message.topic, payload: message.payload, isRetained: true)
+            #expect(request == nil)
+        }
+        let removals = restarted.update(snapshot([])).filter(\.isRemoval)
+        #expect(removals.count == 5 && removals.allSatisfy { $0.topic.contains("b4b412") })
+    }
+
+    @Test("All is told again at Home Assistant's birth and at a new connection")
+    mutating func birth() {
+        let regions = [(rid: "b4b412", name: "Kitchen", isInside: true)]
+        let first = feed.update(snapshot(regions))
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        #expect(feed.update(snapshot(regions)) == first)
+        feed.connected()
+        #expect(feed.update(snapshot(regions)) == first)
+        _ = feed.received(topic: "homeassistant/status", payload: "offline", isRetained: false)
+        #expect(feed.update(snapshot(regions)).isEmpty)
+    }
+
+    @Test("Signals are sent at their own slow pace")
+    mutating func pace() {
+        func region(_ seconds: Int64, _ rssi: Int8) -> StatusSnapshot {
+            snapshot([("b4b412", "Kitchen", true)], seconds: seconds, rssi: rssi)
+        }
+        _ = feed.update(region(0, -60))
+        #expect(feed.update(region(10, -70)).isEmpty)
+        #expect(feed.update(region(30, -71)).map(\.topic) == ["ibeacon-gateway/anna/signal/b4b412"])
+    }
+
+    @Test(
+        "Hostile names do no harm",
+        arguments: [
+            "{{ states('lock.door') }}", "<script>", "\u{202e}abc", "a\0b", String(repeating: "x", count: 10_000), "",
+            "-",
+        ])
+    func hostileNames(name: String) throws {
+        var feed = HomeAssistantFeed(Self.settings)
+        for (_, config) in try configs(feed.update(snapshot([("b4b412", name, true)]))) {
+            let shown = config["name"]?.string ?? "x"
+            #expect(!shown.isEmpty && shown.count <= 100 && !shown.unicodeScalars.contains { $0.value < 32 })
+            for (member, value) in config.object ?? [:] where member.hasSuffix("template") {
+                #expect(value.string.map { name.isEmpty || name == "-" || !$0.contains(name) } ?? true)
+            }
+        }
+    }
+
+    @Test(
+        "Commands of buttons and selectors are understood, and nothing else is",
+        arguments: [
+            ("restart-scan", HomeAssistantFeed.Request.restartScan), ("report-location:1", .reportLocation(tracker: 1)),
+            ("monitoring:0:quiet", .setMonitoring(tracker: 0, mode: -1)),
+            ("monitoring:0:move", .setMonitoring(tracker: 0, mode: 2)), ("monitoring:0:loud", nil),
+            ("report-location:x", nil), ("", nil), ("rm -rf", nil),
+        ] as [(String, HomeAssistantFeed.Request?)])
+    func commands(payload: String, expected: HomeAssistantFeed.Request?) {
+        var feed = HomeAssistantFeed(Self.settings)
+        let topic = "ibeacon-gateway/pi kitchen/command"
+        #expect(feed.received(topic: topic, payload: payload, isRetained: false) == expected)
+        #expect(feed.received(topic: topic, payload: payload, isRetained: true) == nil)
+    }
+
+    @Test(
+        "Dates are those of the calendar",
+        arguments: [
+            (0, "1970-01-01T00:00:00+00:00"), (951_782_400, "2000-02-29T00:00:00+00:00"),
+            (1_767_225_599, "2025-12-31T23:59:59+00:00"), (4_107_542_400, "2100-03-01T00:00:00+00:00"),
+            (-1, "1969-12-31T23:59:59+00:00"),
+        ] as [(Int64, String)])
+    func dates(seconds: Int64, text: String) {
+        #expect(iso8601(epochSeconds: seconds) == text)
+    }
+
+    @Test("Different texts give different identifiers")
+    func identifiers() {
+        let texts = [
+            "a/b", "a_b", "a_2fb", "a-b", "", "ä", String(repeating: "x", count: 100),
+            String(repeating: "x", count: 101),
+        ]
+        let made = texts.map { DiscoveryIdentifier.identifier(of: $0) }
+        #expect(Set(made).count == texts.count)
+        #expect(made.allSatisfy { $0.utf8.count <= 80 })
+    }
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The status page in a real browser. usage: test.py DEMO [IMAGES]
+
+DEMO is the program status-page-demo; IMAGES the folder for screenshots (default: none are kept).
+"""
+import os, subprocess, sys, tempfile, time
+sys.path.insert(0, os.path.dirname(__file__))
+from browser import Browser
+
+demo = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+port = int(demo.stdout.readline())
+images = sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()
+url = f"http://127.0.0.1:{port}/"
+browser = Browser()
+passed = 0
+
+
+def tell(line):
+    demo.stdin.write(line if isinstance(line, bytes) else line.encode() + b"\n")
+    demo.stdin.flush()
+
+
+def check(what, script):
+    global passed
+    browser.until(script, what)
+    passed += 1
+    print("ok", what)
+
+
+def no_sideways(what):
+    check(what, "document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+room = "[...document.querySelectorAll('.room')].find(r => r.innerText.includes('%s'))"
+try:
+    browser.view(1100)
+    browser.open(url)
+    check("the page is live", "document.getElementById('live')?.textContent === 'live'")
+    check("beacons have plots", "document.querySelectorAll('#beacons .plot .line').length >= 5")
+    began = time.time()
+    tell("enter b4b412")
+    check("an enter shows", (room % "Kitchen") + ".classList.contains('in')")
+    late = time.time() - began
+    assert late < 0.5, f"the enter took {late:.2f} s to show"
+    check("the enter is in the time line", "document.querySelector('#timeline li.enter')?.innerText.includes('Kitchen')")
+    check("the enter is spoken", "document.getElementById('announcer').textContent.includes('entered Kitchen')")
+    tell("enter 67952e")
+    check("each tracker has its own rooms", "document.querySelectorAll('.tracker').length === 2 && " + (room % "Front door") + ".classList.contains('in')")
+    tell("enter c00b92")
+    tell("leave b4b412")
+    check("a leave shows", "!" + (room % "Kitchen") + ".classList.contains('in')")
+
+    # Make a region with the keyboard alone.
+    browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => l.innerText.includes('minor 5')).querySelector('button').focus()")
+    check("focus survives the live redraws", "new Promise(r => setTimeout(() => r(document.activeElement.dataset.role === 'make'), 2500))")
+    browser.key("Enter", 13, "\r")
+    check("the dialog opens", "document.getElementById('region-dialog').open")
+    browser.evaluate("document.getElementById('region-name').focus()")
+    browser.type("Workshop")
+    browser.screenshot(os.path.join(images, "status-page-region.png"), full=False)
+    browser.key("Enter", 13, "\r")
+    check("the token is asked for", "document.getElementById('token-dialog').open")
+    browser.type("not-the-token-000000")
+    browser.key("Enter", 13, "\r")
+    check("a wrong token is refused", "document.getElementById('token-error').textContent.includes('not the token')")
+    browser.evaluate("document.getElementById('token').value = ''; document.getElementById('token').focus()")
+    browser.type("demo-token-0123456789")
+    browser.key("Enter", 13, "\r")
+    check("the region is made", room % "Workshop")
+    check("the dialogs are closed", "!document.querySelector('dialog[open]')")
+    check("the beacon has its region", "[...document.querySelectorAll('#beacons li')].some(l => l.innerText.includes('Workshop'))")
+    check("scripts cannot read the token", "!document.cookie.includes('demo-token')")
+
+    browser.view(1100, 1000)
+    time.sleep(1.2)
+    browser.screenshot(os.path.join(images, "status-page.png"))
+    browser.view(390, 844, dark=True, scale=2)
+    time.sleep(1.2)
+    no_sideways("it fits a phone")
+    browser.screenshot(os.path.join(images, "status-page-phone.png"))
+
+    # Hostile names.
+    tell("name b4b412 <script>document.title='owned'</script><img src=x onerror=document.title='owned'>")
+    check("a script is text", "document.body.innerText.includes('<script>document.title') && !document.title.includes('owned')")
+    tell("name c00b92 " + "x" * 10240)
+    check("10 kB of one word are cut", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent.startsWith('xxxx') && b.textContent.length <= 201)")
+    no_sideways("10 kB of one word still fit a phone")
+    tell("name 05f7ac \u202eegarag \u05de\u05d8\u05d1\u05d7 \u0645\u0637\u0628\u062e")
+    check("a right-to-left name stays in its box", "[...document.querySelectorAll('.room')].some(r => r.querySelector('bdi')?.textContent.includes('\u05de') && r.innerText.includes('Why'))")
+    tell(b"name 67952e a\0b\n")
+    check("NUL is shown as a mark", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent === 'a\\ufffdb')")
+    no_sideways("hostile names fit a phone")
+
+    # Trouble and its cure.
+    for line in ("name b4b412 Kitchen", "name c00b92 Living room", "name 05f7ac Garage", "name 67952e Front door", "trouble"):
+        tell(line)
+    check("trouble is shown with its cure", "!document.getElementById('health').hidden && document.getElementById('findings').innerText.includes('systemctl start mosquitto')")
+    browser.view(390, 844, scale=2)
+    time.sleep(1.2)
+    no_sideways("trouble fits a phone")
+    browser.evaluate("scrollTo(0, 0)")
+    browser.screenshot(os.path.join(images, "status-page-trouble.png"), full=False)
+    browser.view(320)
+    no_sideways("it fits the narrowest phone")
+
+    # Somebody removes a region.
+    browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
+    check("removal is asked", "document.getElementById('remove-dialog').open")
+    browser.evaluate("document.querySelector('#remove-dialog .danger').click()")
+    check("the region is gone", "!" + (room % "Workshop"))
+
+    # Every button has a name; nothing focusable is without one.
+    check("every control has a name", "[...document.querySelectorAll('button,input,select,summary,a')].every(e => (e.getAttribute('aria-label') || e.innerText || e.labels?.[0]?.textContent || '').trim() || e.closest('dialog:not([open])'))")
+    foreign = [u for u in browser.requested() if not u.startswith(url) and not u.startswith("about:")]
+    assert not foreign, f"the page asked elsewhere: {foreign}"
+    # The two refusals of the token are logged by the browser itself, and are meant.
+    complaints = [c for c in browser.complaints() if "401" not in c]
+    assert not complaints, f"the console complains: {complaints}"
+    print(f"all {passed} checks hold; no complaint in the console, no request elsewhere")
+finally:
+    browser.close()
+    demo.stdin.close()
+    demo.wait(5)

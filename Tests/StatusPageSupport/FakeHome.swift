@@ -1,0 +1,181 @@
+package import Beacon
+package import Gateway
+internal import OwnTracks
+internal import Presence
+package import StatusPage
+
+/// A home with two trackers, some beacons and no radio: what the page shows while it is tested.
+package final class FakeHome: StatusSource {
+    private struct Room {
+        var rid: String
+        var name: String
+        var beacon: BeaconID
+        var isInside = false
+        var since: MonotonicInstant?
+    }
+
+    private let host: PollLoop
+    private let start: MonotonicInstant
+    private var rooms: [[Room]]
+    private var transitions: [StatusSnapshot.TransitionRecord] = []
+    private var log = BeaconLog()
+    private var heardUntil: MonotonicInstant
+    private var random: UInt64 = 7
+    /// Findings that a gateway in trouble has.
+    package var hasTrouble = false
+    package private(set) var actions: [StatusAction] = []
+    package private(set) var snapshots = 0
+
+    package static let uuid = BeaconUUID(high: 0xfda5_0693_a4e2_4fb1, low: 0xafcf_c6eb_0764_7825)
+
+    package init(host: PollLoop) {
+        self.host = host
+        start = host.now
+        heardUntil = host.now.advanced(by: .seconds(-300))
+        func room(_ rid: String, _ name: String, _ minor: UInt16) -> Room {
+            Room(rid: rid, name: name, beacon: BeaconID(uuid: Self.uuid, major: 1, minor: minor))
+        }
+        rooms = [
+            [room("b4b412", "Kitchen", 1), room("c00b92", "Living room", 2), room("05f7ac", "Garage", 3)],
+            [room("67952e", "Front door", 4)],
+        ]
+    }
+
+    /// Somebody comes or goes, or a name comes over MQTT: `enter RID`, `leave RID`, `name RID TEXT`,
+    /// `remove RID`, `trouble`.
+    package func obey(_ line: String) {
+        let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+        guard let verb = words.first else { return }
+        if verb == "trouble" { hasTrouble = true }
+        guard words.count > 1 else { return }
+        for (position, list) in rooms.enumerated() {
+            guard let index = list.firstIndex(where: { $0.rid == words[1] }) else { continue }
+            switch verb {
+            case "enter", "leave":
+                rooms[position][index].isInside = verb == "enter"
+                rooms[position][index].since = host.now
+                transitions.insert(
+                    StatusSnapshot.TransitionRecord(
+                        at: host.now, tid: position == 0 ? "GW" : "AN", name: list[index].name, rid: list[index].rid,
+                        isEnter: verb == "enter", beacon: list[index].beacon), at: 0)
+            case "name": rooms[position][index].name = words.count > 2 ? words[2] : ""
+            case "remove": rooms[position].remove(at: index)
+            default: break
+            }
+        }
+    }
+
+    /// A report from the radio, as the daemon would take it.
+    package func hear(minor: UInt16, dBm: Int8, at instant: MonotonicInstant) {
+        log.hear(
+            Sighting(
+                beacon: BeaconID(uuid: Self.uuid, major: 1, minor: minor), measuredPower: MeasuredPower(dBm: -59),
+                rssi: RSSI(reported: dBm), receiver: Receiver(index: 0)), at: instant)
+    }
+
+    /// One report of each of six beacons for each second since the last call, with some lost.
+    private func catchUp() {
+        while heardUntil < host.now {
+            heardUntil = heardUntil.advanced(by: .seconds(1))
+            for minor in 1...6 as ClosedRange<UInt16> {
+                random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                let noise = Int8(truncatingIfNeeded: random >> 60)
+                let second = heardUntil.nanoseconds / 1_000_000_000
+                let wave = Int8((second / Int64(minor * 5 + 7)) % 6) * 3
+                let isAway = minor == 6 && second / 70 % 3 == 0
+                if !isAway { hear(minor: minor, dBm: -48 - Int8(minor) * 5 - wave - noise / 3, at: heardUntil) }
+            }
+        }
+    }
+
+    package func statusSnapshot() -> StatusSnapshot {
+        snapshots += 1
+        catchUp()
+        let now = host.now
+        var snapshot = StatusSnapshot(
+            now: now, wallClock: WallClock(epochNanoseconds: 1_767_225_600_000_000_000, at: start, isKnown: true),
+            version: "1.0.0", device: "pi-kitchen", startedAt: start.advanced(by: .seconds(-5400)))
+        var adapter = StatusSnapshot.Adapter(name: "hci0", isListening: !hasTrouble)
+        (adapter.reports, adapter.reportsPerSecond, adapter.duty) = (48_211, hasTrouble ? 0 : 41.5, 0.97)
+        adapter.malformed = 3
+        adapter.lastHeard = now
+        snapshot.scanner = .init(name: "mgmt", adapters: [adapter])
+        snapshot.brokers = [
+            hasTrouble
+                ? .init(name: "localhost:1883", phase: .disconnected, reason: "connection refused", since: start)
+                : .init(name: "localhost:1883", phase: .connected, since: start)
+        ]
+        snapshot.queue = .init(pending: hasTrouble ? 12 : 0, sent: 1204)
+        snapshot.store = .init(writes: 2210)
+        snapshot.counters.sightings = 40_120
+        snapshot.transitions = transitions
+        let states = log.states(at: now)
+        snapshot.trackers = rooms.enumerated().map { tracker(at: $0, $1, states, now) }
+        snapshot.beacons = states.map { beacon in
+            var beacon = beacon
+            beacon.distance = beacon.rssi.map { distance(dBm: $0.dBm) }
+            beacon.regions = rooms.enumerated().flatMap { position, list in
+                list.filter { $0.beacon == beacon.id }.map { RegionKey(tracker: position, rid: $0.rid) }
+            }
+            return beacon
+        }
+        snapshot.findings = findings
+        return snapshot
+    }
+
+    private func tracker(
+        at position: Int, _ list: [Room], _ beacons: [StatusSnapshot.BeaconState], _ now: MonotonicInstant
+    ) -> StatusSnapshot.TrackerState {
+        .init(
+            tid: position == 0 ? "GW" : "AN",
+            topic: position == 0 ? "owntracks/home/pi-kitchen" : "owntracks/home/anna",
+            device: position == 0 ? "pi-kitchen" : "anna",
+            regions: list.map { room in
+                let beacon = beacons.first { $0.id == room.beacon }
+                return .init(
+                    rid: room.rid, name: room.name, description: "\(room.name):\(room.beacon)", isInside: room.isInside,
+                    since: room.since, beacon: room.beacon, rssi: beacon?.rssi,
+                    distance: beacon?.rssi.map { distance(dBm: $0.dBm) }, lastHeard: beacon?.lastHeard,
+                    explanation: room.isInside
+                        ? "Heard every second; left after 60 s of silence." : "Not heard near enough.")
+            })
+    }
+
+    private func distance(dBm: Int8) -> Double {
+        dBm > -60 ? 0.8 : dBm > -75 ? 3.4 : 9.5
+    }
+
+    private var findings: [StatusSnapshot.Finding] {
+        guard hasTrouble else {
+            return [.init(.ok, "adapter", "hci0 scans"), .init(.ok, "broker", "localhost:1883 is connected")]
+        }
+        return [
+            .init(
+                .error, "broker", "localhost:1883 refused the connection",
+                cure: "start it: systemctl start mosquitto"),
+            .init(.warning, "adapter", "hci0 is blocked by rfkill", cure: "unblock it: rfkill unblock bluetooth"),
+            .init(.ok, "clock", "the time of day is known"),
+        ]
+    }
+
+    package func perform(_ action: StatusAction) -> StatusActionResult {
+        actions.append(action)
+        switch action {
+        case .setRegion(let tracker, let text):
+            guard rooms.indices.contains(tracker), let waypoint = try? JSONValue(parsing: text),
+                let name = waypoint["desc"]?.string
+            else { return .refused("that is no region") }
+            let beacon = BeaconID(
+                uuid: Self.uuid, major: UInt16(waypoint["major"]?.asInteger ?? 0),
+                minor: UInt16(waypoint["minor"]?.asInteger ?? 0))
+            rooms[tracker].append(
+                Room(rid: "new-\(actions.count)", name: name, beacon: beacon, isInside: true, since: host.now))
+            return .done
+        case .removeRegion(let tracker, let rid):
+            guard rooms.indices.contains(tracker) else { return .refused("there is no such tracker") }
+            rooms[tracker].removeAll { $0.rid == rid }
+            return .done
+        case .reportLocation, .restartScan: return .done
+        }
+    }
+}

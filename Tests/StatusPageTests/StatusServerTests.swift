@@ -1,0 +1,246 @@
+import Beacon
+import Gateway
+import Glibc
+import OwnTracks
+import StatusPageSupport
+import Testing
+
+@testable import StatusPage
+
+/// A client with a plain socket, so that it can be as slow and as rude as a test needs.
+private final class RawClient {
+    let descriptor: CInt
+    private(set) var received: [UInt8] = []
+    private(set) var isClosed = false
+
+    init(port: UInt16) {
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+    }
+
+    func receive() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count == 0 { isClosed = true }
+            guard count > 0 else {
+                if count < 0, errno != EAGAIN { isClosed = true }
+                return
+            }
+            received += buffer[..<count]
+        }
+    }
+
+    var text: String { String(decoding: received, as: UTF8.self) }
+
+    deinit { close(descriptor) }
+}
+
+@Suite("The server", .serialized)
+struct StatusServerTests {
+    private let loop = PollLoop()
+    private let home: FakeHome
+    private let token = "0123456789abcdefgh"
+
+    init() { home = FakeHome(host: loop) }
+
+    private func server(patience: Duration = .seconds(15), streams: Int = 256) throws -> StatusServer {
+        let address = try #require(ListenAddress("127.0.0.1:0"))
+        var settings = StatusServerSettings(address: address, token: token)
+        settings.patience = patience
+        settings.streamLimit = streams
+        return try StatusServer(settings: settings, host: loop, source: home)
+    }
+
+    private func ask(_ server: StatusServer, _ request: String) -> String {
+        let client = RawClient(port: server.port)
+        client.send(request)
+        loop.run(atMost: .seconds(5)) {
+            client.receive()
+            return client.isClosed
+        }
+        return client.text
+    }
+
+    private func get(_ server: StatusServer, _ path: String, host: String = "localhost") -> String {
+        ask(server, "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+    }
+
+    @Test(
+        "Each address answers with its type",
+        arguments: [
+            ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
+            ("/icon.svg", "image/svg+xml"),
+            ("/status.json", "application/json"), ("/metrics", "text/plain; version=0.0.4"),
+        ])
+    func routes(path: String, type: String) throws {
+        let answer = get(try server(), path)
+        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+        #expect(answer.contains("Content-Type: \(type)"))
+        #expect(answer.contains("Content-Security-Policy: default-src 'none'"))
+    }
+
+    @Test("The page is under 100 kB and names no other place")
+    func size() {
+        let files = [
+            PackageResources.page_html, PackageResources.page_css, PackageResources.page_js, PackageResources.icon_svg,
+        ]
+        #expect(files.reduce(0) { $0 + $1.count } < 100_000)
+        for file in files {
+            let text = String(decoding: file, as: UTF8.self).split(separator: "http://www.w3.org/").joined()
+            #expect(!text.contains("http://") && !text.contains("https://") && !text.contains("innerHTML"))
+        }
+    }
+
+    @Test("Another name, another site and unknown paths are refused")
+    func refusals() throws {
+        let server = try server()
+        #expect(get(server, "/", host: "attacker.example").hasPrefix("HTTP/1.1 421 "))
+        #expect(get(server, "/status.json", host: "attacker.example").hasPrefix("HTTP/1.1 421 "))
+        #expect(get(server, "/nothing").hasPrefix("HTTP/1.1 404 "))
+        #expect(
+            ask(server, "DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").hasPrefix("HTTP/1.1 405 "))
+    }
+
+    private func post(_ server: StatusServer, _ path: String, _ body: String, _ headers: String = "") -> String {
+        ask(
+            server,
+            "POST \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+                + headers + "Content-Length: \(body.utf8.count)\r\n\r\n" + body)
+    }
+
+    @Test("A region is made with the token and not without")
+    func makesRegion() throws {
+        let server = try server()
+        let body = #"{"tracker":0,"waypoint":{"_type":"waypoint","desc":"Attic","uuid":"x","tst":1}}"#
+        #expect(post(server, "/regions", body).hasPrefix("HTTP/1.1 401 "))
+        #expect(home.actions.isEmpty)
+        #expect(post(server, "/regions", body, "Authorization: Bearer \(token)\r\n").hasPrefix("HTTP/1.1 204 "))
+        #expect(home.actions.count == 1)
+        #expect(post(server, "/regions", "not JSON", "Authorization: Bearer \(token)\r\n").hasPrefix("HTTP/1.1 400 "))
+        let long = String(repeating: " ", count: 70_000) + "{}"
+        #expect(post(server, "/regions", long, "Authorization: Bearer \(token)\r\n").hasPrefix("HTTP/1.1 413 "))
+    }
+
+    @Test("The token becomes a cookie that scripts cannot read")
+    func session() throws {
+        let server = try server()
+        let answer = post(server, "/session", #"{"token":"\#(token)"}"#)
+        #expect(
+            answer.contains("Set-Cookie: ibeacon_gateway=\(token);") && answer.contains("HttpOnly; SameSite=Strict"))
+        #expect(post(server, "/session", #"{"token":"wrong"}"#).hasPrefix("HTTP/1.1 401 "))
+    }
+
+    @Test("A watcher gets the state at once and each change soon")
+    func events() throws {
+        let server = try server()
+        let client = RawClient(port: server.port)
+        client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        func sees(_ text: String, within limit: Duration) -> Bool {
+            loop.run(atMost: limit) {
+                client.receive()
+                return client.text.contains(text)
+            }
+        }
+        #expect(sees("data: {", within: .seconds(2)))
+        home.obey("enter b4b412")
+        server.changed()
+        #expect(sees(#""event":"enter""#, within: .milliseconds(700)))
+    }
+
+    @Test("Too many watchers are told so")
+    func streamLimit() throws {
+        let server = try server(streams: 1)
+        let first = RawClient(port: server.port)
+        first.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        loop.run(atMost: .seconds(2)) { server.streamCount == 1 }
+        #expect(get(server, "/events").hasPrefix("HTTP/1.1 503 "))
+    }
+
+    @Test("Who sends half a request, in drips, is dropped")
+    func halfRequest() throws {
+        let server = try server(patience: .seconds(1))
+        let client = RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n")
+        let isDropped = loop.run(atMost: .seconds(6)) {
+            client.send("X")
+            client.receive()
+            return client.isClosed
+        }
+        #expect(isDropped)
+    }
+
+    @Test("A watcher that does not read is dropped, and the others live on")
+    func slowWatcher() throws {
+        let server = try server(patience: .seconds(1))
+        for index in 0..<60 { home.obey("name b4b412 \(String(repeating: "n\(index % 10)", count: 100))") }
+        let slow = RawClient(port: server.port)
+        var small: CInt = 1
+        setsockopt(slow.descriptor, SOL_SOCKET, SO_RCVBUF, &small, socklen_t(MemoryLayout<CInt>.size))
+        slow.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let good = RawClient(port: server.port)
+        good.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        loop.run(atMost: .seconds(2)) { server.streamCount == 2 }
+        // What the kernel takes for a reader that sleeps is full after some hundred events.
+        var changes = 0
+        let isDropped = loop.run(atMost: .seconds(60)) {
+            changes += 1
+            server.changed()
+            good.receive()
+            return server.streamCount == 1
+        }
+        #expect(isDropped && !good.isClosed && server.clientsDropped == 1)
+    }
+
+    @Test("A server that stops while pages are open ends them")
+    func stops() throws {
+        let server = try server()
+        let client = RawClient(port: server.port)
+        client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        loop.run(atMost: .seconds(2)) { server.streamCount == 1 }
+        loop.run(atMost: .milliseconds(100)) { false }
+        server.stop()
+        server.stop()
+        loop.run(atMost: .seconds(2)) {
+            client.receive()
+            return client.isClosed
+        }
+        #expect(client.isClosed)
+    }
+
+    @Test(
+        "Beyond loopback it does not start without a token, and nowhere with a bad one",
+        arguments: [
+            ("0.0.0.0:0", nil), ("[::]:0", nil), ("127.0.0.1:0", "short"), ("example.com:0", "0123456789abcdefgh"),
+        ])
+    func refusesToStart(address: String, token: String?) throws {
+        let listen = try #require(ListenAddress(address))
+        #expect(throws: StatusServerError.self) {
+            try StatusServer(settings: StatusServerSettings(address: listen, token: token), host: loop, source: home)
+        }
+    }
+
+    @Test("However many ask, the snapshot is taken four times a second")
+    func sharesRendering() throws {
+        let server = try server()
+        _ = get(server, "/status.json")
+        let before = home.snapshots
+        let start = loop.now
+        for _ in 0..<200 { _ = get(server, "/status.json") }
+        let seconds = start.duration(to: loop.now).inSeconds
+        #expect(home.snapshots - before <= Int(seconds * 4) + 2)
+    }
+}
