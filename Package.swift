@@ -57,18 +57,18 @@ let package = Package(
         adapter("Encryption", ["OwnTracks", "CSodium"]),
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
-
-        // getopt_long's state behind functions.
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         adapter(
             "StatusPage", ["Beacon", "Gateway", "OwnTracks", "CMicroHTTPD"], resources: [.embedInCode("Page")]),
 
+        // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt"),
         .executableTarget(
             name: "ibeacon-gateway",
             dependencies: [
                 "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "KernelScanning", "BlueZScanning",
-                "Messaging", "Encryption", "Storage", "Runtime", "CGetopt",
+                "Messaging", "Encryption", "Storage", "StatusPage",
+                "HomeAssistant", "Runtime", "CGetopt",
             ],
             swiftSettings: settings),
 
@@ -80,10 +80,10 @@ let package = Package(
         tests("ScanningTests", ["Beacon", "Scanning"]),
         tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
         tests("RuntimeTests", ["Beacon", "Runtime"]),
-        // SQLite's file layer, broken on command.
-        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests("EncryptionTests", ["Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Messaging", "OwnTracks"]),
+        tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
+        tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],
             resources: [.copy("Fixtures")]),
@@ -91,6 +91,8 @@ let package = Package(
 
         // What tests need beside themselves.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        // SQLite's file layer, broken on command.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // Writes to a store until it is killed.
         .executableTarget(
             name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
@@ -109,10 +111,8 @@ let package = Package(
             name: "StatusPageSupport", dependencies: ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage"],
             path: "Tests/StatusPageSupport", swiftSettings: settings),
         .executableTarget(
-            name: "status-page-demo", dependencies: ["StatusPage", "StatusPageSupport", "OwnTracks", "HomeAssistant", "Gateway"],
+            name: "status-page-demo",
+            dependencies: ["StatusPage", "StatusPageSupport", "OwnTracks", "HomeAssistant", "Gateway"],
             path: "Tests/StatusPageDemo", swiftSettings: settings),
-        tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
-        tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
-        tests("StorageTests", ["Beacon", "Regions", "Storage"]),
     ]
 )
