@@ -113,6 +113,5 @@ let package = Package(
             path: "Tests/StatusPageDemo", swiftSettings: settings),
         tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
         tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
-        tests("StorageTests", ["Beacon", "Regions", "Storage"]),
     ]
 )
