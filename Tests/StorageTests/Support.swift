@@ -90,8 +90,10 @@ final class Harness {
     /// the other program, holds the directory's lock a moment longer.
     func begin() {
         send()
-        for _ in 0..<100_000 where events.opened == nil {
+        var tries = 0
+        while events.opened == nil, tries < 100_000 {
             guard case .inUse? = events.unavailable.last?.error else { return }
+            tries += 1
             sched_yield()
             pass(.seconds(1))
         }
