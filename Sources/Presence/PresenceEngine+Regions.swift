@@ -63,7 +63,8 @@ extension PresenceEngine {
         for beacon in oldTracked where beacon.nearCount > 0 {
             var copy = beacon
             copy.link = Self.copyChain(from: oldLinks, at: beacon.link, to: &links, next: \.next)
-            copy.membership = Self.copyChain(from: oldMemberships, at: beacon.membership, to: &memberships, next: \.next)
+            copy.membership = Self.copyChain(
+                from: oldMemberships, at: beacon.membership, to: &memberships, next: \.next)
             add(copy)
         }
     }
