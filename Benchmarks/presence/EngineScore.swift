@@ -2,7 +2,8 @@ import Beacon
 import Presence
 import Regions
 
-let benchmarkBeacon = BeaconID(uuid: BeaconUUID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10), major: 1, minor: 1)
+let benchmarkBeacon = BeaconID(
+    uuid: BeaconUUID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10), major: 1, minor: 1)
 let benchmarkKey = RegionKey(tracker: 0, rid: "region")
 
 func instant(_ seconds: Double) -> MonotonicInstant {

@@ -39,7 +39,9 @@ private func drawing(of panel: Panel) -> String {
         text += "<line x1=\"\(place)\" y1=\"0\" x2=\"\(place)\" y2=\"\(height)\" stroke=\"#ddd\"/>"
         text += "<text x=\"\(place)\" y=\"\(height + 14)\" text-anchor=\"middle\">\(fixed(seconds, 0))</text>\n"
     }
-    for (perHour, label) in [(0.0001, "0"), (0.001, "0.001"), (0.01, "0.01"), (0.1, "0.1"), (1, "1"), (10, "10"), (100, "100")] {
+    for (perHour, label) in [
+        (0.0001, "0"), (0.001, "0.001"), (0.01, "0.01"), (0.1, "0.1"), (1, "1"), (10, "10"), (100, "100"),
+    ] {
         let place = fixed(y(perHour), 1)
         text += "<line x1=\"0\" y1=\"\(place)\" x2=\"\(width)\" y2=\"\(place)\" stroke=\"#ddd\"/>"
         text += "<text x=\"-4\" y=\"\(place)\" text-anchor=\"end\">\(label)</text>\n"
@@ -50,7 +52,8 @@ private func drawing(of panel: Panel) -> String {
         let (across, down) = (fixed(x(point.score.median), 1), fixed(y(point.score.falseLeavesPerHour), 1))
         let colour = number == 0 ? "#c22" : "#247"
         text += "<circle cx=\"\(across)\" cy=\"\(down)\" r=\"\(number == 0 ? 5 : 3)\" fill=\"\(colour)\"/>"
-        text += "<text x=\"\(across)\" y=\"\(down)\" dx=\"6\" dy=\"-4\" fill=\"\(colour)\" font-size=\"9\">\(point.name)</text>\n"
+        text +=
+            "<text x=\"\(across)\" y=\"\(down)\" dx=\"6\" dy=\"-4\" fill=\"\(colour)\" font-size=\"9\">\(point.name)</text>\n"
     }
     return text
 }

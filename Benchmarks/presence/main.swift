@@ -10,7 +10,9 @@ if let option = arguments.firstIndex(of: "--svg"), option + 1 < arguments.endInd
     arguments.removeSubrange(option...option + 1)
 }
 if arguments.isEmpty || arguments.contains("--help") {
-    print("usage: presence-benchmark [--svg FILE] [--cost] [--synthetic] [STAYS.csv]... [DOOR.csv with DOOR.truth.csv]...")
+    print(
+        "usage: presence-benchmark [--svg FILE] [--cost] [--synthetic] [STAYS.csv]... [DOOR.csv with DOOR.truth.csv]..."
+    )
     exit(arguments.isEmpty ? 64 : 0)
 }
 

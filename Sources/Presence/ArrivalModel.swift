@@ -61,8 +61,9 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
             return
         }
         learnInterval(from: gap)
-        let missing = (gap / interval).rounded() - 1
-        statistics.addGap(missing: Int(min(max(missing, 0), 10_000)))
+        // Most gaps are one interval long: no division for them.
+        let missing = gap < 1.5 * interval ? 0 : min((gap / interval).rounded() - 1, 10_000)
+        statistics.addGap(missing: Int(missing))
         longestRecentGap = max(gap, longestRecentGap * 0.97)
         learnedDuty += (duty - learnedDuty) / 64
         settle(after: gap)
@@ -105,12 +106,12 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
             meanGap = gap
             return
         }
-        meanGap += (gap - meanGap) * max(1 / 512, 1 / (Float(gaps) + 1))
+        meanGap += (gap - meanGap) * (gaps < 511 ? 1 / (Float(gaps) + 1) : 1 / 512)
         if gap < 0.75 * interval {
             tooShort += 4
             if tooShort > 4 || gaps < 6 { adopt(gap) }
         } else if gap < 1.3 * interval {
-            interval += (gap - interval) * max(1 / 20, 1 / (Float(gaps) + 2))
+            interval += (gap - interval) * (gaps < 18 ? 1 / (Float(gaps) + 2) : 1 / 20)
             unmatched = 0
             shortestSinceMatch = .infinity
             if tooShort > 0 { tooShort -= 1 }

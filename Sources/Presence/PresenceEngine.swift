@@ -112,7 +112,7 @@ package struct PresenceEngine: Sendable {
     private mutating func hear(_ sighting: Sighting, by first: Int32, listened: Int64, duty: Float) -> Int {
         var position = Int(first)
         var count = 1
-        while links[position].receiver != sighting.receiver {
+        while links[position].receiver.index != sighting.receiver.index {
             let next = Int(links[position].next)
             if next < 0 {
                 guard count < PresenceTiming.mostReceivers else { return position }
@@ -148,7 +148,7 @@ package struct PresenceEngine: Sendable {
     }
 
     private func find(_ beacon: BeaconID) -> Int? {
-        table.place(of: beacon) { tracked[$0].beacon == beacon }
+        table.place(of: beacon) { tracked[$0].beacon.isSame(as: beacon) }
     }
 
     /// Begins to remember a beacon, if a region wants it and there is room.

@@ -52,7 +52,7 @@ extension PresenceEngine {
         for kept in state.beacons.prefix(PresenceTiming.mostBeacons) where !kept.links.isEmpty {
             let id = BeaconID(
                 uuid: BeaconUUID(high: kept.uuidHigh, low: kept.uuidLow), major: kept.major, minor: kept.minor)
-            guard table.place(of: id, isMatch: { tracked[$0].beacon == id }) == nil else { continue }
+            guard table.place(of: id, isMatch: { tracked[$0].beacon.isSame(as: id) }) == nil else { continue }
             let wanted = restore(kept, as: id, at: now)
             for membership in kept.memberships where membership.isNear {
                 let key = RegionKey(tracker: membership.tracker, rid: membership.rid)

@@ -50,9 +50,15 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
     }
 
     private mutating func settle() {
-        samples = samples == .max ? .max : samples + 1
-        let age = Float(samples)
         quick += 0.3 * Self.clipped(Float(newest) - quick)
+        guard samples < 100 else {
+            slow += (quick - slow) * (1 / 50)
+            wander += (abs(quick - slow) - wander) * (1 / 100)
+            return
+        }
+        // While young, plain means: they find their place sooner.
+        samples += 1
+        let age = Float(samples)
         slow += (quick - slow) * max(1 / 50, 1 / age)
         wander += (abs(quick - slow) - wander) * max(1 / 100, 1 / (age + 10))
     }
