@@ -29,7 +29,7 @@ private final class Notices: ScannerOutput {
 @Suite struct AutoScannerTests {
     private let best = FakeScanner()
     private let second = FakeScanner()
-    private let host = SteppedHost()
+    private let host = ManualHost()
     private let output = Notices()
     private let scanner: AutoScanner
     private static let refusal = ScannerError(.permission, "needs a right")

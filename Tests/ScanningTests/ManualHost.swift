@@ -2,7 +2,7 @@ import Beacon
 import Scanning
 
 /// A host whose time moves only when the test says so.
-final class SteppedHost: ScannerHost {
+final class ManualHost: ScannerHost {
     private final class Token: ScannerToken {
         var isCancelled = false
         func cancel() { isCancelled = true }
