@@ -19,7 +19,6 @@ struct DiscoveryList {
     private var origin: JSONValue {
         [
             "name": "ibeacon-gateway", "sw_version": .string(settings.version),
-            "support_url": .string(HomeAssistantFeed.supportURL),
         ]
     }
 

@@ -40,7 +40,6 @@ package struct HomeAssistantFeed: Sendable {
         case setMonitoring(tracker: Int, mode: Int)
     }
 
-    static let supportURL = "https://github.com/ibeacon-gateway/ibeacon-gateway"
     /// Regions of one tracker that become entities: each is five of them, and nobody has more rooms.
     package static let regionLimit = 200
     /// Signals change with every packet; a home needs them now and then.

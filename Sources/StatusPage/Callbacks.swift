@@ -35,8 +35,10 @@ internal import CMicroHTTPD
         request.pointee = nil
     }
     guard let context, let connection, let client = client(of: connection) else { return }
+    let server = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue()
+    if code == .REQUEST_TERMINATED_TIMEOUT_REACHED { server.countDrop() }
     client.stream = nil
-    client.deadline = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue().patienceFromNow
+    client.deadline = server.patienceFromNow
 }
 
 /// `MHD_NotifyConnectionCallback`.

@@ -18,6 +18,9 @@ final class Client {
         setsockopt(
             descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
             socklen_t(MemoryLayout<CUnsignedInt>.size))
+        // Else the kernel keeps up to 4 MB for each client that does not read.
+        var bytes: CInt = 64 * 1024
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<CInt>.size))
     }
 
     /// Breaks the connection; the library notices by itself and closes it.

@@ -1,5 +1,17 @@
+internal import Beacon
 internal import CMicroHTTPD
-internal import Glibc
+
+/// The newest event, shared by all who watch. It is apart from the server since streams live as long
+/// as the library wants.
+final class EventFeed {
+    private(set) var event: [UInt8] = []
+    private(set) var version: UInt64 = 0
+
+    func replace(by event: [UInt8]) {
+        self.event = event
+        version += 1
+    }
+}
 
 /// One browser that watches. It holds at most one event: who reads slowly skips states, and nothing
 /// piles up, since each event is the whole state.
@@ -8,48 +20,44 @@ internal import Glibc
 final class EventStream {
     private let connection: OpaquePointer
     let client: Client
-    private unowned let server: StatusServer
+    private let feed: EventFeed
     private var event: [UInt8] = []
     private var offset = 0
     private var sentVersion: UInt64 = 0
     private var isSuspended = false
     private var isEnding = false
 
-    init(connection: OpaquePointer, client: Client, server: StatusServer) {
+    init(connection: OpaquePointer, client: Client, feed: EventFeed) {
         self.connection = connection
         self.client = client
-        self.server = server
+        self.feed = feed
     }
 
-    /// Whether the last event has not gone out yet.
-    var isBusy: Bool { !isSuspended }
-
-    /// Something is there to be sent.
-    func wake() {
+    /// Something is there to be sent, and must be taken until `deadline`.
+    func wake(deadline: MonotonicInstant) {
         guard isSuspended else { return }
         isSuspended = false
-        client.deadline = server.patienceFromNow
+        client.deadline = deadline
         MHD_resume_connection(connection)
     }
 
     /// Ends the stream at the next opportunity.
-    func end() {
+    func end(deadline: MonotonicInstant) {
         isEnding = true
-        wake()
+        wake(deadline: deadline)
     }
 
     /// Fills the library's buffer, or goes to sleep.
     fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         if isEnding { return endOfStream }
         if offset == event.count {
-            let (newest, version) = server.newestEvent
-            guard version != sentVersion else {
+            guard feed.version != sentVersion else {
                 client.deadline = nil
                 isSuspended = true
                 MHD_suspend_connection(connection)
                 return 0
             }
-            (event, offset, sentVersion) = (newest, 0, version)
+            (event, offset, sentVersion) = (feed.event, 0, feed.version)
         }
         let count = min(buffer.count, event.count - offset)
         event.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }

@@ -38,7 +38,7 @@ extension StatusServer {
         guard streamCount < settings.streamLimit else {
             return text(503, "too many are watching", [("Retry-After", "30")])
         }
-        let stream = EventStream(connection: connection, client: client, server: self)
+        let stream = EventStream(connection: connection, client: client, feed: feed)
         admit(stream)
         return HTTPResponse(stream: stream)
     }

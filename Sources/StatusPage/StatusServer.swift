@@ -33,7 +33,7 @@ package final class StatusServer {
     private var registration: (any StatusPageHostToken)?
     private var timers: [Timer: (any StatusPageHostToken)] = [:]
     private var rendered: [Rendering: (response: HTTPResponse, at: MonotonicInstant)] = [:]
-    private(set) var newestEvent: (bytes: [UInt8], version: UInt64) = ([], 0)
+    let feed = EventFeed()
     private var eventTakenAt: MonotonicInstant?
 
     private enum Timer { case library, event, change, sweep }
@@ -89,7 +89,7 @@ package final class StatusServer {
         timers = [:]
         // The library aborts the process if a connection sleeps while it is stopped.
         for client in clients.values {
-            client.stream?.end()
+            client.stream?.end(deadline: patienceFromNow)
             client.drop()
         }
         MHD_run(daemon)
@@ -157,13 +157,14 @@ extension StatusServer {
     private func pushEvent() {
         guard hasStreams else { return }
         renderEvent()
-        for client in clients.values { client.stream?.wake() }
+        let deadline = patienceFromNow
+        for client in clients.values { client.stream?.wake(deadline: deadline) }
         run()
     }
 
     private func renderEvent() {
         let json = source.statusSnapshot().json.bytes
-        newestEvent = (Array("data: ".utf8) + json + Array("\n\n".utf8), newestEvent.version + 1)
+        feed.replace(by: Array("data: ".utf8) + json + Array("\n\n".utf8))
         eventTakenAt = host.now
     }
 
@@ -202,6 +203,9 @@ extension StatusServer {
     func connected(_ client: Client) {
         clients[ObjectIdentifier(client)] = client
     }
+
+    /// The library lost patience before we did.
+    func countDrop() { clientsDropped += 1 }
 
     func disconnected(_ client: Client) {
         client.stream = nil

@@ -51,7 +51,7 @@ try:
     check("a leave shows", "!" + (room % "Kitchen") + ".classList.contains('in')")
 
     # Make a region with the keyboard alone.
-    browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => l.innerText.includes('minor 5')).querySelector('button').focus()")
+    browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => /minor.5/.test(l.innerText)).querySelector('button').focus()")
     check("focus survives the live redraws", "new Promise(r => setTimeout(() => r(document.activeElement.dataset.role === 'make'), 2500))")
     browser.key("Enter", 13, "\r")
     check("the dialog opens", "document.getElementById('region-dialog').open")

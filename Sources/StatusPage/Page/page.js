@@ -119,7 +119,7 @@ function drawRoom(region, old, position) {
   if (region.inside) {
     facts.push("for " + span(region.sinceAgo));
     if (region.rssi !== null) facts.push(signal(region.rssi));
-    if (region.distance !== null) facts.push("about " + region.distance + " m");
+    if (region.distance !== null) facts.push("about\u00a0" + region.distance + "\u00a0m");
     if (region.heardAgo > 15) facts.push("heard " + ago(region.heardAgo));
   } else facts.push(region.sinceAgo === null ? "never entered" : "left " + ago(region.sinceAgo));
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
@@ -147,9 +147,9 @@ function drawBeacon(beacon) {
   else who.append(make("span", { class: "none" }, "no region"));
   const button = make("button", { type: "button", "data-role": "make", "aria-label": `Make a region of beacon ${beacon.major} ${beacon.minor}` }, "Make a region");
   button.addEventListener("click", () => askRegion(beacon));
-  const facts = [`major ${beacon.major} · minor ${beacon.minor}`];
-  if (beacon.distance !== null) facts.push(`≈ ${beacon.distance} m`);
-  if (beacon.interval !== null) facts.push(`every ${beacon.interval} s`);
+  const facts = [`major\u00a0${beacon.major} · minor\u00a0${beacon.minor}`];
+  if (beacon.distance !== null) facts.push(`≈\u00a0${beacon.distance}\u00a0m`);
+  if (beacon.interval !== null) facts.push(`every\u00a0${beacon.interval}\u00a0s`);
   if (beacon.heardAgo > 15) facts.push("heard " + ago(beacon.heardAgo));
   return make("li", {}, who, make("p", { class: "dbm" + (beacon.heardAgo > 60 ? " stale" : "") }, signal(beacon.rssi)),
     make("p", { class: "mono", title: id }, beacon.uuid),
