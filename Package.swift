@@ -114,7 +114,5 @@ let package = Package(
             name: "status-page-demo",
             dependencies: ["StatusPage", "StatusPageSupport", "OwnTracks", "HomeAssistant", "Gateway"],
             path: "Tests/StatusPageDemo", swiftSettings: settings),
-        tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
-        tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
     ]
 )

@@ -82,6 +82,8 @@ private enum Base64 {
     }
 
     static func decode(_ text: String) -> [UInt8]? {
+        // libsodium 1.0.18 takes bytes above 0x7F for digits where C's char has a sign.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var bytes = [UInt8](repeating: 0, count: text.utf8.count / 4 * 3 + 3)
         var count = 0
         let result = sodium_base642bin(
