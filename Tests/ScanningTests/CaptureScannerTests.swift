@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A recording is played at its own pace")
 struct CaptureScannerTests {
-    private let host = SteppedHost()
+    private let host = ManualHost()
     private let output = RecordingOutput()
 
     private func scanner(_ name: String, speed: Double = 1) -> CaptureScanner {
