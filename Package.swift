@@ -70,6 +70,12 @@ let package = Package(
                 "Messaging", "Encryption", "Storage", "StatusPage",
                 "HomeAssistant", "Runtime", "CGetopt",
             ],
+            dependencies: ["Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Storage", "CGetopt"],
+            swiftSettings: settings),
+
+        .executableTarget(
+            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
+            exclude: ["run", "traces"],
             swiftSettings: settings),
 
         tests("BeaconTests", ["Beacon"]),

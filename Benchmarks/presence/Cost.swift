@@ -3,9 +3,24 @@ import Glibc
 import Presence
 import Regions
 
+/// Prints the time of one look-up in a dictionary by beacon: figures of a busy or slow machine are read against it.
+private func measureYardstick() {
+    var places: [BeaconID: Int] = [:]
+    let beacons = (0..<1000).map { BeaconID(uuid: benchmarkBeacon.uuid, major: 1, minor: UInt16($0)) }
+    for (place, beacon) in beacons.enumerated() { places[beacon] = place }
+    var sum = 0
+    let start = clock()
+    for _ in 0..<1000 {
+        for beacon in beacons { sum &+= places[beacon] ?? 0 }
+    }
+    let elapsed = Double(clock() - start) / Double(CLOCKS_PER_SEC)
+    print("yardstick, a dictionary look-up:".padded(-32) + " \(fixed(elapsed * 1e3, 1)) ns (sum \(sum))")
+}
+
 /// Measures the time of a sighting and the memory of a beacon, and prints both.
 func measureCost() {
     print("\ncost")
+    measureYardstick()
     for (beacons, regionCount) in [(1, 1), (100, 1), (1000, 1), (1000, 2000), (10_000, 1)] {
         var engine = PresenceEngine()
         var regions = [

@@ -7,8 +7,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
     private var statistics = SilenceStatistics()
     /// Nanoseconds of listening time.
     package private(set) var lastHeard: Int64
-    /// Of the signal; nil until a usable RSSI came.
-    package private(set) var trend: SignalTrend?
+    /// Of the signal's strength.
+    package private(set) var trend = SignalTrend()
     /// Seconds between advertisements; 0: not known yet.
     package private(set) var interval: Float = 0
     /// Seconds between sightings, mean.
@@ -33,7 +33,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
 
     package init(at listened: Int64, rssi: RSSI?, duty: Float) {
         lastHeard = listened
-        trend = rssi.map(SignalTrend.init)
+        if let rssi { trend.add(rssi, after: 0) }
         learnedDuty = duty
     }
 
@@ -50,9 +50,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
     package mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) {
         let gap = Float(max(0, listened - lastHeard)) * 1e-9
         lastHeard = max(lastHeard, listened)
-        if let rssi {
-            if trend != nil { trend?.add(rssi, after: gap) } else { trend = SignalTrend(rssi) }
-        }
+        if let rssi { trend.add(rssi, after: gap) }
         guard gap >= PresenceTiming.sameAdvertisementSeconds else { return }
         guard gap <= PresenceTiming.capSeconds / duty else {
             // It was away. That says nothing about how it is heard when it is here.
@@ -78,7 +76,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
         let cap = PresenceTiming.capSeconds / duty
         let limit = Int(min(cap / interval, 100_000)) + 1
         let odds = SilenceStatistics.Odds(
-            meanGap: meanGap, interval: interval, motion: trend?.motion ?? 0,
+            meanGap: meanGap, interval: interval, motion: trend.motion,
             hearing: min(1, duty / learnedDuty))
         // A fifth of an interval is room for the random delay of 0–10 ms and a wrong estimate of the interval.
         believable = (Float(statistics.patience(odds, limit: limit)) + 0.2) * interval

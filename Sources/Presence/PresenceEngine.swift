@@ -266,7 +266,7 @@ package struct PresenceEngine: Sendable {
         while link >= 0 {
             let model = links[link].model
             let silence = clock.time(of: links[link].receiver, at: now) - model.lastHeard
-            if let level = model.trend?.level, silence < Int64(model.hold * 1e9) { best = max(best ?? level, level) }
+            if let level = model.trend.level, silence < Int64(model.hold * 1e9) { best = max(best ?? level, level) }
             link = Int(links[link].next)
         }
         return best

@@ -66,7 +66,7 @@ extension PresenceEngine {
             silence: .nanoseconds(clock.time(of: link.receiver, at: now) - model.lastHeard),
             interval: model.interval > 0 ? .seconds(Double(model.interval)) : nil,
             shareHeard: model.shareHeard, longestRecentGap: .seconds(Double(model.longestRecentGap)),
-            level: model.trend?.level, isMoving: (model.trend?.motion ?? 0) > 0.5,
+            level: model.trend.level, isMoving: model.trend.motion > 0.5,
             isRhythmKnown: model.isRhythmKnown, hold: .nanoseconds(hold(model, of: regions[region])))
     }
 }

@@ -19,17 +19,21 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
     private var newest: Int8
     private var samples: UInt8 = 0
 
-    package init(_ first: RSSI) {
-        base = Float(first.dBm)
-        quick = base
-        slow = base
-        newest = first.dBm
+    /// Nothing is known of the strength yet.
+    package init() {
+        base = 0
+        quick = 0
+        slow = 0
+        newest = Self.none
     }
 
-    /// The level in dBm that is held against thresholds.
-    package var level: Float {
-        base + weight * Self.clipped(Float(newest) - base)
-    }
+    /// No RSSI is below −127 dBm. A flag of its own, or an optional trend, costs a fifth of a sighting.
+    private static var none: Int8 { .min }
+
+    /// The level in dBm that is held against thresholds; nil until a usable sample came.
+    package var level: Float? { newest == Self.none ? nil : currentLevel }
+
+    private var currentLevel: Float { base + weight * Self.clipped(Float(newest) - base) }
 
     /// 0: the beacon rests; 1: it moves.
     package var motion: Float {
@@ -39,12 +43,19 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
 
     /// Takes a sample that came `gap` seconds after the one before.
     package mutating func add(_ sample: RSSI, after gap: Float) {
+        guard newest != Self.none else {
+            base = Float(sample.dBm)
+            quick = base
+            slow = base
+            newest = sample.dBm
+            return
+        }
         guard gap > 0 else {
             newest = max(newest, sample.dBm)
             return
         }
         settle()
-        base = level
+        base = currentLevel
         weight = gap / (gap + PresenceTiming.levelSeconds)
         newest = sample.dBm
     }
