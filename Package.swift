@@ -70,12 +70,6 @@ let package = Package(
                 "Messaging", "Encryption", "Storage", "StatusPage",
                 "HomeAssistant", "Runtime", "CGetopt",
             ],
-            dependencies: ["Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "Storage", "CGetopt"],
-            swiftSettings: settings),
-
-        .executableTarget(
-            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
-            exclude: ["run", "traces"],
             swiftSettings: settings),
 
         tests("BeaconTests", ["Beacon"]),
@@ -112,7 +106,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
-            swiftSettings: settings),
+            exclude: ["run", "traces"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport", dependencies: ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage"],
             path: "Tests/StatusPageSupport", swiftSettings: settings),
