@@ -34,10 +34,11 @@ func measureCost() {
         _ = engine.handle(.regions(regions), at: .zero)
         _ = engine.handle(.listening(Receiver(index: 0), true), at: .zero)
         var random = SplitMix(seed: 1)
-        let sightings = (0..<beacons).map { number in
+        let sightings = (0..<max(beacons, 64)).map { number in
             Sighting(
-                beacon: BeaconID(uuid: benchmarkBeacon.uuid, major: 1, minor: UInt16(number)),
-                measuredPower: MeasuredPower(dBm: -59), rssi: RSSI(reported: -60), receiver: Receiver(index: 0))
+                beacon: BeaconID(uuid: benchmarkBeacon.uuid, major: 1, minor: UInt16(number % beacons)),
+                measuredPower: MeasuredPower(dBm: -59), rssi: RSSI(reported: Int8(-60 - number % 7)),
+                receiver: Receiver(index: 0))
         }
         let heard = (0..<4096).map { _ in random.unit() < 0.88 }
         var now: Int64 = 0
@@ -53,7 +54,8 @@ func measureCost() {
                     now += step
                     guard heard[(turn &* 31 &+ number &* 17) & 4095] else { continue }
                     count += 1
-                    _ = engine.handle(.sighting(sightings[number]), at: MonotonicInstant(nanoseconds: now))
+                    _ = engine.handle(
+                        .sighting(sightings[beacons == 1 ? turn & 63 : number]), at: MonotonicInstant(nanoseconds: now))
                 }
             }
             // Processor time: what else runs on the machine does not count.

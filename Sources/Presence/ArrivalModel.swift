@@ -65,7 +65,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
         longestRecentGap = max(gap, longestRecentGap * 0.97)
         learnedDuty += (duty - learnedDuty) / 64
         settle(after: gap)
-        gaps = gaps == .max ? .max : gaps + 1
+        // Wraps to where every rule for young links is long past.
+        gaps = gaps == .max ? 1 << 15 : gaps + 1
         // Counts move slowly: between their changes the old hold stands, which spares most of the work.
         if missing > 0 || gaps < 32 || gaps & 15 == 0 || unsettled > 0 { decide(duty: duty) }
     }
@@ -73,6 +74,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
     /// Works the hold out anew, after the scan duty changed.
     package mutating func decide(duty: Float) {
         guard interval > 0 else { return }
+        statistics.dropTraces()
         let cap = PresenceTiming.capSeconds / duty
         let limit = Int(min(cap / interval, 100_000)) + 1
         let odds = SilenceStatistics.Odds(

@@ -64,7 +64,8 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
         quick += 0.3 * Self.clipped(Float(newest) - quick)
         guard samples < 100 else {
             slow += (quick - slow) * (1 / 50)
-            wander += (abs(quick - slow) - wander) * (1 / 100)
+            // The floor keeps a signal that never moves out of denormal numbers, which cost a hundredfold.
+            wander = max(0.001, wander + (abs(quick - slow) - wander) * (1 / 100))
             return
         }
         // While young, plain means: they find their place sooner.
