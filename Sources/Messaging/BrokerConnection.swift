@@ -75,7 +75,9 @@ package final class BrokerConnection: Sendable {
 
     deinit {
         // The thread holds the mailbox, not us, and must not go on for nobody.
-        if thread.withLock({ $0 }) != nil { mailbox.order { $0.stopBy = .now } }
+        guard let running = thread.withLock({ $0 }) else { return }
+        mailbox.order { $0.stopBy = .now }
+        pthread_detach(running)
     }
 }
 

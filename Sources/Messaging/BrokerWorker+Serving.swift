@@ -14,7 +14,7 @@ extension BrokerWorker {
         while let descriptor = client?.descriptor {
             if acceptedAt == nil, .now >= deadline { throw .silent }
             if try sayGoodbye() { return }
-            try poll(descriptor, until: min(nextTick, acceptedAt == nil ? deadline : nextTick))
+            try poll(descriptor, until: min(nextTick, acceptedAt == nil ? deadline : nextTick, stopBy ?? nextTick))
             if .now >= nextTick {
                 try client?.tick()
                 nextTick = .now.advanced(by: .seconds(1))
