@@ -66,6 +66,8 @@ struct Client: ~Copyable {
         let reason = errno
         switch result {
         case MOSQ_ERR_EAI.rawValue: throw .nameNotResolved(String(cString: gai_strerror(reason)))
+        // TCP was connected, and TLS got far enough for the other side to say no to it.
+        case MOSQ_ERR_ERRNO.rawValue where reason == EPROTO: throw closed
         case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
         default: try check(result)
         }
