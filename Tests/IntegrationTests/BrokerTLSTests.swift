@@ -53,7 +53,7 @@ import Testing
         let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
         defer { broker.stop() }
         let failure = try failure(settings(for: broker, authority: nil))
-        #expect(failure.description.contains("issuer certificate"), "\(failure)")
+        #expect(failure.description.contains("issuer certificate"), "\(failure) \(broker.log)")
     }
 
     @Test func `A certificate for another host is named as the cause`() throws {

@@ -18,8 +18,7 @@ package final class MosquittoBroker: Sendable {
             let port = try LoopbackPort.free()
             try Self.configure(settings, port: port, in: directory)
             let process = try Self.launch(in: directory)
-            if eventually(within: .seconds(10), { LoopbackPort.answers(port) || !process.isRunning }), process.isRunning
-            {
+            if Self.isUp(process, starts: 1, in: directory) {
                 self.port = port
                 self.process = Mutex(process)
                 return
@@ -42,6 +41,18 @@ package final class MosquittoBroker: Sendable {
         try ChildProcess("mosquitto", ["-c", directory.file("broker.conf")], output: directory.file("broker.log"))
     }
 
+    /// It says so itself, once it listens and has read its certificates. That somebody answers on the port
+    /// would prove less: it may be another program's that was quicker.
+    private static func isUp(_ process: ChildProcess, starts: Int, in directory: TemporaryDirectory) -> Bool {
+        eventually(within: .seconds(10)) { Self.starts(in: directory) >= starts || !process.isRunning }
+            && process.isRunning
+    }
+
+    private static func starts(in directory: TemporaryDirectory) -> Int {
+        let log = String(decoding: (try? directory.read("broker.log")) ?? [], as: UTF8.self)
+        return log.split(separator: "\n").count { $0.contains("mosquitto version") && $0.hasSuffix("running") }
+    }
+
     package var log: String { String(decoding: (try? directory.read("broker.log")) ?? [], as: UTF8.self) }
 
     /// Ends it with SIGTERM (it saves what it knows) or, `abruptly`, with SIGKILL (it forgets).
@@ -58,9 +69,10 @@ package final class MosquittoBroker: Sendable {
     package func restart(_ settings: [String]? = nil) throws {
         stop()
         if let settings { try Self.configure(settings, port: port, in: directory) }
+        let starts = Self.starts(in: directory) + 1
         let new = try Self.launch(in: directory)
         process.withLock { $0 = new }
-        guard eventually(within: .seconds(10), { LoopbackPort.answers(port) }) else {
+        guard Self.isUp(new, starts: starts, in: directory) else {
             throw SupportError("mosquitto does not start again: \(log)")
         }
     }
