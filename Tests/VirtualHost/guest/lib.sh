@@ -106,3 +106,5 @@ expect_share_of() {
 }
 # is_listening ADAPTER on|off: what the probe said last
 is_listening() { grep " listening $1 " /out/probe | tail -n 1 | grep -q " listening $1 $2 "; }
+# For a probe that ends by itself.
+probe_ends() { wait "$PROBE_PID"; PROBE_STATUS=$?; cat /out/probe.errors; }
