@@ -13,8 +13,9 @@ package enum Effect: Sendable {
     case record(TransitionRecord)
     /// A tracker's monitoring mode changed: keep it.
     case monitoring(tracker: Int, MonitoringMode)
-    /// Somebody with the right to do so wants other settings: these members over those in force.
-    case reconfigure(JSONValue)
+    /// Somebody with the right to do so wants other settings: these members over those in force, and
+    /// with them these regions of the tracker that was asked.
+    case reconfigure(JSONValue, waypoints: WaypointsReading?, tracker: Int)
     /// A person may want to know.
     case log(LogEntry)
 }

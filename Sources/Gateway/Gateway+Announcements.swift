@@ -8,13 +8,16 @@ extension Gateway {
     /// when Home Assistant starts.
     ///
     /// - Parameter isAgain: It was told before, to somebody who has forgotten it.
-    func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
-        trackers.indices.flatMap { position in
-            let beaconRegions = trackers[position].regions.regions.filter(\.isBeacon)
-            return card(of: position, at: now)
-                + beaconRegions.flatMap { state(of: $0, tracker: position, at: now) }
-                + (isAgain && configuration.reannounces ? enters(of: position, at: now) : [])
+    mutating func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
+        notes.forgetStates()
+        var effects: [Effect] = []
+        for position in trackers.indices {
+            effects += card(of: position, at: now)
+            if isAgain, configuration.reannounces { effects += enters(of: position, at: now) }
+            notes.add(
+                trackers[position].regions.regions.filter(\.isBeacon).map { .state(tracker: position, rid: $0.rid) })
         }
+        return effects + tellNotes(at: now)
     }
 
     /// The enters of those who are inside, once more and with their own times. A consumer that knows

@@ -1,5 +1,5 @@
 package import Beacon
-internal import OwnTracks
+package import OwnTracks
 internal import Presence
 package import Regions
 
@@ -22,7 +22,7 @@ extension Gateway {
         case .status: return [status(of: received.tracker, at: now)]
         case .dump: return [dump(of: received.tracker, at: now)]
         case .setConfiguration(let changes, let waypoints):
-            return (waypoints.map { setWaypoints($0, of: received.tracker, at: now) } ?? []) + [.reconfigure(changes)]
+            return [.reconfigure(changes, waypoints: waypoints, tracker: received.tracker)]
         }
     }
 
@@ -45,7 +45,8 @@ extension Gateway {
         return [.log(LogEntry(.warning, "command-refused", "command on \(topic) refused: \(reason)"))]
     }
 
-    private mutating func setWaypoints(
+    /// Merges regions that came in a command, and tells what was wrong with them.
+    package mutating func setWaypoints(
         _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
     ) -> [Effect] {
         counters.waypointsRefused += UInt64(reading.problemCount)
@@ -87,24 +88,7 @@ extension Gateway {
         effects += monitor(at: now)
         trackers[tracker].former = nil
         effects.append(.regions(tracker: tracker, regions))
-        // What is a beacon region no more has no state to show.
-        for region in difference.removed + difference.updated.filter({ !$0.isBeacon }) {
-            effects.append(withdrawState(of: region, tracker: tracker))
-        }
-        for region in difference.inserted + difference.updated where region.isBeacon {
-            effects += state(of: region, tracker: tracker, at: now)
-        }
-        return effects
-    }
-
-    /// Empties the retained state of a region that is no more.
-    private func withdrawState(of region: Region, tracker: Int) -> Effect {
-        .publish(
-            Message(
-                kind: .state, tracker: tracker,
-                topic: RegionState.topic(device: trackers[tracker].configuration.deviceID, rid: region.rid),
-                payload: [],
-                qos: configuration.broker.qos, isRetained: true, isEncrypted: false))
+        return effects + tell(notes(of: difference, tracker: tracker), at: now)
     }
 
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {

@@ -18,6 +18,8 @@ package struct Gateway: Sendable {
     /// The beacon regions in force and the way to find them: for ranging, which presence does not need.
     var monitored: [MonitoredRegion] = []
     var index = RegionIndex([])
+    /// What is still to be told of regions.
+    var notes = NoteQueue()
     var ranging: RangingThrottle
     /// Whether the state of all regions was told since the start.
     private var hasAnnounced = false
@@ -30,7 +32,10 @@ package struct Gateway: Sendable {
     }
 
     /// When `tick` has something to decide; nil while nothing is pending.
-    package var nextDeadline: MonotonicInstant? { engine.nextDeadline }
+    package var nextDeadline: MonotonicInstant? {
+        guard let due = notes.due else { return engine.nextDeadline }
+        return min(due, engine.nextDeadline ?? due)
+    }
 
     /// Takes one input at `now`. Time does not go backwards: an instant before the previous one (a report
     /// that waited in a socket) counts as that one.
@@ -45,7 +50,7 @@ package struct Gateway: Sendable {
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
         case .tick:
-            return presence(.tick, at: now)
+            return presence(.tick, at: now) + tellDueNotes(at: now)
         case .wallClock(let clock):
             wallClock = clock
             return []
@@ -81,33 +86,49 @@ package struct Gateway: Sendable {
 
     /// Puts another configuration in force. Regions and presence stay; trackers are known by position.
     private mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
         var states = new.trackers.map { TrackerState($0, monitoring: new.monitoring) }
         for position in states.indices where trackers.indices.contains(position) {
-            states[position].regions = trackers[position].regions
-            states[position].occupancy = trackers[position].occupancy
+            let old = trackers[position]
+            states[position].regions = old.regions
+            states[position].occupancy = old.occupancy
+            // A mode that a region switched to stays, unless the settings themselves name another.
+            if new.monitoring == configuration.monitoring { states[position].monitoring = old.monitoring }
+            // What is kept, is kept under the topic of the tracker.
+            let hasMoved = old.topics.base != states[position].topics.base
+            if hasMoved { effects.append(.regions(tracker: position, old.regions)) }
+            if hasMoved || old.monitoring != states[position].monitoring {
+                effects.append(.monitoring(tracker: position, states[position].monitoring))
+            }
         }
         configuration = new
         trackers = states
         ranging = RangingThrottle(interval: new.rangingInterval)
-        return mergeConfiguredRegions(at: now) + announce(at: now, isAgain: false)
+        return effects + mergeConfiguredRegions(at: now) + announce(at: now, isAgain: false)
     }
 
     private mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
+        var notes: [RegionNote] = []
         for tracker in trackers.indices {
             var regions = trackers[tracker].regions
             let difference = regions.apply(trackers[tracker].configuration.waypoints.changes)
             guard !difference.isEmpty else { continue }
+            trackers[tracker].former = trackers[tracker].regions
             trackers[tracker].regions = regions
             effects.append(.regions(tracker: tracker, regions))
+            notes += self.notes(of: difference, tracker: tracker)
         }
-        return effects + monitor(at: now)
+        let left = monitor(at: now)
+        for tracker in trackers.indices { trackers[tracker].former = nil }
+        return left + effects + tell(notes, at: now)
     }
 
     /// Tells the engine which regions there are now.
     mutating func monitor(at now: MonotonicInstant) -> [Effect] {
         monitored = monitoredRegions
-        index = RegionIndex(monitored.map(\.pattern))
+        // Presence has an index of its own; this one would only cost memory.
+        index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])
         return presence(.regions(monitored), at: now)
     }
 

@@ -21,12 +21,18 @@ package final class BrokerConnection: Sendable {
 
     private let mailbox: Mailbox
     private let settings: BrokerSettings
+    private let read: CommandReading?
     private let thread = Mutex<pthread_t?>(nil)
 
-    /// - Parameter wake: called on the broker's thread whenever events are waiting; it must not block.
+    /// - Parameters:
+    ///   - read: called on the broker's thread with each message; it may take its time.
+    ///   - wake: called on the broker's thread whenever events are waiting; it must not block.
     /// - Throws: when the process has no descriptors left.
-    package init(_ settings: BrokerSettings, wake: @escaping @Sendable () -> Void) throws(BrokerFailure) {
+    package init(
+        _ settings: BrokerSettings, read: CommandReading? = nil, wake: @escaping @Sendable () -> Void
+    ) throws(BrokerFailure) {
         self.settings = settings
+        self.read = read
         mailbox = try Mailbox(limits: settings.limits, wake: wake)
     }
 
@@ -36,7 +42,7 @@ package final class BrokerConnection: Sendable {
         let result: Int32 = thread.withLock { thread in
             guard thread == nil else { return 0 }
             var created = pthread_t()
-            let context = Unmanaged.passRetained(ThreadContext(settings: settings, mailbox: mailbox))
+            let context = Unmanaged.passRetained(ThreadContext(settings: settings, mailbox: mailbox, read: read))
             let result = pthread_create(&created, nil, runBrokerThread, context.toOpaque())
             if result == 0 { thread = created } else { context.release() }
             return result
@@ -85,10 +91,12 @@ package final class BrokerConnection: Sendable {
 private final class ThreadContext: Sendable {
     let settings: BrokerSettings
     let mailbox: Mailbox
+    let read: CommandReading?
 
-    init(settings: BrokerSettings, mailbox: Mailbox) {
+    init(settings: BrokerSettings, mailbox: Mailbox, read: CommandReading?) {
         self.settings = settings
         self.mailbox = mailbox
+        self.read = read
     }
 }
 
@@ -101,7 +109,7 @@ private func runBrokerThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutab
     var every = sigset_t()
     sigfillset(&every)
     pthread_sigmask(SIG_SETMASK, &every, nil)
-    var worker = BrokerWorker(settings: given.settings, mailbox: given.mailbox)
+    var worker = BrokerWorker(settings: given.settings, mailbox: given.mailbox, read: given.read)
     worker.run()
     given.mailbox.finished.ring()
     return nil

@@ -1,3 +1,5 @@
+package import OwnTracks
+
 /// What the broker's thread tells its owner. Values only.
 package enum BrokerEvent: Hashable, Sendable {
     /// The broker accepted us; `sessionPresent`: it remembered us.
@@ -5,6 +7,8 @@ package enum BrokerEvent: Hashable, Sendable {
     /// An attempt failed or a connection ended; the next attempt follows by itself after `retryIn`.
     case disconnected(BrokerFailure, retryIn: Duration)
     case message(ReceivedMessage)
+    /// A message that was taken apart on the broker's thread.
+    case commands(ReceivedCommands)
     /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
     case acknowledged(MessageToken)
     /// It will not be sent, or the broker will not have it, however often it is tried.
@@ -35,6 +39,32 @@ package struct OutgoingMessage: Hashable, Sendable {
         self.retain = retain
     }
 }
+
+/// What a message on a `/cmd` asks for. Reading ten thousand regions takes longer than the radio can wait,
+/// so it is done on the broker's thread; what follows from it is decided by the owner.
+package struct ReceivedCommands: Hashable, Sendable {
+    package var topic: String
+    /// It was kept by the broker and is not news.
+    package var retained: Bool
+    package var wasEncrypted: Bool
+    /// An encrypted message may hold several.
+    package var commands: [Result<Command, CommandError>]
+    /// Bytes of the message as it came.
+    package var byteCount: Int
+
+    package init(
+        topic: String, retained: Bool, wasEncrypted: Bool, commands: [Result<Command, CommandError>], byteCount: Int
+    ) {
+        self.topic = topic
+        self.retained = retained
+        self.wasEncrypted = wasEncrypted
+        self.commands = commands
+        self.byteCount = byteCount
+    }
+}
+
+/// Takes a message apart on the broker's thread; nil: it is no command and goes to the owner as it is.
+package typealias CommandReading = @Sendable (ReceivedMessage) -> ReceivedCommands?
 
 /// A message that came from the broker. Bytes from outside: believe nothing.
 package struct ReceivedMessage: Hashable, Sendable {

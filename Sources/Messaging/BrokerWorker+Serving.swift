@@ -144,8 +144,10 @@ extension BrokerWorker {
                 events.append(.subscriptionRefused(topicFilter: filter))
             }
         }
-        events += sink.messages.map(BrokerEvent.message)
+        let messages = sink.messages
         mailbox.post(events, unusableMessages: sink.unusableMessages)
         sink.forgetReported()
+        // After the answers, which need not wait until a large message has been read.
+        for message in messages { mailbox.post([event(for: message)]) }
     }
 }

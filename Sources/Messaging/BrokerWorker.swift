@@ -7,6 +7,7 @@ internal import Glibc
 struct BrokerWorker: ~Copyable {
     let settings: BrokerSettings
     let mailbox: Mailbox
+    private let read: CommandReading?
     var client: Client?
     var window: SendWindow
     var subscriptions: [String: QoS] = [:]
@@ -21,9 +22,10 @@ struct BrokerWorker: ~Copyable {
     var lastProgress = MonotonicInstant.zero
     var saidGoodbye = false
 
-    init(settings: BrokerSettings, mailbox: Mailbox) {
+    init(settings: BrokerSettings, mailbox: Mailbox, read: CommandReading?) {
         self.settings = settings
         self.mailbox = mailbox
+        self.read = read
         backoff = Backoff(unit: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight)
     }
@@ -75,6 +77,11 @@ struct BrokerWorker: ~Copyable {
         while stopBy == nil, .now < end {
             if mailbox.bell.wait(until: end) { takeOrders() }
         }
+    }
+
+    /// A message as its owner gets it.
+    func event(for message: ReceivedMessage) -> BrokerEvent {
+        read?(message).map(BrokerEvent.commands) ?? .message(message)
     }
 
     mutating func takeOrders() {

@@ -97,9 +97,9 @@ final class Mailbox: Sendable {
             incoming.dropped += unusableMessages
             for event in events {
                 incoming.events.append(event)
-                guard case .message(let message) = event else { continue }
+                guard let bytes = event.messageBytes else { continue }
                 incoming.messages += 1
-                incoming.messageBytes += message.payload.count
+                incoming.messageBytes += bytes
                 makeRoom(&incoming)
             }
         }
@@ -108,11 +108,9 @@ final class Mailbox: Sendable {
 
     private func makeRoom(_ incoming: inout Incoming) {
         while incoming.messages > limits.incoming || incoming.messageBytes > limits.incomingBytes {
-            guard let index = incoming.events.firstIndex(where: \.isMessage),
-                case .message(let oldest) = incoming.events.remove(at: index)
-            else { return }
+            guard let index = incoming.events.firstIndex(where: { $0.messageBytes != nil }) else { return }
             incoming.messages -= 1
-            incoming.messageBytes -= oldest.payload.count
+            incoming.messageBytes -= incoming.events.remove(at: index).messageBytes ?? 0
             incoming.dropped += 1
         }
     }
@@ -133,7 +131,12 @@ extension BrokerEvent {
         }
     }
 
-    fileprivate var isMessage: Bool {
-        if case .message = self { true } else { false }
+    /// Bytes of the message that it brings; nil if it brings none.
+    fileprivate var messageBytes: Int? {
+        switch self {
+        case .message(let message): message.payload.count
+        case .commands(let commands): commands.byteCount
+        default: nil
+        }
     }
 }

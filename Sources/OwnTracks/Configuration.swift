@@ -14,6 +14,8 @@ package struct Configuration: Hashable, Sendable {
     package var obeysCommands: Bool
     /// `setConfiguration` is obeyed too.
     package var allowsRemoteConfiguration: Bool
+    /// How long the broker may take with settings from afar before the old ones come back.
+    package var remoteTrial: Duration
     /// Put into every location.
     package var tag: String?
     /// Beacon messages are published.

@@ -131,6 +131,10 @@ struct ConfigurationMember {
         ),
         ConfigurationMember(
             "remoteConfiguration", "false", "setConfiguration too (never scanner, file paths, TLS or keys)."),
+        ConfigurationMember(
+            "remoteConfigurationTrial", "60",
+            "Seconds for which settings from afar are tried: if the broker cannot be reached with",
+            "them, the old ones come back."),
         ConfigurationMember("ranging", "false", "Publish how far each beacon is, on …/beacon."),
         ConfigurationMember("rangingInterval", "5", "Seconds, at least, between two such messages of one beacon."),
         ConfigurationMember(

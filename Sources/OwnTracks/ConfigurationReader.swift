@@ -64,6 +64,8 @@ struct ConfigurationReader {
             } ?? .significant,
             obeysCommands: top.flag("cmd") ?? true,
             allowsRemoteConfiguration: top.flag("remoteConfiguration") ?? false,
+            remoteTrial: .milliseconds(
+                Int64(((top.number("remoteConfigurationTrial", 0.1...3600, ", in seconds") ?? 60) * 1000).rounded())),
             tag: top.text("tag"), ranging: top.flag("ranging") ?? false,
             rangingInterval: .milliseconds(
                 Int64(((top.number("rangingInterval", 0.1...86_400, ", in seconds") ?? 5) * 1000).rounded())),

@@ -14,7 +14,7 @@ package struct RemoteSettings: Hashable, Sendable {
     /// who is trusted and with which keys.
     package static let localMembers: Set<String> = [
         "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
-        "encryptionKey", "encryptionKeyFile", "remoteConfiguration",
+        "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial",
     ]
 
     /// Puts the members of `changes` over those of `current`; null takes a member away, so that its

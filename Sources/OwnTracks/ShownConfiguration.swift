@@ -15,6 +15,7 @@ extension Configuration {
         members["monitoring"] = .integer(Int64(monitoring.rawValue))
         members["cmd"] = .bool(obeysCommands)
         members["remoteConfiguration"] = .bool(allowsRemoteConfiguration)
+        members["remoteConfigurationTrial"] = seconds(remoteTrial)
         members["tag"] = text(tag)
         members["ranging"] = .bool(ranging)
         members["rangingInterval"] = seconds(rangingInterval)

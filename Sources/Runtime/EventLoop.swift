@@ -9,6 +9,12 @@ import Glibc
 /// What is registered lives as long as the object that `watch`, `timer` or `onSignal` returned.
 package final class EventLoop {
     let handle: OpaquePointer
+    /// The longest that one handler has kept all others waiting since `run` began.
+    package private(set) var longestTurn = Duration.zero
+    /// Called after a handler that took longer than `slowTurn`, with the time that it took.
+    package var onSlowTurn: ((Duration) -> Void)?
+    /// Advertisements come every tenth of a second and wait in the socket meanwhile.
+    package static let slowTurn: Duration = .milliseconds(100)
 
     /// - Throws: what `sd_event_new` said; no descriptors or memory left.
     package init() throws(SystemError) {
@@ -22,7 +28,20 @@ package final class EventLoop {
 
     /// Runs until `exit(_:)` and returns the code given to it.
     package func run() throws(SystemError) -> Int32 {
-        try checked("sd_event_loop", sd_event_loop(handle))
+        // As sd_event_loop does it, with a look at the clock around each handler.
+        while sd_event_get_state(handle) != SD_EVENT_FINISHED {
+            if try checked("sd_event_prepare", sd_event_prepare(handle)) == 0 {
+                guard try checked("sd_event_wait", sd_event_wait(handle, UInt64.max)) > 0 else { continue }
+            }
+            let began = Clocks.now()
+            try checked("sd_event_dispatch", sd_event_dispatch(handle))
+            let turn = began.duration(to: Clocks.now())
+            longestTurn = max(longestTurn, turn)
+            if turn > Self.slowTurn { onSlowTurn?(turn) }
+        }
+        var code: Int32 = 0
+        try checked("sd_event_get_exit_code", sd_event_get_exit_code(handle, &code))
+        return code
     }
 
     /// Handles at most one event, waiting up to `timeout` for it.

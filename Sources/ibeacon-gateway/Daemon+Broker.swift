@@ -1,5 +1,4 @@
 internal import Beacon
-internal import Encryption
 internal import Gateway
 internal import Messaging
 internal import OwnTracks
@@ -19,6 +18,7 @@ extension Daemon {
                 store?.submit(.window(0))
                 log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
             case .message(let message): receive(message)
+            case .commands(let commands): obey(commands)
             case .acknowledged(let token): store?.submit(.acknowledged(token.rawValue))
             case .refused(let token, let refusal):
                 log.once("refused", .warning, "a message is set aside: \(refusal)")
@@ -59,37 +59,17 @@ extension Daemon {
     }
 
     private func receive(_ message: ReceivedMessage) {
-        if message.topic == homeAssistantTopic {
-            guard message.payload == Array("online".utf8) else { return }
-            return take(.homeAssistantStarted, at: Clocks.now())
-        }
-        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
-        let (commands, wasEncrypted) = commands(in: message, of: tracker)
-        for command in commands {
-            let received = ReceivedCommand(
-                tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: wasEncrypted)
-            take(.command(received), at: Clocks.now())
-        }
+        guard message.topic == homeAssistantTopic, message.payload == Array("online".utf8) else { return }
+        take(.homeAssistantStarted, at: Clocks.now())
     }
 
-    /// What a message asks for; an encrypted one may hold several commands.
-    private func commands(
-        in message: ReceivedMessage, of tracker: Int
-    ) -> ([Result<OwnTracks.Command, CommandError>], wasEncrypted: Bool) {
-        let base = settings.configuration.numberBase
-        if let cipher = ciphers[gateway.trackers[tracker].topics.base],
-            let envelope = (try? JSONValue(parsing: message.payload)).flatMap(EncryptedMessage.init)
-        {
-            do throws(DecryptionError) {
-                return (OwnTracks.Command.all(in: try cipher.decrypt(envelope), base: base), true)
-            } catch {
-                return ([.failure(.badArgument(action: "encrypted", reason: error.description))], true)
-            }
+    private func obey(_ message: ReceivedCommands) {
+        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
+        for command in message.commands {
+            let received = ReceivedCommand(
+                tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: message.wasEncrypted)
+            take(.command(received), at: Clocks.now())
         }
-        let command = Result { () throws(CommandError) in
-            try OwnTracks.Command(parsing: message.payload, base: base)
-        }
-        return ([command], false)
     }
 
     /// Where Home Assistant says that it has started.

@@ -4,79 +4,99 @@ internal import OwnTracks
 internal import Runtime
 internal import Storage
 
+/// Settings that somebody sent, and what came with them.
+struct SettingsRequest {
+    let changes: JSONValue
+    /// Regions that stood beside the settings.
+    let waypoints: WaypointsReading?
+    /// The tracker that was asked.
+    let tracker: Int
+}
+
 /// Settings from afar: checked whole, tried, and kept only if the broker can still be reached.
 struct Trial {
     let before: Configuration
+    /// All that differs from the file, what was kept earlier included.
     let changes: JSONValue
+    /// Regions that came with the settings: merged when those are kept.
+    let waypoints: [WaypointsReading]
+    let tracker: Int
     let timer: LoopTimer
 }
 
 extension Daemon {
     static let remoteKey = "remote configuration"
-    /// How long the broker may take with new settings before the old ones come back.
-    static let trialTime: Duration = .seconds(60)
 
     /// Tries settings that came from afar.
-    func reconfigure(_ changes: JSONValue) {
+    func reconfigure(_ request: SettingsRequest) {
         guard trial == nil else { return log.warning("setConfiguration refused: another one is being tried") }
-        let merged = (remoteChanges ?? ["_type": "configuration"]).merging(changes)
+        let merged = (remoteChanges ?? ["_type": "configuration"]).merging(request.changes)
         var candidate = settings
-        guard candidate.apply(merged, log) else { return }
+        guard let remote = candidate.apply(merged, log) else { return }
         let before = settings.configuration
         do throws(SystemError) {
             let timer = try loop.timer { [unowned self] _ in rollBack() }
-            try timer.arm(after: Self.trialTime)
-            trial = Trial(before: before, changes: merged, timer: timer)
+            try timer.arm(after: before.remoteTrial)
+            // Regions are merged once, and not again at every start.
+            trial = Trial(
+                before: before, changes: merged.without("waypoints"),
+                waypoints: [remote.waypoints, request.waypoints].compactMap { $0 }, tracker: request.tracker,
+                timer: timer)
         } catch {
             return log.error("setConfiguration refused: \(error)")
         }
-        put(candidate.configuration)
         log.notice("setConfiguration: trying new settings")
+        put(candidate.configuration)
         if isBrokerConnected || candidate.configuration.broker.isOffline { keep() }
     }
 
-    /// The broker took us with the new settings: they stay.
+    /// The broker took us with the new settings: they stay, with the regions that came with them.
     func keep() {
         guard let trial else { return }
         self.trial = nil
         trial.timer.disarm()
         remoteChanges = trial.changes
-        store?.submit(.commit(token: nextCommit, [.value(key: Self.remoteKey, trial.changes.bytes)]))
-        nextCommit += 1
+        let now = Clocks.now()
+        let effects = trial.waypoints.flatMap { gateway.setWaypoints($0, of: trial.tracker, at: now) }
+        perform(effects, also: [.value(key: Self.remoteKey, trial.changes.bytes)])
+        armDeadline()
         log.notice("setConfiguration: the new settings are kept")
     }
 
     private func rollBack() {
         guard let trial else { return }
         self.trial = nil
-        log.error("setConfiguration: no broker within \(decimal(Self.trialTime)) s; back to the old settings")
+        let time = decimal(trial.before.remoteTrial)
+        log.error("setConfiguration: no broker within \(time) s; back to the old settings")
         put(trial.before)
     }
 
     /// At the start: what was kept, over what the file says today.
     func restoreRemoteChanges(_ bytes: [UInt8]?) {
-        guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) else { return }
+        guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) != nil else {
+            return
+        }
         remoteChanges = changes
         gateway = Gateway(configuration: settings.configuration, wallClock: gateway.wallClock)
         ciphers.update(settings.configuration)
+        commandReader.update(settings.configuration)
     }
 }
 
 extension Settings {
     /// Puts settings from afar over those of the file.
     ///
-    /// - Returns: false, with the reasons in the log, if the whole would not be valid.
-    @discardableResult
-    mutating func apply(_ changes: JSONValue, _ log: Log) -> Bool {
+    /// - Returns: nil, with the reasons in the log, if the whole would not be valid.
+    mutating func apply(_ changes: JSONValue, _ log: Log) -> RemoteSettings? {
         do throws(ConfigurationError) {
             let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)
             var configuration = remote.configuration
             configuration.takeSecrets(from: self.configuration)
             self.configuration = configuration
-            return true
+            return remote
         } catch {
             for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
-            return false
+            return nil
         }
     }
 }
@@ -96,5 +116,9 @@ extension JSONValue {
     /// The members of both objects; of those in both, the other's.
     fileprivate func merging(_ other: JSONValue) -> JSONValue {
         .object((object ?? [:]).merging(other.object ?? [:]) { _, new in new })
+    }
+
+    fileprivate func without(_ member: String) -> JSONValue {
+        .object((object ?? [:]).filter { $0.key != member })
     }
 }

@@ -10,9 +10,12 @@ internal import Storage
 extension Daemon {
     /// Carries out what the gateway decided: all that one decision changes is written in one transaction,
     /// and no message goes to the broker before it is on the disk.
-    func perform(_ effects: [Effect]) {
-        guard !effects.isEmpty else { return }
-        var changes: [StoreChange] = []
+    ///
+    /// - Parameter also: what else belongs into the transaction.
+    func perform(_ effects: [Effect], also: [StoreChange] = []) {
+        guard !effects.isEmpty || !also.isEmpty else { return }
+        var changes = also
+        var requests: [SettingsRequest] = []
         for effect in effects {
             switch effect {
             case .publish(let message): changes += change(for: message)
@@ -21,13 +24,17 @@ extension Daemon {
             case .record(let record): changes.append(.history(entry(for: record)))
             case .monitoring(let tracker, let mode):
                 changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
-            case .reconfigure(let changes): reconfigure(changes)
+            case .reconfigure(let changes, let waypoints, let tracker):
+                requests.append(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
             case .log(let entry): write(entry)
             }
         }
-        guard !changes.isEmpty else { return }
-        store?.submit(.commit(token: nextCommit, changes))
-        nextCommit += 1
+        if !changes.isEmpty {
+            store?.submit(.commit(token: nextCommit, changes))
+            nextCommit += 1
+        }
+        // Last, for what they change writes its own.
+        for request in requests { reconfigure(request) }
     }
 
     func drainStore() {

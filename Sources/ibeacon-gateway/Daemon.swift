@@ -18,6 +18,8 @@ final class Daemon {
     let notifier = ServiceNotifier()
     /// The keys in force.
     let ciphers: Ciphers
+    /// Reads commands on the broker's thread.
+    let commandReader: CommandReader
     /// Settings that came from afar, over those of the file.
     var remoteChanges: JSONValue?
     /// The settings to go back to if the broker cannot be reached with new ones.
@@ -46,6 +48,7 @@ final class Daemon {
         self.log = log
         loop = try EventLoop()
         ciphers = Ciphers(settings.configuration)
+        commandReader = CommandReader(settings.configuration, ciphers: ciphers)
         gateway = Gateway(configuration: settings.configuration, wallClock: WallClockJudge.read())
     }
 
@@ -58,6 +61,7 @@ final class Daemon {
             take(.tick, at: now)
         }
         try openStore()
+        watchTurns()
         let code = try loop.run()
         return ExitCode(rawValue: code) ?? .software
     }
@@ -122,7 +126,8 @@ final class Daemon {
         let waker = try loop.waker { [unowned self] in drainBroker() }
         brokerWaker = waker
         broker = try BrokerConnection(
-            BrokerSettings(configuration, will: .ownTracks(at: Clocks.wallSeconds())), wake: waker.waker.wake)
+            BrokerSettings(configuration, will: .ownTracks(at: Clocks.wallSeconds())),
+            read: commandReader.read, wake: waker.waker.wake)
         let availabilityWaker = try loop.waker { [unowned self] in drainAvailability() }
         self.availabilityWaker = availabilityWaker
         availability = try BrokerConnection(
@@ -143,6 +148,7 @@ final class Daemon {
         guard !isStopping else { return }
         isStopping = true
         notifier.stopping()
+        tellLongestTurn()
         log.notice("stopping")
         scanner?.stop()
         sayGoodbye()
@@ -160,7 +166,9 @@ final class Daemon {
         guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
             var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
-            if let remoteChanges { new.apply(remoteChanges, log) }
+            if let remoteChanges { _ = new.apply(remoteChanges, log) }
+            trial?.timer.disarm()
+            trial = nil
             settings = new
             put(new.configuration)
             log.notice("read \(path) again; scanner and HTTP settings need a restart")
@@ -174,6 +182,7 @@ final class Daemon {
         let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
         settings.configuration = configuration
         ciphers.update(configuration)
+        commandReader.update(configuration)
         take(.configuration(configuration), at: Clocks.now())
         guard !isSameBroker else { return subscribe() }
         disconnectBroker()

@@ -24,8 +24,14 @@ final class GatewayProcess {
     let directory: TemporaryDirectory
     private(set) var process: ChildProcess?
 
-    /// - Parameter members: of the configuration, JSON5 without the outer braces.
-    init(_ members: String, port: UInt16, in directory: TemporaryDirectory? = nil) throws {
+    /// `deviceId`
+    let device: String
+
+    /// - Parameters:
+    ///   - members: of the configuration, JSON5 without the outer braces.
+    ///   - device: `deviceId`.
+    init(_ members: String, port: UInt16, device: String = "hall", in directory: TemporaryDirectory? = nil) throws {
+        self.device = device
         self.directory = try directory ?? TemporaryDirectory()
         try configure(members, port: port)
     }
@@ -33,7 +39,7 @@ final class GatewayProcess {
     func configure(_ members: String, port: UInt16) throws {
         try directory.write(
             """
-            {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane", deviceId: "hall", tid: "jh",
+            {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane", deviceId: "\(device)", tid: "jh",
              http: null, \(members)}
             """, to: "config.json")
     }

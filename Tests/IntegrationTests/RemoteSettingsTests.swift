@@ -1,0 +1,97 @@
+import OwnTracks
+import TestSupport
+import Testing
+
+/// `setConfiguration` against a real broker.
+@Suite struct RemoteConfigurationTests {
+    private func house(_ members: String = "") throws -> House {
+        try House("remoteConfiguration: true, remoteConfigurationTrial: 1.5, lat: 52, lon: 6, \(members)\(House.quiet)")
+    }
+
+    private func set(_ members: String, on house: House, beside: String = "") throws {
+        try house.send(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration",\#(members)}\#(beside)}"#
+        )
+    }
+
+    private func tag(of house: House) throws -> JSONValue? {
+        try house.answer(on: "") { try house.command("reportLocation") }["tag"]
+    }
+
+    @Test func `New settings are in force at once and after kill -9`() throws {
+        let house = try house()
+        #expect(try tag(of: house) == nil)
+        try set(#""tag":"attic""#, on: house)
+        #expect(house.gateway.says("the new settings are kept"))
+        #expect(try tag(of: house) == "attic")
+        try house.killAndStart()
+        #expect(try tag(of: house) == "attic")
+        try set(#""tag":null"#, on: house)
+        #expect(eventually { house.gateway.log.split(separator: "are kept").count == 3 })
+        #expect(try tag(of: house) == nil)
+    }
+
+    @Test func `Settings with which no broker is reached are taken back, and forgotten`() throws {
+        let house = try house()
+        let nobody = try LoopbackPort.free()
+        try set(#""port":\#(nobody),"tag":"lost""#, on: house)
+        #expect(house.gateway.says("no broker within 1.50 s; back to the old settings"), "\(house.gateway.log)")
+        #expect(eventually { house.subscriptions == 2 })
+        #expect(try tag(of: house) == nil)
+        try house.killAndStart()
+        #expect(try tag(of: house) == nil)
+    }
+
+    @Test func `A gateway that is killed while it tries settings begins with the old ones`() throws {
+        let house = try house()
+        try set(#""port":\#(try LoopbackPort.free()),"tag":"lost""#, on: house)
+        #expect(house.gateway.says("trying new settings"))
+        try house.killAndStart()
+        #expect(try tag(of: house) == nil)
+    }
+
+    @Test func `One bad member, and nothing of it is taken, neither its good members nor its regions`() throws {
+        let house = try house()
+        let list = #""waypoints":{"_type":"waypoints","waypoints":[\#(House.waypoint("k", "K"))]}"#
+        try set(#""tag":"attic","monitoring":7,"scanner":"hci""#, on: house, beside: ",\(list)")
+        #expect(house.gateway.says("setConfiguration refused: monitoring"))
+        #expect(house.gateway.says("setConfiguration refused: scanner: it cannot be set from afar"))
+        #expect(try tag(of: house) == nil)
+        #expect(try house.regions() == [])
+    }
+
+    @Test func `Regions inside the settings and beside them are merged once`() throws {
+        let house = try house()
+        let list = #","waypoints":{"_type":"waypoints","waypoints":[\#(House.waypoint("b", "beside"))]}"#
+        try set(#""waypoints":[\#(House.waypoint("i", "inside"))]"#, on: house, beside: list)
+        #expect(house.gateway.says("the new settings are kept"))
+        #expect(try house.regions() == ["i=inside", "b=beside"])
+        try house.command("clearWaypoints")
+        #expect(try house.regions() == [])
+        try house.killAndStart()
+        #expect(try house.regions() == [])
+    }
+
+    @Test func `Another topic takes the regions along`() throws {
+        let house = try house("waypoints: [], ")
+        try house.setWaypoints([House.waypoint("k", "K")])
+        #expect(try house.regions() == ["k=K"])
+        try set(#""deviceId":"attic""#, on: house)
+        #expect(house.gateway.says("the new settings are kept"))
+        house.gateway.kill()
+        try house.gateway.start()
+        let topic = "owntracks/jane/attic"
+        #expect(
+            eventually {
+                try? house.send(#"{"_type":"cmd","action":"waypoints"}"#, to: "\(topic)/cmd")
+                return house.said(on: "\(topic)/waypoints").last?.contains(#""rid":"k""#) == true
+            }, "\(house.gateway.log)")
+    }
+
+    @Test func `Without remoteConfiguration it is refused`() throws {
+        let house = try House("lat: 52, lon: 6, \(House.quiet)")
+        try set(#""tag":"attic""#, on: house)
+        #expect(house.gateway.says("'remoteConfiguration' is false"))
+        #expect(try tag(of: house) == nil)
+    }
+}
