@@ -102,7 +102,8 @@ let package = Package(
             name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
         .executableTarget(
-            name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Scanning"], path: "Benchmarks/HotPath",
+            name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Gateway", "Scanning"],
+            path: "Benchmarks/HotPath",
             swiftSettings: settings),
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",

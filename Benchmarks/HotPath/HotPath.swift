@@ -1,4 +1,5 @@
 import Beacon
+import Gateway
 import Glibc
 import OwnTracks
 import Regions
@@ -11,7 +12,7 @@ import Scanning
 @main
 struct HotPath {
     enum Stage: String, CaseIterable {
-        case read, parse, recognise, match
+        case read, parse, recognise, match, log
     }
 
     static func main() throws {
@@ -47,15 +48,21 @@ struct HotPath {
         var parser = AdvertisingReportParser()
         var malformed = MalformedCounters()
         var (beacons, matches) = (0, 0)
-        while try reader.advance() != nil {
+        var log = BeaconLog()
+        while let record = try reader.advance() {
             guard stage != .read else { continue }
             reader.withEvent { event in
-                parser.parse(event: event) { _, data in
+                parser.parse(event: event) { report, data in
                     guard stage != .parse else { return }
                     guard let beacon = IBeacon(advertisingData: data, malformed: &malformed) else { return }
                     beacons += 1
                     guard stage != .recognise else { return }
                     index.forEachMatch(of: beacon.id) { _ in matches += 1 }
+                    guard stage != .match else { return }
+                    let sighting = Sighting(
+                        beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: report.rssi,
+                        receiver: record.receiver)
+                    log.hear(sighting, at: record.instant)
                 }
             }
         }

@@ -42,6 +42,11 @@ package struct MalformedCounters: Sendable {
         MalformedKind.allCases.reduce(0) { $0 + self[$1] }
     }
 
+    /// Adds what another part of the way has counted.
+    package mutating func add(_ other: MalformedCounters) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+    }
+
     package mutating func count(_ kind: MalformedKind) {
         counts[Int(kind.rawValue)] += 1
     }

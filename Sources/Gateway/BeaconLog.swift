@@ -11,7 +11,7 @@ package struct BeaconLog: Sendable {
     package static let points = 30
     /// A beacon that was not heard for this long is forgotten.
     package static let memory: Duration = .seconds(300)
-    /// Beacons that are kept; beyond, the one heard longest ago goes. A crowded street has some hundred.
+    /// Beacons that are kept; beyond, those heard longest ago go. A crowded street has some hundred.
     package static let capacity = 512
 
     fileprivate struct Entry: Sendable {
@@ -27,6 +27,9 @@ package struct BeaconLog: Sendable {
     }
 
     private var entries: [BeaconID: Entry] = [:]
+    /// Kept for `makeRoom`, so that making room allocates nothing either.
+    private var ages: [Int64] = []
+    private var doomed: [BeaconID] = []
 
     package init() {}
 
@@ -35,7 +38,7 @@ package struct BeaconLog: Sendable {
     /// A beacon was heard. `now` never lies before an earlier one.
     package mutating func hear(_ sighting: Sighting, at now: MonotonicInstant) {
         let step = Self.stepNumber(at: now)
-        if entries[sighting.beacon] == nil, entries.count >= Self.capacity { dropOldest() }
+        if entries.count >= Self.capacity, entries[sighting.beacon] == nil { makeRoom() }
         entries[sighting.beacon, default: Entry(last: sighting, lastHeard: now, newestStep: step)]
             .hear(sighting, at: now, step: step)
     }
@@ -58,9 +61,15 @@ package struct BeaconLog: Sendable {
         instant.nanoseconds / step.nanoseconds
     }
 
-    private mutating func dropOldest() {
-        guard let oldest = entries.min(by: { $0.value.lastHeard < $1.value.lastHeard }) else { return }
-        entries[oldest.key] = nil
+    /// Drops the quarter that was heard longest ago: one by one, each stranger would cost a look at all.
+    private mutating func makeRoom() {
+        ages.removeAll(keepingCapacity: true)
+        for entry in entries.values { ages.append(entry.lastHeard.nanoseconds) }
+        ages.sort()
+        let last = ages[ages.count / 4]
+        doomed.removeAll(keepingCapacity: true)
+        for (beacon, entry) in entries where entry.lastHeard.nanoseconds <= last { doomed.append(beacon) }
+        for beacon in doomed { entries[beacon] = nil }
     }
 }
 

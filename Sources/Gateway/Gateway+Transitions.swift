@@ -50,9 +50,11 @@ extension Gateway {
         let verb = record.isEnter ? "entered" : "left"
         effects.append(
             .log(LogEntry(.notice, "transition", "\(verb) \(record.name) (\(region.rid)) by beacon \(record.beacon)")))
+        effects.append(
+            .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record.key, of: region, at: now))")))
     }
 
-    private mutating func switchMonitoring(of tracker: Int, to mode: Int?, _ effects: inout [Effect]) {
+    mutating func switchMonitoring(of tracker: Int, to mode: Int?, _ effects: inout [Effect]) {
         guard let mode = mode.flatMap(MonitoringMode.init(rawValue:)), trackers[tracker].monitoring != mode else {
             return
         }

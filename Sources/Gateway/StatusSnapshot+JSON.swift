@@ -39,6 +39,8 @@ extension StatusSnapshot {
             "beaconCount": .integer(Int64(beacons.count)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "counters": counters.json,
+            "malformed": .count(malformed.total),
+            "process": process.map(\.json) ?? .null,
             "findings": .array(findings.map(\.json)),
         ]
     }
@@ -117,6 +119,15 @@ extension StatusSnapshot.TransitionRecord {
         [
             "ago": .ago(at, at: now), "tid": .shown(tid), "name": .shown(name), "rid": .string(rid),
             "event": isEnter ? "enter" : "leave", "beacon": .optional(beacon.map { .string("\($0)") }),
+        ]
+    }
+}
+
+extension StatusSnapshot.ProcessState {
+    fileprivate var json: JSONValue {
+        [
+            "processorSeconds": .hundredths(processorTime.inSeconds), "residentBytes": .count(residentBytes),
+            "openDescriptors": .integer(Int64(openDescriptors)),
         ]
     }
 }

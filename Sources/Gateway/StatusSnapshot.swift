@@ -26,6 +26,10 @@ package struct StatusSnapshot: Sendable {
     /// The newest first.
     package var transitions: [TransitionRecord] = []
     package var counters = Counters()
+    /// Malformed advertising data by kind, whichever adapter heard it.
+    package var malformed = MalformedCounters()
+    /// What the process uses of the machine; nil where that is not known.
+    package var process: ProcessState?
     /// What `doctor` would say, the worst first.
     package var findings: [Finding] = []
 
@@ -127,6 +131,20 @@ extension StatusSnapshot {
         package init(problem: String? = nil, writes: UInt64 = 0) {
             self.problem = problem
             self.writes = writes
+        }
+    }
+
+    /// What the process uses of the machine.
+    package struct ProcessState: Hashable, Sendable {
+        /// Of user and kernel together, since the start.
+        package var processorTime: Duration
+        package var residentBytes: UInt64
+        package var openDescriptors: Int
+
+        package init(processorTime: Duration, residentBytes: UInt64, openDescriptors: Int) {
+            self.processorTime = processorTime
+            self.residentBytes = residentBytes
+            self.openDescriptors = openDescriptors
         }
     }
 

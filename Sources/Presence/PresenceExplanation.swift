@@ -1,4 +1,5 @@
 package import Beacon
+internal import Regions
 
 /// Why a beacon is inside a region, or is not.
 package struct PresenceExplanation: Hashable, Sendable {
@@ -43,6 +44,48 @@ extension PresenceEngine {
             guard position >= 0 else { return nil }
             return explain(position, at: place, now: now)
         }
+    }
+
+    /// The regions that a beacon belongs to, in no particular order.
+    package func regions(of beacon: BeaconID) -> [RegionKey] {
+        var keys: [RegionKey] = []
+        index.forEachMatch(of: beacon) { keys.append(regions[Int($0)].key) }
+        return keys
+    }
+
+    /// For each region that any beacon of was ever heard, the beacon that decides: of those near the one
+    /// that leaves last, else the one heard last. One pass over all beacons, however many regions there are.
+    package func decidingBeacons(at now: MonotonicInstant) -> [RegionKey: PresenceExplanation] {
+        var best: [Int32: (position: Int, place: Int, isNear: Bool, rank: Int64)] = [:]
+        for place in tracked.indices {
+            let silence = leastSilence(of: place, at: now)
+            var position = Int(tracked[place].membership)
+            while position >= 0 {
+                let member = memberships[position]
+                let rank = member.isNear ? deadline(of: position, at: place, now: now) : -silence
+                let rival = best[member.region]
+                if rival.map({ (member.isNear ? 1 : 0, rank) > ($0.isNear ? 1 : 0, $0.rank) }) ?? true {
+                    best[member.region] = (position, place, member.isNear, rank)
+                }
+                position = Int(member.next)
+            }
+        }
+        var explanations: [RegionKey: PresenceExplanation] = [:]
+        for (region, choice) in best {
+            explanations[regions[Int(region)].key] = explain(choice.position, at: choice.place, now: now)
+        }
+        return explanations
+    }
+
+    /// Nanoseconds of listening since the beacon was heard, by the receiver that heard it last.
+    private func leastSilence(of place: Int, at now: MonotonicInstant) -> Int64 {
+        var least = Int64.max
+        var link = Int(tracked[place].link)
+        while link >= 0 {
+            least = min(least, clock.time(of: links[link].receiver, at: now) - links[link].model.lastHeard)
+            link = Int(links[link].next)
+        }
+        return least
     }
 
     private func explain(_ position: Int, at place: Int, now: MonotonicInstant) -> PresenceExplanation {

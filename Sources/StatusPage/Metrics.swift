@@ -52,6 +52,7 @@ extension StatusSnapshot {
         writeAdapters(&writer)
         writeMessages(&writer)
         writeRegions(&writer)
+        writeProcess(&writer)
         writer.single(
             "ibeacon_gateway_http_event_streams", .gauge, "Status pages that are open.", Double(streams))
         writer.single(
@@ -83,6 +84,9 @@ extension StatusSnapshot {
         writer.single(
             "ibeacon_gateway_waypoints_refused_total", .counter, "Regions that could not be used.",
             Double(counters.waypointsRefused))
+        writer.family(
+            "ibeacon_gateway_malformed_data_total", .counter, "Malformed advertising data, by what was wrong with it.",
+            MalformedKind.allCases.map { ([("kind", $0.name)], Double(malformed[$0])) })
         writer.single(
             "ibeacon_gateway_beacons", .gauge, "Different beacons heard in the last five minutes.",
             Double(beacons.count))
@@ -141,6 +145,22 @@ extension StatusSnapshot {
         writer.single(
             "ibeacon_gateway_store_writes_total", .counter, "Transactions written to the database.",
             Double(store.writes))
+    }
+
+    /// Under the names that all Prometheus clients use.
+    private func writeProcess(_ writer: inout MetricsWriter) {
+        guard let process else { return }
+        writer.single(
+            "process_cpu_seconds_total", .counter, "Processor time of user and kernel.",
+            process.processorTime.inSeconds)
+        writer.single(
+            "process_resident_memory_bytes", .gauge, "Resident memory.", Double(process.residentBytes))
+        writer.single("process_open_fds", .gauge, "Open file descriptors.", Double(process.openDescriptors))
+        if wallClock.isKnown {
+            writer.single(
+                "process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.",
+                Double(wallClock.epochSeconds(at: startedAt)))
+        }
     }
 
     private func writeRegions(_ writer: inout MetricsWriter) {

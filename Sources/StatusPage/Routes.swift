@@ -29,8 +29,17 @@ extension StatusServer {
         case "/status.json": return response(for: .status)
         case "/metrics": return response(for: .metrics)
         case "/events": return events(connection)
+        case "/explain.json": return explain(connection)
         default: return text(404, "there is nothing here")
         }
+    }
+
+    private func explain(_ connection: OpaquePointer) -> HTTPResponse? {
+        guard let name = MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, "region") else {
+            return text(400, "say which: /explain.json?region=NAME")
+        }
+        return HTTPResponse(
+            status: 200, type: "application/json", body: explanation(ofRegion: String(cString: name)).bytes)
     }
 
     private func events(_ connection: OpaquePointer) -> HTTPResponse? {

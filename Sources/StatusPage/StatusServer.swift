@@ -187,6 +187,8 @@ extension StatusServer {
         return response
     }
 
+    func explanation(ofRegion name: String) -> JSONValue { .array(source.explanation(ofRegion: name)) }
+
     func page(_ path: String) -> HTTPResponse? { pages[path] }
 
     func perform(_ action: StatusAction) -> StatusActionResult {

@@ -77,6 +77,8 @@ package protocol StatusPageHostToken: AnyObject {
 package protocol StatusSource: AnyObject {
     /// Asked for at most four times a second, whoever looks.
     func statusSnapshot() -> StatusSnapshot
+    /// Why the regions of this name or `rid` are as they are: one object for each of them.
+    func explanation(ofRegion name: String) -> [JSONValue]
     /// Carries out what somebody with the token asked for, or says why not.
     func perform(_ action: StatusAction) -> StatusActionResult
 }

@@ -11,6 +11,7 @@ extension Daemon {
 
     func drainBroker() {
         for event in broker?.takeEvents() ?? [] {
+            note(event)
             switch event {
             case .connected(let sessionPresent): connected(sessionPresent)
             case .disconnected(let failure, let retryIn):

@@ -30,12 +30,14 @@ extension Daemon: ScannerOutput {
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
     ) {
         guard let sighting = recognised.sighting(in: data, of: report, by: receiver) else { return }
+        desk.heard(sighting, at: instant)
         take(.sighting(sighting), at: instant)
     }
 
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
         log.info("\(isListening ? "listening" : "not listening"): \(reason)")
         take(.listening(receiver, isListening), at: instant)
+        statusChanged()
     }
 
     func notice(_ notice: ScannerNotice) {

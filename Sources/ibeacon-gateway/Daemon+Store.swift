@@ -14,6 +14,7 @@ extension Daemon {
     /// - Parameter also: what else belongs into the transaction.
     func perform(_ effects: [Effect], also: [StoreChange] = []) {
         guard !effects.isEmpty || !also.isEmpty else { return }
+        note(effects)
         var changes = also
         var requests: [SettingsRequest] = []
         for effect in effects {
@@ -39,6 +40,7 @@ extension Daemon {
 
     func drainStore() {
         for event in store?.drain() ?? [] {
+            desk.note(event)
             switch event {
             case .opened(let snapshot): open(snapshot)
             case .deliver(let rows): deliver(rows)

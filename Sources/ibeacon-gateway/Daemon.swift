@@ -6,6 +6,7 @@ internal import OwnTracks
 internal import Regions
 internal import Runtime
 internal import Scanning
+internal import StatusPage
 internal import Storage
 
 /// The service: joins radio, core, store and broker. One thread, this one, decides; the store's and the
@@ -32,6 +33,13 @@ final class Daemon {
     /// MQTT gives a connection one will, and OwnTracks has it; this one's says `offline`.
     var availability: BrokerConnection?
     var isBrokerConnected = false
+    /// What is remembered for those who watch, and the page that shows it.
+    var desk = StatusDesk(at: Clocks.now())
+    var statusServer: StatusServer?
+    var deskTimer: LoopTimer?
+    var pageTimer: LoopTimer?
+    /// Why the page can never be served as things are set.
+    var pageFailure: String?
     var nextCommit: UInt64 = 1
     private var storeWaker: WakerWatch?
     private var brokerWaker: WakerWatch?
@@ -60,6 +68,7 @@ final class Daemon {
             armedDeadline = nil
             take(.tick, at: now)
         }
+        try openStatusPage()
         try openStore()
         watchTurns()
         let code = try loop.run()
@@ -107,6 +116,7 @@ final class Daemon {
                 monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) }, at: now))
         gateway.about = ["version": .string(Main.version), "started": .integer(Clocks.wallSeconds())]
         readClock()
+        recallTransitions()
         try connectBroker()
         startScanner()
         armDeadline()
@@ -123,6 +133,7 @@ final class Daemon {
             log.notice("offline (port 0): events are kept in the history, nothing is sent")
             return
         }
+        desk.connects(at: Clocks.now())
         let waker = try loop.waker { [unowned self] in drainBroker() }
         brokerWaker = waker
         broker = try BrokerConnection(
@@ -151,6 +162,7 @@ final class Daemon {
         tellLongestTurn()
         log.notice("stopping")
         scanner?.stop()
+        closeStatusPage()
         sayGoodbye()
         _ = broker?.stop(within: .seconds(2))
         drainBroker()

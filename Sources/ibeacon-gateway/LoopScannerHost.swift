@@ -15,15 +15,35 @@ final class LoopScannerHost: ScannerHost {
     var now: MonotonicInstant { Clocks.now() }
 
     func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
-        Token(log, "watch a descriptor") { () throws(SystemError) in try self.loop.watch(descriptor) { _ in handler() }
-        }
+        LoopToken.descriptor(descriptor, loop, log, handler)
     }
 
     func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
+        LoopToken.timer(instant, loop, log, handler)
+    }
+}
+
+/// Owns one registration with the loop until it is cancelled.
+final class LoopToken: ScannerToken {
+    private var registration: AnyObject?
+
+    static func descriptor(
+        _ descriptor: CInt, _ loop: EventLoop, _ log: Log, _ handler: @escaping () -> Void
+    ) -> LoopToken {
+        let token = LoopToken()
+        token.attach(log, "watch a descriptor") { () throws(SystemError) in
+            try loop.watch(descriptor) { _ in handler() }
+        }
+        return token
+    }
+
+    static func timer(
+        _ instant: MonotonicInstant, _ loop: EventLoop, _ log: Log, _ handler: @escaping () -> Void
+    ) -> LoopToken {
         // The timer must outlive this call and go when it has fired: the token holds it, and it the token.
-        let token = Token()
+        let token = LoopToken()
         token.attach(log, "set a timer") { () throws(SystemError) in
-            let timer = try self.loop.timer { _ in
+            let timer = try loop.timer { _ in
                 token.cancel()
                 handler()
             }
@@ -32,20 +52,8 @@ final class LoopScannerHost: ScannerHost {
         }
         return token
     }
-}
 
-/// Owns one registration with the loop until it is cancelled.
-private final class Token: ScannerToken {
-    private var registration: AnyObject?
-
-    init() {}
-
-    convenience init(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {
-        self.init()
-        attach(log, action, register)
-    }
-
-    func attach(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {
+    private func attach(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {
         do throws(SystemError) {
             registration = try register()
         } catch {

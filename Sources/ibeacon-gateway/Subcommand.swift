@@ -10,6 +10,7 @@ struct Subcommand {
             Subcommand(specification: ScanCommand.specification, run: ScanCommand.run),
             Subcommand(specification: RegionsCommand.specification, run: RegionsCommand.run),
             Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
+            Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
         ]
     }

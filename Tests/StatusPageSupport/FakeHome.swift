@@ -1,6 +1,6 @@
 package import Beacon
 package import Gateway
-internal import OwnTracks
+package import OwnTracks
 internal import Presence
 package import StatusPage
 
@@ -109,6 +109,7 @@ package final class FakeHome: StatusSource {
         snapshot.store = .init(writes: 2210)
         snapshot.counters.sightings = 40_120
         snapshot.transitions = transitions
+        snapshot.process = .init(processorTime: .seconds(71), residentBytes: 21 << 20, openDescriptors: 19)
         let states = log.states(at: now)
         snapshot.trackers = rooms.enumerated().map { tracker(at: $0, $1, states, now) }
         snapshot.beacons = states.map { beacon in
@@ -156,6 +157,12 @@ package final class FakeHome: StatusSource {
             .init(.warning, "adapter", "hci0 is blocked by rfkill", cure: "unblock it: rfkill unblock bluetooth"),
             .init(.ok, "clock", "the time of day is known"),
         ]
+    }
+
+    package func explanation(ofRegion name: String) -> [JSONValue] {
+        rooms.flatMap(\.self).filter { $0.name == name || $0.rid == name }.map { room in
+            ["rid": .string(room.rid), "name": .string(room.name), "inside": .bool(room.isInside), "beacons": []]
+        }
     }
 
     package func perform(_ action: StatusAction) -> StatusActionResult {

@@ -1,0 +1,76 @@
+package import Beacon
+package import OwnTracks
+package import Presence
+
+/// Why a region is as it is, in words and in numbers, for the page, the log and `status --explain`.
+package enum RegionExplanation {
+    /// One sentence or two about the beacon that decides.
+    ///
+    /// - Parameters:
+    ///   - deciding: nil if no beacon of the region was heard since the start.
+    ///   - threshold: The strength that the region asks for; nil: any will do.
+    package static func text(
+        _ deciding: PresenceExplanation?, threshold: RSSI?, at now: MonotonicInstant
+    ) -> String {
+        guard let deciding, let link = best(of: deciding.links) else {
+            return "No beacon of it was heard since the start."
+        }
+        let heard = "Beacon \(deciding.beacon) was heard \(seconds(link.silence)) ago" + details(of: link)
+        guard deciding.isNear else {
+            guard link.silence < link.hold else {
+                return heard + "; after \(seconds(link.hold)) of silence it counts as gone."
+            }
+            guard let threshold else { return heard + "; it comes in when it is heard again." }
+            return heard + "; it is not near enough, \(threshold.dBm) dBm are asked for."
+        }
+        guard let leave = deciding.expectedLeave else {
+            return heard + ". No adapter listens now, so nobody leaves."
+        }
+        return heard + "; it leaves in \(seconds(max(.zero, now.duration(to: leave)))) if it is not heard again."
+    }
+
+    /// The receiver that has it strongest, of those that have not given it up; else the one that heard it last.
+    private static func best(of links: [PresenceExplanation.Link]) -> PresenceExplanation.Link? {
+        links.filter { $0.silence < $0.hold }.max { ($0.level ?? -128) < ($1.level ?? -128) }
+            ?? links.min { $0.silence < $1.silence }
+    }
+
+    private static func details(of link: PresenceExplanation.Link) -> String {
+        var facts: [String] = []
+        if let level = link.level { facts.append("at \(Int(level.rounded())) dBm") }
+        if link.isRhythmKnown, let interval = link.interval { facts.append("sends every \(seconds(interval))") }
+        if link.isRhythmKnown { facts.append("\(Int((link.shareHeard * 100).rounded())) % arrives") }
+        return facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"
+    }
+
+    /// `0.5 s`; whole seconds from 10 on.
+    private static func seconds(_ duration: Duration) -> String {
+        let tenths = Int64((duration.inSeconds * 10).rounded())
+        return tenths < 100 ? "\(tenths / 10).\(tenths % 10) s" : "\((tenths + 5) / 10) s"
+    }
+
+    /// All that is known of one beacon in a region. Durations are seconds, signals dBm; silence is
+    /// listening silence, which stands still while nobody listens.
+    package static func json(_ explanation: PresenceExplanation, at now: MonotonicInstant) -> JSONValue {
+        [
+            "beacon": .string("\(explanation.beacon)"), "near": .bool(explanation.isNear),
+            "leavesIn": explanation.expectedLeave.map { hundredths(max(.zero, now.duration(to: $0))) } ?? .null,
+            "receivers": .array(
+                explanation.links.map { link in
+                    [
+                        "adapter": .string("hci\(link.receiver.index)"), "listening": .bool(link.isListening),
+                        "silence": hundredths(link.silence), "interval": link.interval.map(hundredths) ?? .null,
+                        "rhythmKnown": .bool(link.isRhythmKnown),
+                        "shareHeard": .plain((Double(link.shareHeard) * 100).rounded() / 100),
+                        "longestGap": hundredths(link.longestRecentGap),
+                        "level": link.level.map { .integer(Int64($0.rounded())) } ?? .null,
+                        "moving": .bool(link.isMoving), "hold": hundredths(link.hold),
+                    ]
+                }),
+        ]
+    }
+
+    private static func hundredths(_ duration: Duration) -> JSONValue {
+        .plain((duration.inSeconds * 100).rounded() / 100)
+    }
+}

@@ -1,0 +1,87 @@
+import Beacon
+import Gateway
+import OwnTracks
+import Testing
+
+/// What the gateway tells of itself to those who watch.
+@Suite struct StatusTests {
+    private func region(_ harness: GatewayHarness, _ position: Int = 0) throws -> StatusSnapshot.RegionState {
+        try #require(
+            harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions[position])
+    }
+
+    @Test func `A region tells who is inside, since when, and when it will be left`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
+        #expect(try !region(harness).isInside)
+        try harness.hear()
+        harness.wait(20)
+        let region = try region(harness)
+        #expect(region.isInside && region.name == "Kitchen" && region.since == .zero)
+        #expect(region.leaveDeadline == MonotonicInstant.zero.advanced(by: .seconds(60)))
+    }
+
+    @Test func `The explanation says in a sentence why a region is as it is`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
+        #expect(try region(harness).explanation == "No beacon of it was heard since the start.")
+        try harness.hear()
+        harness.wait(20)
+        let beacon = "Beacon \(GatewayHarness.uuid):1:7"
+        #expect(
+            try region(harness).explanation
+                == "\(beacon) was heard 20 s ago (at -60 dBm); it leaves in 40 s if it is not heard again.")
+        harness.take(.listening(Receiver(index: 0), false))
+        #expect(try region(harness).explanation.hasSuffix("No adapter listens now, so nobody leaves."))
+        harness.take(.listening(Receiver(index: 0), true))
+        harness.wait(41)
+        #expect(
+            try region(harness).explanation
+                == "\(beacon) was heard 61 s ago (at -60 dBm); after 60 s of silence it counts as gone.")
+    }
+
+    @Test func `A beacon that is heard too faintly is said to be`() throws {
+        var harness = try GatewayHarness("enterRSSI: -70")
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
+        try harness.hear(rssi: -85)
+        #expect(try region(harness).explanation.hasSuffix("it is not near enough, -70 dBm are asked for."))
+    }
+
+    @Test func `Of two beacons in a region the one that leaves last decides`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k", suffix: ":1"))
+        try harness.hear(minor: 1)
+        harness.wait(30)
+        try harness.hear(minor: 2)
+        let region = try region(harness)
+        #expect(region.leaveDeadline == harness.now.advanced(by: .seconds(60)))
+        #expect(region.explanation.contains(":1:2"))
+    }
+
+    @Test func `Of what is heard of a region the strongest counts, and the latest if all is old`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k", suffix: ":1"))
+        let uuid = try #require(BeaconUUID(GatewayHarness.uuid))
+        func state(_ minor: UInt16, _ dBm: Int8, heard seconds: Int) -> StatusSnapshot.BeaconState {
+            StatusSnapshot.BeaconState(
+                id: BeaconID(uuid: uuid, major: 1, minor: minor), measuredPower: MeasuredPower(dBm: -59),
+                rssi: RSSI(reported: dBm), lastHeard: .zero.advanced(by: .seconds(seconds)))
+        }
+        let states = [state(1, -80, heard: 99), state(2, -60, heard: 95), state(3, -40, heard: 10)]
+        let now = harness.gateway.hearings(of: states, at: .zero.advanced(by: .seconds(100)))
+        #expect(now.values.map(\.beacon.minor) == [2])
+        let later = harness.gateway.hearings(of: states, at: .zero.advanced(by: .seconds(200)))
+        #expect(later.values.map(\.beacon.minor) == [1])
+    }
+
+    @Test func `Findings put the worst first, each with its cure`() {
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: false), version: "1", device: "hall",
+            startedAt: .zero)
+        snapshot.brokers = [.init(name: "localhost:1883", phase: .disconnected, reason: "refused")]
+        let findings = snapshot.liveFindings
+        #expect(findings.map(\.subject) == ["adapter", "broker", "clock", "regions", "disk", "queue"])
+        #expect(findings.map(\.level) == [.error, .error, .warning, .warning, .ok, .ok])
+        #expect(findings.allSatisfy { ($0.level == .ok) == $0.cure.isEmpty })
+    }
+}
