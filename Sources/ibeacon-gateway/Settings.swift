@@ -35,19 +35,26 @@ struct Settings {
 
     /// Reads one file and the secrets that it names.
     init(readingFrom path: String, stateDirectory: String) throws(Failure) {
-        configuration = try Self.read(path)
-        // It was just read as JSON5 without complaint.
-        json = (try? JSONValue(parsing: try FileAccess.read(path), dialect: .json5)) ?? ["_type": "configuration"]
+        json = Credentials.adding(to: try Self.json(in: path))
+        configuration = try Self.read(json, path)
         self.path = path
         self.stateDirectory = stateDirectory
     }
 
-    /// Reads and checks one file, with the secrets that it names.
-    private static func read(_ path: String) throws(Failure) -> Configuration {
+    private static func json(in path: String) throws(Failure) -> JSONValue {
         let bytes = try FileAccess.read(path)
+        do throws(JSONError) {
+            return try JSONValue(parsing: bytes, dialect: .json5)
+        } catch {
+            throw Failure(.configuration, "\(path) cannot be used:\n  \(error)")
+        }
+    }
+
+    /// Checks one file's content, and reads the secrets that it names.
+    private static func read(_ json: JSONValue, _ path: String) throws(Failure) -> Configuration {
         var configuration: Configuration
         do throws(ConfigurationError) {
-            configuration = try Configuration(parsing: bytes, hostName: hostName)
+            configuration = try Configuration(json, hostName: hostName)
         } catch {
             let lines = error.problems.map { "  \($0)" }.joined(separator: "\n")
             throw Failure(.configuration, "\(path) cannot be used:\n\(lines)")

@@ -12,6 +12,7 @@ struct Subcommand {
             Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
             Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
+            Subcommand(specification: CompletionCommand.specification, run: CompletionCommand.run),
         ]
     }
 }

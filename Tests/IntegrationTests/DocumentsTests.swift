@@ -1,0 +1,74 @@
+import TestSupport
+import Testing
+
+/// What is written for people names everything that the program has.
+@Suite struct DocumentsTests {
+    private struct Command {
+        let name: String
+        let options: [String]
+    }
+
+    /// The words at the start of the indented lines below a title of a help page.
+    private static func entries(below title: String, in page: String) -> [String] {
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let start = lines.firstIndex(of: Substring(title)) else { return [] }
+        return lines[(start + 1)...].prefix { $0.hasPrefix("  ") }.compactMap {
+            $0.split(separator: " ").first.map(String.init)
+        }
+    }
+
+    private static func commands() throws -> [Command] {
+        let program = try GatewayProcess.program
+        let overview = try run(program, ["--help"])
+        let global = entries(below: "Options, with every command:", in: overview)
+        #expect(global.contains("--config"))
+        return try entries(below: "Commands:", in: overview).map { name in
+            let page = try run(program, [name, "--help"])
+            return Command(name: name, options: entries(below: "Options:", in: page) + global)
+        }
+    }
+
+    private static func document(_ path: String) throws -> String {
+        try run("cat", ["\(GatewayProcess.fixtures)/../../\(path)"])
+    }
+
+    @Test func `The manual page names every command and every option`() throws {
+        let page = try Self.document("Docs/man/ibeacon-gateway.8")
+        let words = Set(page.split(whereSeparator: \.isWhitespace).map(String.init))
+        let commands = try Self.commands()
+        #expect(commands.count > 5)
+        for command in commands {
+            let isNamed = page.contains("\n.Ss \(command.name)")
+            #expect(isNamed, "Docs/man/ibeacon-gateway.8 has no section '.Ss \(command.name)'")
+            // mdoc: `.It Fl -config Ar FILE`
+            let missing = command.options.filter { !words.contains(String($0.dropFirst())) }
+            #expect(missing == [], "Docs/man/ibeacon-gateway.8 does not name these options of \(command.name)")
+        }
+    }
+
+    @Test func `The manual page of the configuration names every member that the default file explains`() throws {
+        let page = try Self.document("Docs/man/ibeacon-gateway.json.5")
+        let members = try run(try GatewayProcess.program, ["config", "default"]).split(separator: "\n").compactMap {
+            line -> String? in
+            // `    //host: "localhost",`; explanations have a blank behind the slashes.
+            guard line.hasPrefix("    //"), !line.hasPrefix("    // ") else { return nil }
+            return line.dropFirst(6).split(separator: ":").first.map(String.init)
+        }
+        #expect(members.count > 30)
+        let missing = members.filter { !page.contains("\n.It Va \($0)\n") }
+        #expect(missing == [], "Docs/man/ibeacon-gateway.json.5 has no '.It Va' of these")
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `The completion scripts have every command and every option`(shell: String) throws {
+        let script = try run(try GatewayProcess.program, ["completion", shell])
+        for command in try Self.commands() {
+            #expect(script.contains(command.name))
+            for option in command.options {
+                let written = shell == "fish" ? "-l \(option.dropFirst(2))" : option
+                let isThere = script.contains(written)
+                #expect(isThere, "\(command.name) \(option) is missing")
+            }
+        }
+    }
+}
