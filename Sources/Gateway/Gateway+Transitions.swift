@@ -79,6 +79,11 @@ extension Gateway {
             isRetained: configuration.broker.retainsLocations, at: now)
     }
 
+    /// Takes over from what was kept who is inside, by `rid`: for one who tells and does not listen.
+    package mutating func suppose(_ inside: [String: Occupancy], of tracker: Int) {
+        trackers[tracker].occupancy = inside
+    }
+
     /// The retained state of one region, for those who come later.
     ///
     /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant is to have it: what

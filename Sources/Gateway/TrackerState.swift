@@ -7,6 +7,12 @@ package struct Occupancy: Hashable, Sendable {
     package let since: MonotonicInstant
     package let beacon: BeaconID
     package let rssi: RSSI?
+
+    package init(since: MonotonicInstant, beacon: BeaconID, rssi: RSSI?) {
+        self.since = since
+        self.beacon = beacon
+        self.rssi = rssi
+    }
 }
 
 /// One identity on the radio: its configuration, its regions, who is inside.

@@ -76,6 +76,11 @@ package struct StoreReader: ~Copyable {
         return sets
     }
 
+    /// A value that was kept under this key; nil if there is none.
+    package func value(of key: String) throws(DatabaseError) -> [UInt8]? {
+        try database.rows(SettingRow.self).first { $0.key == key }?.value
+    }
+
     /// Calls `body` with past transitions, the oldest first, until it returns false.
     package func forEachTransition(
         _ filter: HistoryFilter, _ body: (HistoryEntry) -> Bool

@@ -84,6 +84,34 @@ extension Daemon {
 }
 
 extension Settings {
+    /// The settings as a running service has them: those of the file, and over them what came from afar
+    /// and was kept.
+    static func loadInForce(_ arguments: Arguments) throws(Failure) -> Settings {
+        var settings = try load(arguments)
+        var kept: [UInt8]?
+        do {
+            kept = try StoreReader(directory: settings.stateDirectory).value(of: Daemon.remoteKey)
+        } catch StoreError.absent {
+            return settings
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        if let kept, let changes = try? JSONValue(parsing: kept) { _ = settings.apply(changes, Log()) }
+        return settings
+    }
+
+    /// - Parameter name: The `tid` or device of a tracker; nil: the first.
+    /// - Returns: its position.
+    func tracker(_ name: String?) throws(Failure) -> Int {
+        guard let name else { return 0 }
+        let trackers = configuration.trackers
+        guard let position = trackers.firstIndex(where: { $0.trackerID == name || $0.deviceID == name }) else {
+            let known = trackers.map(\.trackerID).joined(separator: ", ")
+            throw Failure(.usage, "there is no tracker '\(name)'; there are: \(known)")
+        }
+        return position
+    }
+
     /// Puts settings from afar over those of the file.
     ///
     /// - Returns: nil, with the reasons in the log, if the whole would not be valid.

@@ -55,19 +55,10 @@ enum RegionsCommand {
         let topic: String
 
         init(_ arguments: Arguments) throws(Failure) {
-            let settings = try Settings.load(arguments)
+            let settings = try Settings.loadInForce(arguments)
             directory = settings.stateDirectory
             base = settings.configuration.numberBase
-            let trackers = settings.configuration.trackers
-            guard let tid = arguments.value("tracker") else {
-                topic = trackers[0].topics.base
-                return
-            }
-            guard let tracker = trackers.first(where: { $0.trackerID == tid || $0.deviceID == tid }) else {
-                let known = trackers.map(\.trackerID).joined(separator: ", ")
-                throw Failure(.usage, "there is no tracker '\(tid)'; there are: \(known)")
-            }
-            topic = tracker.topics.base
+            topic = settings.configuration.trackers[try settings.tracker(arguments.value("tracker"))].topics.base
         }
 
         func regions() throws -> [Region] {

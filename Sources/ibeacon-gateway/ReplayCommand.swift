@@ -13,6 +13,7 @@ enum ReplayCommand {
             OptionSpecification("regions", "FILE", "an OwnTracks .otrw file with the regions"),
             OptionSpecification(
                 "tail", "SECONDS", "go on listening after the last record, so that pending leaves fire"),
+            OptionSpecification("publish", nil, "send the messages to the configured broker, too"),
             OptionSpecification("speed", "N", "play N times as fast as it was recorded (default: as fast as it goes)"),
         ],
         examples: [
@@ -34,6 +35,8 @@ enum ReplayCommand {
         let pace = Pace(speed: try arguments.positiveNumber("speed"))
         let settings = try Settings.load(arguments)
         var output = LineBuffer(descriptor: STDOUT_FILENO)
+        let publisher =
+            arguments.has("publish") ? try DirectPublisher(settings.configuration, purpose: "replay") : nil
         let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
         var gateway = Gateway(
             configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true))
@@ -45,15 +48,18 @@ enum ReplayCommand {
         var replay = Replay(gateway: gateway)
         var failure: CaptureError?
         let started = ContinuousClock.now
+        let perform = { (effect: Effect) in
+            output.add(effect, isVerbose: arguments.has("verbose"), log)
+            if case .publish(let message) = effect { publisher?.publish(message) }
+        }
         do throws(CaptureError) {
-            for path in arguments.operands {
-                try replay.play(path, pace: pace.wait) { output.add($0, isVerbose: arguments.has("verbose"), log) }
-            }
+            for path in arguments.operands { try replay.play(path, pace: pace.wait, perform) }
         } catch {
             failure = error
         }
-        replay.listen(for: tail, pace: pace.wait) { output.add($0, isVerbose: arguments.has("verbose"), log) }
+        replay.listen(for: tail, pace: pace.wait, perform)
         output.flush()
+        try publisher?.finish()
         log(summary(of: replay, took: ContinuousClock.now - started))
         if let failure {
             throw Failure(failure.isMissingFile ? .noInput : .badData, failure.description)

@@ -9,6 +9,7 @@ struct Subcommand {
             Subcommand(specification: ReplayCommand.specification, run: ReplayCommand.run),
             Subcommand(specification: ScanCommand.specification, run: ScanCommand.run),
             Subcommand(specification: RegionsCommand.specification, run: RegionsCommand.run),
+            Subcommand(specification: ReportCommand.specification, run: ReportCommand.run),
             Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
             Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),

@@ -9,9 +9,12 @@ final class GatewayProcess {
         return "/" + parts.joined(separator: "/") + "/Fixtures"
     }()
 
-    /// Beside the test runner.
+    /// Another build of the program, to be measured; nil: the one beside the test runner.
+    static let measured = getenv("IBEACON_GATEWAY_PROGRAM").map { String(cString: $0) }
+
     static var program: String {
         get throws {
+            if let measured { return measured }
             var buffer = [CChar](repeating: 0, count: 4096)
             let count = readlink("/proc/self/exe", &buffer, buffer.count)
             guard count > 0 else { throw SupportError("/proc/self/exe cannot be read") }
@@ -59,6 +62,13 @@ final class GatewayProcess {
     func kill() {
         process?.send(SIGKILL)
         process?.wait()
+    }
+
+    /// Memory that it occupies, in KiB; 0 if it does not run.
+    var residentKiB: Int {
+        guard let process, let status = try? run("cat", ["/proc/\(process.pid)/status"]) else { return 0 }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
     var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }

@@ -1,0 +1,78 @@
+internal import Beacon
+internal import Gateway
+internal import OwnTracks
+internal import Regions
+internal import Runtime
+internal import Storage
+
+/// `report`: a location by hand (`t: "u"`), whether the service runs or not.
+///
+/// It is sent over a connection of its own and not left to the service: then it works without one, and
+/// who typed it learns whether the broker has it. Where the tracker is inside is what the store says,
+/// which a running service keeps up to date with every transition.
+enum ReportCommand {
+    static let specification = CommandSpecification(
+        "report", "publish a location now, by hand",
+        options: [
+            OptionSpecification("tag", "TEXT", "in this location instead of the configuration's tag; '' for none"),
+            OptionSpecification("poi", "TEXT", "a point of interest, in this location"),
+            OptionSpecification(
+                "tracker", "TID", "whose location, where there are several trackers (default: the first)"),
+        ],
+        examples: [
+            ("ibeacon-gateway report", "where this gateway stands, and who is in which region"),
+            ("ibeacon-gateway report --poi 'delicious seafood'", "with a point of interest"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "report takes no '\(word)'; --poi '\(word)'?") }
+        let settings = try Settings.loadInForce(arguments)
+        let configuration = settings.configuration
+        let position = try settings.tracker(arguments.value("tracker"))
+        if configuration.trackers[position].away == nil, !configuration.position.isKnown, !arguments.has("quiet") {
+            Terminal.printError("the place of this gateway is not set (lat, lon); 0/0 is sent")
+        }
+        return try send(from: settings, of: position, arguments)
+    }
+
+    private static func send(from settings: Settings, of position: Int, _ arguments: Arguments) throws -> ExitCode {
+        var configuration = settings.configuration
+        if let tag = arguments.value("tag") { configuration.tag = tag.isEmpty ? nil : tag }
+        let poi = arguments.value("poi").flatMap { $0.isEmpty ? nil : $0 }
+        var gateway = Gateway(configuration: configuration, wallClock: WallClockJudge.read())
+        let now = Clocks.now()
+        try recall(in: settings, &gateway)
+        let effect = gateway.location(of: position, trigger: .manual, pointOfInterest: poi, at: now)
+        guard case .publish(let message) = effect else { return .software }
+        let publisher = try DirectPublisher(configuration, purpose: "report")
+        publisher.publish(message)
+        try publisher.finish()
+        if !arguments.has("quiet") { Terminal.write(MessageLine.bytes(of: message), to: 1) }
+        return .ok
+    }
+
+    /// The regions, and who was last seen to enter them and not to leave.
+    private static func recall(in settings: Settings, _ gateway: inout Gateway) throws {
+        do {
+            let reader = try StoreReader(directory: settings.stateDirectory)
+            let regions = try reader.regions()
+            let topics = gateway.trackers.map(\.topics.base)
+            _ = gateway.start(stored: topics.map { regions[$0] ?? RegionSet() }, at: .zero)
+            for (tracker, topic) in topics.enumerated() {
+                var inside: [String: Occupancy] = [:]
+                try reader.forEachTransition(HistoryFilter(tracker: topic)) { entry in
+                    inside[entry.rid] =
+                        entry.event == .leave
+                        ? nil : entry.beacon.map { Occupancy(since: entry.happened, beacon: $0, rssi: nil) }
+                    return true
+                }
+                gateway.suppose(inside, of: tracker)
+            }
+        } catch StoreError.absent {
+            // A gateway that has never run knows the regions of its configuration, and nobody inside.
+            _ = gateway.start(stored: [], at: .zero)
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+    }
+}

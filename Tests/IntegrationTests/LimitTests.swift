@@ -1,0 +1,81 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What one message may cost a gateway that is at work. An unoptimised build is held to a wide limit only;
+/// `IBEACON_GATEWAY_PROGRAM` names a release build, which is held to the real one.
+@Suite(.serialized) struct LimitTests {
+    private static let many = 10_000
+
+    /// Distinct beacons, as a large site has them.
+    private static func elements(_ count: Int) -> [String] {
+        (0..<count).map { House.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") }
+    }
+
+    /// Ends the gateway and reads from its log the longest that one thing has held up everything else.
+    private func longestTurn(of house: House) throws -> Int {
+        #expect(house.gateway.stop() == 0)
+        let parts = house.gateway.log.split(separator: "longest turn of the loop: ")
+        return try #require(parts.count == 2 ? Int(parts[1].prefix { $0.isNumber }) : nil)
+    }
+
+    @Test func `10,000 regions come in one command, and the radio is served meanwhile`() throws {
+        let house = try House("waypoints: [\(House.waypoint("k", "Kitchen"))], \(House.stay)")
+        #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
+        let before = house.gateway.residentKiB
+        try house.setWaypoints(Self.elements(Self.many))
+        #expect(house.gateway.says("regions: 10000 new, 0 changed, 0 removed; 10001 regions now"))
+        // Their states are told in the seconds after that.
+        #expect(eventually(within: .seconds(60)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
+        let states = Set(house.witness.lines.map(\.topic).filter { $0.hasPrefix("ibeacon-gateway/hall/region/rid") })
+        #expect(states.count == Self.many)
+        let after = house.gateway.residentKiB
+        print("10,000 regions: \((after - before) / 1024) MiB more")
+        let regions = try house.regions()
+        #expect(regions.count == Self.many + 1)
+        #expect(regions.last == "rid9999=Region 9999")
+        let turn = try longestTurn(of: house)
+        print("10,000 regions: longest turn of the loop \(turn) ms")
+        #expect(after - before < 20 << 10)
+        #expect(turn < (GatewayProcess.measured == nil ? 2000 : 100))
+    }
+
+    enum TooMuch: String, CaseIterable {
+        case bytes = "bytes are too many"
+        case nesting = "nested too deep"
+        case values = "too many values"
+
+        var element: String {
+            switch self {
+            case .bytes: #"{"_type":"waypoint","tst":1,"desc":"\#(String(repeating: "x", count: 8 << 20))"}"#
+            case .nesting: String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
+            case .values: String(repeating: "{},", count: 199_999) + "{}"
+            }
+        }
+    }
+
+    @Test(arguments: TooMuch.allCases)
+    func `What is too large is refused with its reason, changes nothing, and keeps nobody waiting`(
+        much: TooMuch
+    ) throws {
+        let house = try House("waypoints: [\(House.waypoint("k", "Kitchen"))], \(House.stay)")
+        #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
+        try house.setWaypoints([House.waypoint("n", "Neighbour"), much.element])
+        #expect(house.gateway.says(much.rawValue), "\(house.gateway.log)")
+        #expect(try house.regions() == ["k=Kitchen"])
+        #expect(try house.counter("commandsRefused") == 1)
+        let turn = try longestTurn(of: house)
+        print("\(much.rawValue): longest turn of the loop \(turn) ms")
+        #expect(turn < 100)
+    }
+
+    @Test func `A name of 100 kB is refused, and its neighbours are taken`() throws {
+        let house = try House()
+        let name = String(repeating: "n", count: 100_000)
+        try house.setWaypoints([House.waypoint("a", "a"), House.waypoint("b", name), House.waypoint("c", "c")])
+        #expect(house.gateway.says("waypoint 1"), "\(house.gateway.log)")
+        #expect(try house.regions() == ["a=a", "c=c"])
+        let longest = house.gateway.log.split(separator: "\n").map(\.utf8.count).max() ?? 0
+        #expect(longest < 1000)
+    }
+}

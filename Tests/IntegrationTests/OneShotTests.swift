@@ -1,0 +1,82 @@
+import Encryption
+import OwnTracks
+import TestSupport
+import Testing
+
+/// Commands that speak to the broker themselves.
+@Suite struct OneShotTests {
+    private static let kitchen = House.waypoint("k", "Kitchen")
+    private static let place = "lat: 52, lon: 6, tag: \"ground floor\", waypoints: [\(kitchen)]"
+
+    @Test func `report publishes a location by hand where no service runs`() throws {
+        let house = try House("\(Self.place), \(House.quiet)", starts: false)
+        let printed = try house.gateway.ask("report", "--poi", "delicious seafood")
+        #expect(eventually { house.said().count == 1 })
+        let told = try #require(house.said().first)
+        #expect(printed == "{\"topic\":\"\(house.base)\",\"qos\":1,\"retain\":true,\"payload\":\(told)}\n")
+        let location = try JSONValue(parsing: told)
+        #expect(location["t"] == "u")
+        #expect((location["poi"], location["tag"]) == ("delicious seafood", "ground floor"))
+        #expect((location["inregions"], location["inrids"]) == ([], []))
+        #expect(house.witness.lines.count == 1)
+    }
+
+    @Test func `report beside a running service knows who is inside, and leaves the service alone`() throws {
+        let house = try House("\(Self.place), \(House.stay)")
+        #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
+        #expect(eventually { (try? house.gateway.ask("history").contains("Kitchen")) == true })
+        _ = try house.gateway.ask("report", "--tag", "by hand")
+        #expect(eventually { house.said().last?.contains("by hand") == true })
+        let told = try #require(house.said().last)
+        let location = try JSONValue(parsing: told)
+        #expect((location["t"], location["tag"]) == ("u", "by hand"))
+        #expect(location["inregions"] == ["Kitchen"])
+        #expect(!house.gateway.log.contains("no broker"))
+        #expect(!house.said().contains { $0.contains("lwt") })
+    }
+
+    @Test func `report is sealed where a key is set, and takes another tracker's name`() throws {
+        let cipher = try #require(PayloadCipher(key: Secret("s3cr1t")))
+        let house = try House(
+            "\(Self.place), trackers: [{deviceId: \"keys\", tid: \"K1\", encryptionKey: \"s3cr1t\"}], \(House.quiet)",
+            starts: false)
+        _ = try house.gateway.ask("report", "--tracker", "K1")
+        #expect(eventually { house.said(on: "owntracks/jane/keys").count == 1 })
+        let told = try #require(house.said(on: "owntracks/jane/keys").first)
+        let envelope = try #require(EncryptedMessage(try JSONValue(parsing: told)))
+        #expect(try JSONValue(parsing: cipher.decrypt(envelope))["tid"] == "K1")
+    }
+
+    @Test func `report takes the settings that came from afar`() throws {
+        let house = try House("remoteConfiguration: true, \(Self.place), \(House.quiet)")
+        try house.send(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"attic"}}"#)
+        #expect(house.gateway.says("the new settings are kept"))
+        #expect(house.gateway.stop() == 0)
+        #expect(try house.gateway.ask("report").contains(#""tag":"attic""#))
+    }
+
+    @Test func `report says what is wrong where there is no broker, and where the gateway is offline`() throws {
+        for (port, reason) in [(try LoopbackPort.free(), "no broker"), (0, "offline (port 0)")] {
+            let gateway = try GatewayProcess(Self.place, port: port)
+            let file = gateway.directory.file("report.log")
+            let process = try ChildProcess(try GatewayProcess.program, gateway.arguments + ["report"], output: file)
+            #expect(process.wait() == 69)
+            #expect(String(decoding: try gateway.directory.read("report.log"), as: UTF8.self).contains(reason))
+        }
+    }
+
+    @Test func `replay --publish sends what it prints, in order and whole`() throws {
+        let house = try House("\(Self.place), \(House.quiet)", starts: false)
+        let printed = try house.gateway.ask(
+            "--quiet", "replay", "--publish", "--tail", "60", "\(GatewayProcess.fixtures)/demo.btsnoop")
+        let count = printed.split(separator: "\n").count
+        #expect(eventually { house.witness.lines.count >= count })
+        let lines = house.witness.lines.map { line in
+            "{\"topic\":\"\(line.topic)\",\"qos\":\(line.qos),\"retain\":"
+                + "\(line.topic.hasSuffix("/event") ? "false" : "true"),\"payload\":\(line.text)}"
+        }
+        #expect(lines.count >= 4)
+        #expect(printed.split(separator: "\n").map(String.init) == lines)
+    }
+}
