@@ -87,7 +87,9 @@ let package = Package(
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],
             resources: [.copy("Fixtures")]),
-        tests("IntegrationTests", ["Encryption", "Messaging", "OwnTracks", "TestSupport", "ibeacon-gateway"]),
+        tests(
+            "IntegrationTests",
+            ["Beacon", "Scanning", "Storage", "Encryption", "Messaging", "OwnTracks", "TestSupport", "ibeacon-gateway"]),
 
         // What tests need beside themselves.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),

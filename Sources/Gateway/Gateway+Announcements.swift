@@ -29,7 +29,7 @@ extension Gateway {
             guard let occupancy = tracker.occupancy[region.rid] else { return nil }
             let transition = Transition(
                 .enter, of: region, trackerID: tracker.configuration.trackerID, position: configuration.position,
-                timestamp: wallClock.epochSeconds(at: occupancy.since), createdAt: wallClock.epochSeconds(at: now))
+                timestamp: occupancy.timestamp(by: wallClock), createdAt: wallClock.epochSeconds(at: now))
             return publish(.transition, of: position, on: tracker.topics.event, transition.payload, at: now)
         }
     }
@@ -55,7 +55,7 @@ extension Gateway {
                     "state": tracker.occupancy[region.rid] == nil ? "outside" : "inside",
                 ]
                 if let occupancy = tracker.occupancy[region.rid] {
-                    row["since"] = .integer(wallClock.epochSeconds(at: occupancy.since))
+                    row["since"] = .integer(occupancy.timestamp(by: wallClock))
                     row["beacon"] = .string("\(occupancy.beacon)")
                 }
                 return .object(row)

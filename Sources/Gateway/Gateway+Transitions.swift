@@ -93,25 +93,28 @@ extension Gateway {
         guard tracker.configuration.encryptionKey == nil || configuration.homeAssistant.discovery else { return [] }
         let occupancy = tracker.occupancy[region.rid]
         let state = RegionState(
-            isInside: occupancy != nil, since: wallClock.epochSeconds(at: occupancy?.since ?? now),
+            isInside: occupancy != nil, since: occupancy?.timestamp(by: wallClock) ?? wallClock.epochSeconds(at: now),
             description: region.displayName, rssi: occupancy?.rssi)
         return [
             publish(
                 .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
-                state.payload, isRetained: true,
-                isEncrypted: false, at: now)
+                state.payload, isRetained: true, isEncrypted: false,
+                // What tells of an enter bears its time, whenever it is told.
+                isTimeKnown: wallClock.isKnown || occupancy?.keptTimestamp != nil, at: occupancy?.since ?? now)
         ]
     }
 
     /// A message of a tracker, with the tracker's quality of service.
+    ///
+    /// - Parameter isTimeKnown: Whether the times in it are right; nil: if the wall clock is.
     func publish(
         _ kind: Message.Kind, of tracker: Int, on topic: String, _ payload: JSONValue,
-        isRetained: Bool = false, isEncrypted: Bool = true, at now: MonotonicInstant
+        isRetained: Bool = false, isEncrypted: Bool = true, isTimeKnown: Bool? = nil, at now: MonotonicInstant
     ) -> Effect {
         .publish(
             Message(
                 kind: kind, tracker: tracker, topic: topic, payload: payload.bytes,
                 qos: configuration.broker.qos, isRetained: isRetained, isEncrypted: isEncrypted,
-                unstamped: wallClock.isKnown ? nil : now))
+                unstamped: isTimeKnown ?? wallClock.isKnown ? nil : now))
     }
 }

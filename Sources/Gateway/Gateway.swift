@@ -49,6 +49,10 @@ package struct Gateway: Sendable {
             return presence(.sighting(sighting), at: now) + range(sighting, at: now)
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
+        case .scanDuty(let receiver, let duty):
+            return presence(.scanDuty(receiver, duty), at: now)
+        case .slept(let duration):
+            return presence(.slept(duration), at: now)
         case .tick:
             return presence(.tick, at: now) + tellDueNotes(at: now)
         case .wallClock(let clock):
@@ -71,9 +75,12 @@ package struct Gateway: Sendable {
     /// - Parameters:
     ///   - stored: The regions of each tracker as the store has them.
     ///   - monitoring: The monitoring mode of each tracker, if it was switched.
+    ///   - kept: Who was where, if that is known.
+    ///   - isSameBoot: Whether instants in `kept` are of this boot's clock.
     ///   - now: The time.
     package mutating func start(
-        stored: [RegionSet], monitoring: [MonitoringMode?] = [], at now: MonotonicInstant
+        stored: [RegionSet], monitoring: [MonitoringMode?] = [], kept: KeptPresence? = nil, isSameBoot: Bool = false,
+        at now: MonotonicInstant
     ) -> [Effect] {
         for (tracker, regions) in stored.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].regions = regions
@@ -81,7 +88,10 @@ package struct Gateway: Sendable {
         for (tracker, mode) in monitoring.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].monitoring = mode ?? trackers[tracker].monitoring
         }
-        return mergeConfiguredRegions(at: now)
+        guard let kept else { return mergeConfiguredRegions(at: now) }
+        // First as it was; what the configuration changes may make somebody leave.
+        let effects = monitor(at: now) + restore(kept, isSameBoot: isSameBoot, at: now)
+        return effects + mergeConfiguredRegions(at: now)
     }
 
     /// Puts another configuration in force. Regions and presence stay; trackers are known by position.
@@ -150,7 +160,11 @@ package struct Gateway: Sendable {
 
     /// Lets the presence engine decide, and turns what it decides into messages and records.
     mutating func presence(_ input: PresenceEngine.Input, at now: MonotonicInstant) -> [Effect] {
-        let decisions = engine.handle(input, at: now)
+        carryOut(engine.handle(input, at: now), at: now)
+    }
+
+    /// Turns decisions into messages and records.
+    mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
         guard !decisions.isEmpty else { return [] }
         var effects: [Effect] = []
         for decision in decisions {

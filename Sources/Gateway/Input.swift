@@ -7,6 +7,11 @@ package enum Input: Sendable {
     case sighting(Sighting)
     /// A receiver began or ceased to listen.
     case listening(Receiver, Bool)
+    /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
+    case scanDuty(Receiver, Double)
+    /// For this long, up to now, the machine slept or this program did not run: nobody listened. Must come
+    /// before anything else after it.
+    case slept(Duration)
     /// Time passed; something may be due.
     case tick
     /// The wall clock was set, or has moved.

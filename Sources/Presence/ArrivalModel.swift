@@ -3,7 +3,7 @@ package import Beacon
 /// What is learned of one beacon at one receiver: its rhythm, its losses, and how long a silence is believable.
 ///
 /// All times are listening time of that receiver.
-package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
+package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private var statistics = SilenceStatistics()
     /// Nanoseconds of listening time.
     package private(set) var lastHeard: Int64
@@ -127,5 +127,43 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable, Codable {
         unmatched = 0
         tooShort = 0
         shortestSinceMatch = .infinity
+    }
+}
+
+extension ArrivalModel {
+    /// Longer than any interval, gap or hold can become: ten times the cap at the least scan duty.
+    private static let mostSeconds: Float = 10 * PresenceTiming.capSeconds / 0.01
+
+    /// Everything but `lastHeard`, which belongs to a clock that is not kept.
+    func put(into writer: inout StateWriter) {
+        statistics.put(into: &writer)
+        trend.put(into: &writer)
+        for seconds in [interval, meanGap, longestRecentGap, shortestSinceMatch, believable, hold, learnedDuty] {
+            writer.put(seconds)
+        }
+        writer.put(gaps)
+        for count in [unsettled, unmatched, tooShort] { writer.put(count) }
+    }
+
+    init(from reader: inout StateReader) throws(StateReader.Malformed) {
+        statistics = try SilenceStatistics(from: &reader)
+        trend = try SignalTrend(from: &reader)
+        interval = try reader.take(in: 0...Self.mostSeconds)
+        meanGap = try reader.take(in: 0...Self.mostSeconds)
+        longestRecentGap = try reader.take(in: 0...Self.mostSeconds)
+        shortestSinceMatch = try reader.take(in: PresenceTiming.sameAdvertisementSeconds...(.infinity))
+        believable = try reader.take(in: 0...(.infinity))
+        hold = try reader.take(in: PresenceTiming.floorSeconds...Self.mostSeconds)
+        learnedDuty = try reader.take(in: 0.001...1)
+        gaps = try reader.take()
+        unsettled = try reader.take(in: 0...PresenceTiming.gapsToKnowRhythm)
+        // The rules act, and begin to count anew, at 16 and above 4.
+        unmatched = try reader.take(in: 0...15)
+        tooShort = try reader.take(in: 0...4)
+        lastHeard = 0
+        // An interval of next to nothing would divide a gap into more advertisements than there can be.
+        guard interval == 0 || interval >= PresenceTiming.sameAdvertisementSeconds else {
+            throw StateReader.Malformed()
+        }
     }
 }

@@ -1,9 +1,9 @@
 package import Beacon
 
 /// Counts, for each receiver, the time in which it listened: absence means nothing while nobody hears.
-package struct ListeningClock: Hashable, Sendable, Codable {
+package struct ListeningClock: Hashable, Sendable {
     /// The clock of one receiver.
-    private struct Hand: Hashable, Codable {
+    private struct Hand: Hashable {
         /// Nanoseconds listened before `resumed`.
         var elapsed: Int64 = 0
         /// Nanoseconds of the monotonic clock; nil: not listening.
@@ -74,6 +74,21 @@ package struct ListeningClock: Hashable, Sendable, Codable {
     package func time(of receiver: Receiver, at now: MonotonicInstant) -> Int64 {
         let index = Int(receiver.index)
         return index < hands.count ? hands[index].time(at: now) : 0
+    }
+
+    /// Whether anybody ever said that this receiver listens, or does not. One that was kept from an earlier run
+    /// and is not known yet may be an adapter that was taken away.
+    package func isKnown(_ receiver: Receiver) -> Bool {
+        let index = Int(receiver.index)
+        return index < hands.count && hands[index].isKnown
+    }
+
+    /// Nanoseconds that the receiver has listened until `now`; for one that is not known, what the most patient
+    /// of the others has listened, less the time that it is given to appear. May be negative.
+    package func timeOrOthers(of receiver: Receiver, at now: MonotonicInstant) -> Int64 {
+        guard !isKnown(receiver) else { return time(of: receiver, at: now) }
+        let longest = hands.map { $0.time(at: now) }.max() ?? 0
+        return longest - PresenceTiming.orphanGrace.nanoseconds
     }
 
     /// The share of the time in which its radio is on.

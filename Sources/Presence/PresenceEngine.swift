@@ -231,10 +231,11 @@ package struct PresenceEngine: Sendable {
             let model = links[link].model
             let receiver = links[link].receiver
             let isListening = clock.isListening(receiver)
-            let offset = now.nanoseconds &- clock.time(of: receiver, at: now)
+            let isOrphan = !clock.isKnown(receiver) && clock.isListening
+            let offset = now.nanoseconds &- clock.timeOrOthers(of: receiver, at: now)
             let hold = hold(model, of: regions[Int(member.region)])
             let end = max(model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
-            latest = max(latest, isListening ? end &+ offset : .max)
+            latest = max(latest, isListening || isOrphan ? end &+ offset : .max)
             if receiver.index == member.receiver, isListening, let due = member.fadeDeadline(dwell: dwell(of: model)) {
                 fade = due &+ offset
             }
@@ -265,7 +266,7 @@ package struct PresenceEngine: Sendable {
         var link = Int(tracked[place].link)
         while link >= 0 {
             let model = links[link].model
-            let silence = clock.time(of: links[link].receiver, at: now) - model.lastHeard
+            let silence = clock.timeOrOthers(of: links[link].receiver, at: now) - model.lastHeard
             if let level = model.trend.level, silence < Int64(model.hold * 1e9) { best = max(best ?? level, level) }
             link = Int(links[link].next)
         }

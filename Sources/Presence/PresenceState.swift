@@ -3,9 +3,9 @@ package import Beacon
 /// All that the engine knows, as a value: to keep on disk and to go on from.
 ///
 /// Instants are not in it, since the monotonic clock starts anew with the machine: silences are.
-package struct PresenceState: Hashable, Sendable, Codable {
+package struct PresenceState: Hashable, Sendable {
     /// One beacon at one receiver.
-    package struct Link: Hashable, Sendable, Codable {
+    package struct Link: Hashable, Sendable {
         package var receiver: UInt8
         /// Nanoseconds of listening silence so far.
         package var silence: Int64
@@ -13,7 +13,7 @@ package struct PresenceState: Hashable, Sendable, Codable {
     }
 
     /// One region that the beacon is near in, or hesitates about.
-    package struct Membership: Hashable, Sendable, Codable {
+    package struct Membership: Hashable, Sendable {
         package var tracker: Int
         package var rid: String
         package var isNear: Bool
@@ -22,7 +22,7 @@ package struct PresenceState: Hashable, Sendable, Codable {
         package var receiver: UInt8
     }
 
-    package struct Beacon: Hashable, Sendable, Codable {
+    package struct Beacon: Hashable, Sendable {
         package var uuidHigh: UInt64
         package var uuidLow: UInt64
         package var major: UInt16
@@ -35,15 +35,40 @@ package struct PresenceState: Hashable, Sendable, Codable {
     package var beacons: [Beacon]
 }
 
+extension PresenceState.Beacon {
+    fileprivate var isNear: Bool { memberships.contains(where: \.isNear) }
+
+    /// Nanoseconds since any receiver heard it, in that receiver's listening time.
+    fileprivate var silence: Int64 { links.map(\.silence).min() ?? .max }
+}
+
 extension PresenceEngine {
     /// What to keep. Restoring it into an engine with the same regions goes on as if nothing had been.
-    package func state(at now: MonotonicInstant) -> PresenceState {
-        PresenceState(beacons: tracked.indices.map { state(of: $0, at: now) })
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - mostAbsent: Of the beacons that are nowhere near, only so many, those heard last: what was learned
+    ///     of them is good to have, and whoever invents identities must not make every write large.
+    package func state(at now: MonotonicInstant, mostAbsent: Int = .max) -> PresenceState {
+        let beacons = tracked.indices.map { state(of: $0, at: now) }
+        var silences = beacons.filter { !$0.isNear }.map(\.silence)
+        guard silences.count > mostAbsent else { return PresenceState(beacons: beacons) }
+        silences.sort()
+        let longest = mostAbsent > 0 ? silences[mostAbsent - 1] : -1
+        var room = mostAbsent
+        return PresenceState(
+            beacons: beacons.filter { beacon in
+                guard !beacon.isNear else { return true }
+                guard beacon.silence <= longest, room > 0 else { return false }
+                room -= 1
+                return true
+            })
     }
 
-    /// Goes on from a kept state. Give the regions first, and the receivers that listen; call it once.
+    /// Goes on from a kept state. Give the regions first; call it once, before anything is heard.
     ///
-    /// Whoever was inside is inside without entering anew; the time between counts as not listened.
+    /// Whoever was inside is inside without entering anew; the time between counts as not listened. A receiver
+    /// that was kept and does not come back in time loses its say (`PresenceTiming.orphanGrace`).
     ///
     /// - Returns: leaves of regions that are no more.
     package mutating func restore(_ state: PresenceState, at now: MonotonicInstant) -> [Effect] {

@@ -55,6 +55,13 @@ package enum PresenceTiming {
     /// A sample moves the filters by at most this many dB: one outlier is not a step aside.
     package static let outlierStep: Float = 10
 
+    // MARK: Restart
+
+    /// Listening time of the others after which a receiver that was kept from before a restart, and was not heard
+    /// of since, no longer holds a beacon inside by its silence standing still. An adapter that is slow to come
+    /// up takes some seconds.
+    package static let orphanGrace: Duration = .seconds(30)
+
     // MARK: Bounds
 
     /// Beacons that are remembered. Whoever invents identities under a wildcard region fills this and no more.

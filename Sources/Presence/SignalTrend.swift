@@ -4,7 +4,7 @@ package import Beacon
 ///
 /// Only the strongest sample of one instant counts, and it settles when the next instant comes: so the order
 /// in which simultaneous sightings arrive changes nothing.
-package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
+package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
     /// dBm before the newest sample.
     private var base: Float
     /// How much the newest sample moves the level, 0 … 1; it grows with the time since the sample before.
@@ -77,5 +77,26 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable, Codable {
 
     private static func clipped(_ step: Float) -> Float {
         min(PresenceTiming.outlierStep, max(-PresenceTiming.outlierStep, step))
+    }
+}
+
+extension SignalTrend {
+    /// dBm that a filter of samples of one byte can show.
+    private static let levels: ClosedRange<Float> = -256...256
+
+    func put(into writer: inout StateWriter) {
+        for value in [base, weight, quick, slow, wander] { writer.put(value) }
+        writer.put(newest)
+        writer.put(samples)
+    }
+
+    init(from reader: inout StateReader) throws(StateReader.Malformed) {
+        base = try reader.take(in: Self.levels)
+        weight = try reader.take(in: 0...1)
+        quick = try reader.take(in: Self.levels)
+        slow = try reader.take(in: Self.levels)
+        wander = try reader.take(in: 0...256)
+        newest = try reader.take()
+        samples = try reader.take(in: 0...100)
     }
 }

@@ -3,7 +3,7 @@
 /// A gap in which `n` advertisements were missed has survived `n` times and ended once. Misses are counted in
 /// classes (the first, the second, 3–4, 5–8, 9–16, later), because a shadow that has lasted long lasts longer:
 /// losses come in bursts, and a single share heard does not describe them. All counts fade, so it forgets.
-package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
+package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
     /// Ends, in the first four classes.
     private var heardEarly = SIMD4<Float>.zero
     /// Advertisements missed, in the first four classes.
@@ -129,5 +129,28 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable, Codable {
             taken += stride
         }
         return taken
+    }
+}
+
+extension SilenceStatistics {
+    /// Counts fade by 1/512 or 1/4096 with each gap, and a gap adds at most 10,000.
+    private static let counts: ClosedRange<Float> = 0...1e8
+
+    func put(into writer: inout StateWriter) {
+        for vector in [heardEarly, missedEarly, late] {
+            for index in 0..<4 { writer.put(vector[index]) }
+        }
+    }
+
+    init(from reader: inout StateReader) throws(StateReader.Malformed) {
+        heardEarly = try Self.vector(&reader)
+        missedEarly = try Self.vector(&reader)
+        late = try Self.vector(&reader)
+    }
+
+    private static func vector(_ reader: inout StateReader) throws(StateReader.Malformed) -> SIMD4<Float> {
+        var vector = SIMD4<Float>.zero
+        for index in 0..<4 { vector[index] = try reader.take(in: counts) }
+        return vector
     }
 }

@@ -9,6 +9,13 @@ package enum Clocks {
         MonotonicInstant(nanoseconds: nanoseconds(CLOCK_BOOTTIME))
     }
 
+    /// How long the machine has been suspended since it was started: CLOCK_MONOTONIC stands still meanwhile. Two
+    /// clocks are read one after the other, so it is a little more or less each time.
+    package static func suspended() -> Duration {
+        let running = nanoseconds(CLOCK_MONOTONIC)
+        return .nanoseconds(max(0, nanoseconds(CLOCK_BOOTTIME) - running))
+    }
+
     /// Now on the wall clock, in nanoseconds since 1970 UTC; may jump at any time.
     package static func wallNanoseconds() -> Int64 {
         nanoseconds(CLOCK_REALTIME)
@@ -30,7 +37,7 @@ package enum Clocks {
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        // Cannot fail: both clocks exist on every kernel this program can run on (Linux 2.6.39).
+        // Cannot fail: these clocks exist on every kernel this program can run on (Linux 2.6.39).
         clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }

@@ -36,6 +36,9 @@ extension Daemon: ScannerOutput {
 
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
         log.info("\(isListening ? "listening" : "not listening"): \(reason)")
+        if isListening, let duty = scanner?.adapters.first(where: { $0.receiver == receiver })?.duty {
+            take(.scanDuty(receiver, duty), at: instant)
+        }
         take(.listening(receiver, isListening), at: instant)
         statusChanged()
     }

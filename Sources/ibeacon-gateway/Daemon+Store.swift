@@ -16,13 +16,17 @@ extension Daemon {
         guard !effects.isEmpty || !also.isEmpty else { return }
         note(effects)
         var changes = also
+        var movesSomebody = false
         var requests: [SettingsRequest] = []
         for effect in effects {
             switch effect {
             case .publish(let message): changes += change(for: message)
             case .regions(let tracker, let regions):
                 changes.append(.regions(tracker: base(of: tracker), regions.regions))
-            case .record(let record): changes.append(.history(entry(for: record)))
+                movesSomebody = true
+            case .record(let record):
+                if settings.configuration.historyDays > 0 { changes.append(.history(entry(for: record))) }
+                movesSomebody = true
             case .monitoring(let tracker, let mode):
                 changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
             case .reconfigure(let changes, let waypoints, let tracker):
@@ -30,12 +34,17 @@ extension Daemon {
             case .log(let entry): write(entry)
             }
         }
-        if !changes.isEmpty {
-            store?.submit(.commit(token: nextCommit, changes))
-            nextCommit += 1
-        }
+        // Who is where, and the message that says so, are on the disk together or not at all.
+        if movesSomebody { changes.append(.presence(presenceRecord(at: Clocks.now()))) }
+        commit(changes)
         // Last, for what they change writes its own.
         for request in requests { reconfigure(request) }
+    }
+
+    func commit(_ changes: [StoreChange]) {
+        guard !changes.isEmpty else { return }
+        store?.submit(.commit(token: nextCommit, changes))
+        nextCommit += 1
     }
 
     func drainStore() {
@@ -46,7 +55,9 @@ extension Daemon {
             case .deliver(let rows): deliver(rows)
             case .regionEdits(let edits): take(edits)
             case .notice(let notice): write(notice)
-            case .unavailable(let failure), .troubled(let failure):
+            case .unavailable(let failure):
+                if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
+            case .troubled(let failure):
                 log.error("the state cannot be written: \(failure.error); it is tried again")
             case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
             case .failed(_, let error, let willRetry):
@@ -57,9 +68,31 @@ extension Daemon {
         }
     }
 
+    /// Some trouble with the state is not cured by waiting. Then the service ends, and says why.
+    private func refuses(_ failure: StoreFailure) -> Bool {
+        let code: ExitCode
+        switch failure.error {
+        case .inUse: code = .unavailable
+        case .newerSchema: code = .configuration
+        case .database, .system, .absent: return false
+        }
+        log.error("cannot start: \(failure.error)")
+        loop.exit(code.rawValue)
+        return true
+    }
+
     /// Everything that is kept, anew: the file under it is another.
     private func writeAll() {
-        perform(gateway.trackers.enumerated().map { .regions(tracker: $0.offset, $0.element.regions) })
+        log.warning("the state is written anew, whole")
+        var changes: [StoreChange] = []
+        for tracker in gateway.trackers {
+            let base = tracker.topics.base
+            changes.append(.regions(tracker: base, tracker.regions.regions))
+            changes.append(.value(key: "monitoring \(base)", Array("\(tracker.monitoring.rawValue)".utf8)))
+        }
+        if let remoteChanges { changes.append(.value(key: Self.remoteKey, remoteChanges.bytes)) }
+        changes.append(.presence(presenceRecord(at: Clocks.now())))
+        commit(changes)
     }
 
     private func open(_ snapshot: StoreSnapshot) {
@@ -71,17 +104,18 @@ extension Daemon {
         }
     }
 
-    /// Regions that the command line changed, as if a command had brought them.
-    private func take(_ edits: [RegionEdit]) {
+    /// Regions that the command line changed, as if a command had brought them. What follows from them (a leave,
+    /// say) and that they are done go to the disk together: so each counts once, whenever the power fails.
+    func take(_ edits: [RegionEdit]) {
+        guard let last = edits.map(\.id).max() else { return }
+        let now = Clocks.now()
+        var effects: [Effect] = []
         for (tracker, state) in gateway.trackers.enumerated() {
             let changes = edits.filter { $0.tracker == state.topics.base }.map(\.change)
             guard !changes.isEmpty else { continue }
-            perform(gateway.change(changes, of: tracker, at: Clocks.now()))
+            effects += gateway.change(changes, of: tracker, at: now)
         }
-        if let last = edits.map(\.id).max() {
-            store?.submit(.commit(token: nextCommit, [.editsTaken(upTo: last)]))
-            nextCommit += 1
-        }
+        perform(effects, also: [.editsTaken(upTo: last)])
         armDeadline()
     }
 
@@ -116,7 +150,7 @@ extension Daemon {
             stamp: gateway.wallClock.isKnown ? .exact : .provisional, happened: record.instant)
     }
 
-    private func base(of tracker: Int) -> String { gateway.trackers[tracker].topics.base }
+    func base(of tracker: Int) -> String { gateway.trackers[tracker].topics.base }
 
     private func write(_ entry: LogEntry) {
         switch entry.level {

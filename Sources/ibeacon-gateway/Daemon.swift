@@ -41,11 +41,13 @@ final class Daemon {
     /// Why the page can never be served as things are set.
     var pageFailure: String?
     var nextCommit: UInt64 = 1
+    /// What it takes to keep presence across restarts and suspends.
+    var keeping = PresenceKeeping()
     private var storeWaker: WakerWatch?
     private var brokerWaker: WakerWatch?
     private var availabilityWaker: WakerWatch?
     private var deadlineTimer: LoopTimer?
-    private var armedDeadline: MonotonicInstant?
+    private(set) var armedDeadline: MonotonicInstant?
     private var clockWatch: WallClockWatch?
     private var clockTimer: LoopTimer?
     private var signals: [SignalWatch] = []
@@ -65,6 +67,7 @@ final class Daemon {
         try watchSignals()
         try watchClock()
         deadlineTimer = try loop.timer { [unowned self] now in
+            noteAbsence(at: now)
             armedDeadline = nil
             take(.tick, at: now)
         }
@@ -77,6 +80,7 @@ final class Daemon {
 
     /// Lets the gateway decide, carries out what it decided, and sees to it that it is asked again in time.
     func take(_ input: Input, at now: MonotonicInstant) {
+        noteAbsence(at: now)
         perform(gateway.handle(input, at: now))
         armDeadline()
     }
@@ -100,7 +104,7 @@ final class Daemon {
         let waker = try loop.waker { [unowned self] in drainStore() }
         storeWaker = waker
         let storeSettings = StoreSettings(
-            directory: settings.stateDirectory, boot: try Boot.identifier(), now: { Clocks.now() },
+            directory: settings.stateDirectory, boot: try keeping.readBoot(), now: { Clocks.now() },
             restamp: ciphers.finish)
         store = try Store(storeSettings, wake: waker.waker.wake)
     }
@@ -113,10 +117,13 @@ final class Daemon {
         perform(
             gateway.start(
                 stored: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
-                monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) }, at: now))
+                monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
+                kept: kept(in: snapshot), isSameBoot: snapshot.presence?.boot == keeping.boot, at: now))
+        take(snapshot.edits)
         gateway.about = ["version": .string(Main.version), "started": .integer(Clocks.wallSeconds())]
         readClock()
         recallTransitions()
+        try keepPresence()
         try connectBroker()
         startScanner()
         armDeadline()
@@ -166,6 +173,7 @@ final class Daemon {
         sayGoodbye()
         _ = broker?.stop(within: .seconds(2))
         drainBroker()
+        commit([.presence(presenceRecord(at: Clocks.now()))])
         if store?.stop(within: .seconds(10)) == false {
             log.error("the disk is too slow; what was not written is lost")
         }
@@ -175,6 +183,7 @@ final class Daemon {
     private func reload() {
         notifier.reloading()
         defer { notifier.ready() }
+        store?.submit(.checkEdits)
         guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
             var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
@@ -250,13 +259,5 @@ extension Configuration {
     fileprivate func hasSameConnection(as other: Configuration) -> Bool {
         broker == other.broker && trackers[0].topics == other.trackers[0].topics
             && trackers[0].deviceID == other.trackers[0].deviceID
-    }
-}
-
-/// The boot that the monotonic clock counts from.
-private enum Boot {
-    static func identifier() throws(Failure) -> String {
-        let bytes = try FileAccess.read("/proc/sys/kernel/random/boot_id")
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 }

@@ -16,13 +16,52 @@ struct GatewayHarness {
 
     /// - Parameter json: Members of the configuration, JSON5 without the outer braces.
     init(_ json: String = "", isClockKnown: Bool = true) throws {
-        let text = "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", leaveAfter: 60, \(json)}"
-        let configuration = try Configuration(parsing: Array(text.utf8), hostName: "test")
+        let configuration = try Self.configuration(json)
         gateway = Gateway(
             configuration: configuration,
             wallClock: WallClock(epochOffset: Self.epoch * 1_000_000_000, isKnown: isClockKnown))
         effects += gateway.start(stored: [], at: now)
         take(.listening(Receiver(index: 0), true))
+    }
+
+    private static func configuration(_ json: String) throws -> Configuration {
+        let text = "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", leaveAfter: 60, \(json)}"
+        return try Configuration(parsing: Array(text.utf8), hostName: "test")
+    }
+
+    /// The program ends, and starts again `seconds` later with what was kept, as bytes; it listens again at once.
+    ///
+    /// - Parameters:
+    ///   - json: Members of the configuration.
+    ///   - isSameBoot: false: the machine restarted too, and its monotonic clock begins again.
+    ///   - isClockKnown: Whether the wall clock is set when it starts.
+    ///   - regions: What the store has; nil: what was in force.
+    mutating func restart(
+        _ json: String = "", after seconds: Int, isSameBoot: Bool = true, isClockKnown: Bool = true,
+        regions: [RegionSet]? = nil
+    ) throws {
+        let kept = try #require(KeptPresence(bytes: gateway.keptPresence(at: now).bytes))
+        let stored = regions ?? gateway.trackers.map(\.regions)
+        let epoch = gateway.wallClock.epochOffset + now.nanoseconds + Int64(seconds) * 1_000_000_000
+        now = isSameBoot ? now.advanced(by: .seconds(seconds)) : MonotonicInstant(nanoseconds: 5_000_000_000)
+        gateway = Gateway(
+            configuration: try Self.configuration(json),
+            wallClock: WallClock(epochNanoseconds: isClockKnown ? epoch : 0, at: now, isKnown: isClockKnown))
+        effects += gateway.start(stored: stored, kept: kept, isSameBoot: isSameBoot, at: now)
+        take(.listening(Receiver(index: 0), true))
+    }
+
+    /// Begins anew with what was kept, and listens.
+    mutating func begin(with kept: KeptPresence, regions: [RegionSet], isSameBoot: Bool) {
+        gateway = Gateway(configuration: gateway.configuration, wallClock: gateway.wallClock)
+        effects = gateway.start(stored: regions, kept: kept, isSameBoot: isSameBoot, at: now)
+        take(.listening(Receiver(index: 0), true))
+    }
+
+    /// The machine is suspended for so long.
+    mutating func sleep(_ seconds: Int) {
+        now = now.advanced(by: .seconds(seconds))
+        take(.slept(.seconds(seconds)))
     }
 
     mutating func take(_ input: Input) { effects += gateway.handle(input, at: now) }

@@ -59,6 +59,12 @@ final class GatewayProcess {
         return process?.wait() ?? -1
     }
 
+    /// Its exit status, when it ends by itself; nil if it does not.
+    func ends(within limit: Duration = .seconds(20)) -> Int32? {
+        guard let process, eventually(within: limit, { !process.isRunning }) else { return nil }
+        return process.wait()
+    }
+
     func kill() {
         process?.send(SIGKILL)
         process?.wait()

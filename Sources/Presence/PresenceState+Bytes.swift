@@ -1,0 +1,80 @@
+internal import Beacon
+
+extension PresenceState {
+    /// The first byte of `bytes`. Another form gets another number.
+    private static let version: UInt8 = 1
+    /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
+    private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
+    /// Regions that one beacon can be in: no one has as many.
+    private static let mostMemberships = 100_000
+
+    /// What to keep on disk; `init(bytes:)` makes the same value of it.
+    package var bytes: [UInt8] {
+        var writer = StateWriter()
+        writer.put(Self.version)
+        writer.put(beacons) { writer, beacon in beacon.put(into: &writer) }
+        return writer.bytes
+    }
+
+    /// Reads what `bytes` gave.
+    ///
+    /// - Returns: nil if this is something else: of another version, or damaged. Whatever the bytes are,
+    ///   nothing traps, here or when the state is restored.
+    package init?(bytes: [UInt8]) {
+        var reader = StateReader(bytes)
+        do throws(StateReader.Malformed) {
+            guard try reader.take(UInt8.self) == Self.version else { return nil }
+            beacons = try reader.takeList(most: PresenceTiming.mostBeacons) { reader throws(StateReader.Malformed) in
+                try Beacon(from: &reader)
+            }
+        } catch {
+            return nil
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+
+    fileprivate static func clamped(_ silence: Int64) -> Int64 { min(longestSilence, max(0, silence)) }
+    fileprivate static var silences: ClosedRange<Int64> { 0...longestSilence }
+    fileprivate static var membershipLimit: Int { mostMemberships }
+}
+
+extension PresenceState.Beacon {
+    fileprivate func put(into writer: inout StateWriter) {
+        writer.put(uuidHigh)
+        writer.put(uuidLow)
+        writer.put(major)
+        writer.put(minor)
+        writer.put(links) { writer, link in
+            writer.put(link.receiver)
+            writer.put(PresenceState.clamped(link.silence))
+            link.model.put(into: &writer)
+        }
+        writer.put(memberships) { writer, membership in
+            writer.put(Int32(clamping: membership.tracker))
+            writer.put(membership.rid)
+            writer.put(membership.isNear)
+            writer.put(membership.wavering.map(PresenceState.clamped))
+            writer.put(membership.receiver)
+        }
+    }
+
+    fileprivate init(from reader: inout StateReader) throws(StateReader.Malformed) {
+        uuidHigh = try reader.take()
+        uuidLow = try reader.take()
+        major = try reader.take()
+        minor = try reader.take()
+        links = try reader.takeList(most: PresenceTiming.mostReceivers) { reader throws(StateReader.Malformed) in
+            let receiver = try reader.take(UInt8.self)
+            let silence = try reader.take(in: PresenceState.silences)
+            return PresenceState.Link(
+                receiver: receiver, silence: silence, model: try ArrivalModel(from: &reader))
+        }
+        memberships = try reader.takeList(most: PresenceState.membershipLimit) {
+            reader throws(StateReader.Malformed) in
+            PresenceState.Membership(
+                tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText(),
+                isNear: try reader.takeBool(), wavering: try reader.takeOptional(in: PresenceState.silences),
+                receiver: try reader.take())
+        }
+    }
+}

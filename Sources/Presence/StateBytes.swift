@@ -1,0 +1,104 @@
+internal import Beacon
+
+/// Puts values one after the other into bytes: numbers little-endian, floats as their IEEE 754 bits, text and
+/// lists after their count.
+package struct StateWriter {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func put(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    package mutating func put(_ value: Float) { put(value.bitPattern) }
+    package mutating func put(_ value: Bool) { put(UInt8(value ? 1 : 0)) }
+
+    package mutating func put(_ text: String) {
+        put(UInt32(clamping: text.utf8.count))
+        bytes.append(contentsOf: text.utf8.prefix(Int(UInt32.max)))
+    }
+
+    /// nil as a byte 0, a value after a byte 1.
+    package mutating func put<Value: FixedWidthInteger>(_ value: Value?) {
+        put(value != nil)
+        if let value { put(value) }
+    }
+
+    package mutating func put<Item>(_ items: [Item], _ put: (inout StateWriter, Item) -> Void) {
+        self.put(UInt32(clamping: items.count))
+        for item in items.prefix(Int(UInt32.max)) { put(&self, item) }
+    }
+}
+
+/// Takes values out of bytes that anything may have happened to. What cannot have been written is an error;
+/// nothing here traps.
+package struct StateReader {
+    /// The bytes are not what a `StateWriter` made.
+    package struct Malformed: Error {}
+
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package var isAtEnd: Bool { offset == bytes.count }
+
+    package mutating func take<Value: FixedWidthInteger>(
+        _ type: Value.Type = Value.self
+    ) throws(Malformed) -> Value {
+        let size = MemoryLayout<Value>.size
+        guard bytes.count - offset >= size else { throw Malformed() }
+        var value: Value = 0
+        for index in stride(from: size - 1, through: 0, by: -1) {
+            value =
+                size == 1 ? Value(truncatingIfNeeded: bytes[offset + index]) : value << 8 | Value(bytes[offset + index])
+        }
+        offset += size
+        return value
+    }
+
+    /// A whole number that lies in `range`.
+    package mutating func take<Value: FixedWidthInteger>(in range: ClosedRange<Value>) throws(Malformed) -> Value {
+        let value = try take(Value.self)
+        guard range.contains(value) else { throw Malformed() }
+        return value
+    }
+
+    /// A number that lies in `range`; NaN lies in none.
+    package mutating func take(in range: ClosedRange<Float>) throws(Malformed) -> Float {
+        let value = Float(bitPattern: try take())
+        guard range.contains(value) else { throw Malformed() }
+        return value
+    }
+
+    package mutating func takeBool() throws(Malformed) -> Bool {
+        try take(in: UInt8(0)...1) == 1
+    }
+
+    package mutating func takeText() throws(Malformed) -> String {
+        let count = Int(try take(UInt32.self))
+        guard count <= bytes.count - offset,
+            let text = String(validating: bytes[offset..<(offset + count)], as: UTF8.self)
+        else { throw Malformed() }
+        offset += count
+        return text
+    }
+
+    package mutating func takeOptional<Value: FixedWidthInteger>(
+        in range: ClosedRange<Value>
+    ) throws(Malformed) -> Value? {
+        try takeBool() ? try take(in: range) : nil
+    }
+
+    /// - Parameter most: More items than this cannot be.
+    package mutating func takeList<Item>(
+        most: Int, _ take: (inout StateReader) throws(Malformed) -> Item
+    ) throws(Malformed) -> [Item] {
+        let count = Int(try self.take(UInt32.self))
+        guard count <= most else { throw Malformed() }
+        var items: [Item] = []
+        for _ in 0..<count { items.append(try take(&self)) }
+        return items
+    }
+}

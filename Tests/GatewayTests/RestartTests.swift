@@ -1,0 +1,147 @@
+import Beacon
+import OwnTracks
+import Regions
+import Testing
+
+@testable import Gateway
+
+@Suite struct RestartTests {
+    private static let hall = "waypoints: [\(GatewayHarness.waypoint("Hall", rid: "h"))]"
+
+    /// With Hall occupied since second 100 and the beacon heard until 130.
+    private func occupied(_ json: String = hall) throws -> GatewayHarness {
+        var harness = try GatewayHarness(json)
+        harness.wait(100)
+        for _ in 0...3 {
+            try harness.hear()
+            harness.wait(10)
+        }
+        #expect(try harness.events() == ["enter Hall"])
+        return harness
+    }
+
+    @Test(arguments: [(1, true), (100_000, true), (1, false), (100_000, false)])
+    func `A beacon that stayed does not enter again`(seconds: Int, isSameBoot: Bool) throws {
+        var harness = try occupied()
+        try harness.restart(Self.hall, after: seconds, isSameBoot: isSameBoot)
+        for _ in 0..<20 {
+            try harness.hear()
+            harness.wait(10)
+        }
+        #expect(try harness.events().isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `One that left while the program was down leaves after leaveAfter of listening`(isSameBoot: Bool) throws {
+        var harness = try occupied()
+        // Heard last 10 s before the end: 50 s of listening are left.
+        try harness.restart(Self.hall, after: 5000, isSameBoot: isSameBoot)
+        harness.wait(49)
+        #expect(try harness.events().isEmpty)
+        harness.wait(2)
+        #expect(try harness.events() == ["leave Hall"])
+        harness.wait(1000)
+        #expect(try harness.events().isEmpty)
+    }
+
+    @Test func `One that is seen at the first start enters`() throws {
+        var harness = try GatewayHarness(Self.hall)
+        try harness.hear()
+        #expect(try harness.events() == ["enter Hall"])
+    }
+
+    @Test(arguments: [true, false])
+    func `Since when somebody is inside is known across a restart`(isSameBoot: Bool) throws {
+        var harness = try occupied()
+        try harness.restart(Self.hall, after: 5000, isSameBoot: isSameBoot)
+        harness.take(.brokerConnected(isNew: true))
+        let state = try #require(harness.published().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
+        let json = try JSONValue(parsing: state.payload)
+        #expect(json["state"] == "inside")
+        #expect(json["since"] == .integer(GatewayHarness.epoch + 100))
+        #expect(harness.gateway.trackers[0].occupancy["h"]?.since.nanoseconds ?? 0 < harness.now.nanoseconds)
+    }
+
+    @Test func `After a restart of the machine, since is right as soon as it starts, before its clock is set`() throws {
+        var harness = try occupied()
+        try harness.restart(Self.hall, after: 5000, isSameBoot: false, isClockKnown: false)
+        harness.take(.brokerConnected(isNew: true))
+        let state = try #require(harness.published().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
+        #expect(try JSONValue(parsing: state.payload)["since"] == .integer(GatewayHarness.epoch + 100))
+        #expect(state.unstamped == nil, "the time is known, and must not be made anew")
+    }
+
+    @Test func `State that was told before the clock was set is dated by the enter, not by the telling`() throws {
+        var harness = try GatewayHarness(Self.hall, isClockKnown: false)
+        harness.wait(100)
+        try harness.hear()
+        harness.wait(20)
+        _ = harness.published()
+        harness.take(.brokerConnected(isNew: true))
+        let state = try #require(harness.published().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
+        #expect(state.unstamped == MonotonicInstant(nanoseconds: 100_000_000_000))
+    }
+
+    @Test func `Who is inside a region that the configuration takes elsewhere leaves it at the start`() throws {
+        var harness = try occupied()
+        let moved = "waypoints: [\(GatewayHarness.waypoint("Attic", rid: "h", suffix: ":9:9"))]"
+        try harness.restart(moved, after: 5)
+        #expect(try harness.events() == ["leave Hall"])
+        try harness.hear()
+        #expect(try harness.events().isEmpty)
+    }
+
+    @Test func `Trackers are known by their topic, not by their position`() throws {
+        var harness = try occupied()
+        let regions = harness.gateway.trackers[0].regions
+        let json = """
+            pubTopicBase: "owntracks/new/first", trackers: [{tid: "jh", pubTopicBase: "owntracks/jane/hall"}]
+            """
+        try harness.restart(json, after: 5, regions: [RegionSet(), regions])
+        #expect(harness.gateway.trackers.map(\.topics.base) == ["owntracks/new/first", "owntracks/jane/hall"])
+        try harness.hear()
+        #expect(try harness.events().isEmpty)
+        #expect(harness.gateway.trackers[1].occupancy.keys.sorted() == ["h"])
+        harness.wait(100)
+        let transitions = harness.published().filter { $0.kind == .transition }
+        #expect(transitions.map(\.topic) == ["owntracks/jane/hall/event"])
+    }
+
+    @Test func `What was kept of a tracker that is no more is forgotten without a word`() throws {
+        var harness = try occupied()
+        try harness.restart("pubTopicBase: \"owntracks/new/first\"", after: 5, regions: [RegionSet()])
+        harness.wait(1000)
+        #expect(try harness.events().isEmpty)
+    }
+
+    @Test func `The machine's sleep is no silence`() throws {
+        var harness = try occupied()
+        harness.sleep(100_000)
+        harness.wait(49)
+        #expect(try harness.events().isEmpty)
+        harness.wait(2)
+        #expect(try harness.events() == ["leave Hall"])
+    }
+
+    @Test func `Whatever happened to the bytes, a gateway can go on from them`() throws {
+        let original = try occupied().gateway.keptPresence(at: MonotonicInstant(nanoseconds: 140_000_000_000)).bytes
+        var random = SystemRandomNumberGenerator()
+        var read = 0
+        for _ in 0..<4000 {
+            var bytes = original
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            bytes[place] = [0, 0xff, 0x7f, UInt8.random(in: .min ... .max)].randomElement() ?? 0
+            guard let kept = KeptPresence(bytes: bytes) else { continue }
+            read += 1
+            #expect(KeptPresence(bytes: kept.bytes) == kept)
+            var harness = try GatewayHarness(Self.hall)
+            let regions = harness.gateway.trackers.map(\.regions)
+            harness.begin(with: kept, regions: regions, isSameBoot: Bool.random())
+            try harness.hear()
+            harness.take(.brokerConnected(isNew: true))
+            harness.wait(100_000)
+        }
+        #expect(read > 100)
+        for count in 0..<original.count { #expect(KeptPresence(bytes: Array(original[..<count])) == nil) }
+    }
+}
