@@ -181,7 +181,7 @@ struct DiscoveryList {
             "sensor", "\(object)_beacon", device,
             available([
                 "name": .string("\(name) beacon"), "icon": "mdi:bluetooth", "state_topic": signal,
-                "value_template": "{{ value_json.beacon }}",
+                "value_template": "{{ value_json.beacon or 'none' }}",
             ]))
     }
 

@@ -51,6 +51,10 @@ package struct HomeAssistantFeed: Sendable {
     private var states: [String: String] = [:]
     private var sentAt: [String: MonotonicInstant] = [:]
     private var isStale = true
+    /// What of the gateway's own state is told at once.
+    private var health: [String] = []
+    /// Whether messages waited when the gateway's state was told last.
+    private var toldWaiting = false
 
     package init(_ settings: Settings) { self.settings = settings }
 
@@ -141,7 +145,12 @@ package struct HomeAssistantFeed: Sendable {
             sentAt[topic] = snapshot.now
             messages.append(HomeAssistantMessage(topic: topic, payload: text))
         }
-        send(Self.gatewayTopic(settings.device), snapshot.gatewayState, every: Self.gatewayPeriod)
+        // A queue that waits a moment for each acknowledgement is no news; that it is empty again is.
+        let isNews = health != snapshot.health || (toldWaiting && snapshot.queue.pending == 0)
+        health = snapshot.health
+        let before = sentAt[Self.gatewayTopic(settings.device)]
+        send(Self.gatewayTopic(settings.device), snapshot.gatewayState, every: isNews ? nil : Self.gatewayPeriod)
+        if sentAt[Self.gatewayTopic(settings.device)] != before { toldWaiting = snapshot.queue.pending > 0 }
         for tracker in snapshot.trackers {
             send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
             for region in tracker.regions.prefix(Self.regionLimit) {
@@ -166,6 +175,12 @@ extension StatusSnapshot {
     fileprivate func timestamp(_ instant: MonotonicInstant?) -> JSONValue {
         guard let instant, wallClock.isKnown else { return .null }
         return .string(iso8601(epochSeconds: wallClock.epochSeconds(at: instant)))
+    }
+
+    /// What a person wants to know at once.
+    fileprivate var health: [String] {
+        findings.filter { $0.level != .ok }.map(\.subject)
+            + [scanner.adapters.contains { $0.isListening } ? "listens" : ""]
     }
 
     fileprivate var gatewayState: JSONValue {

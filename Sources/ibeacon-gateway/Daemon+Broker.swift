@@ -80,7 +80,9 @@ extension Daemon {
 
     func drainAvailability() {
         for event in availability?.takeEvents() ?? [] {
+            noteHome(event)
             guard case .connected = event else { continue }
+            homeConnected()
             sayAvailability("online")
         }
     }

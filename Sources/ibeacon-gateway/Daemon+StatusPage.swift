@@ -91,6 +91,7 @@ extension Daemon {
     /// Somebody who watches wants to see it at once.
     func statusChanged() {
         statusServer?.changed()
+        homeChanged()
     }
 
     func note(_ effects: [Effect]) {

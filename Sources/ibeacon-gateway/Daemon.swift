@@ -40,6 +40,8 @@ final class Daemon {
     var pageTimer: LoopTimer?
     /// Why the page can never be served as things are set.
     var pageFailure: String?
+    /// nil while Home Assistant's discovery is not wanted.
+    var home: HomeAssistantLink?
     var nextCommit: UInt64 = 1
     /// What it takes to keep presence across restarts and suspends.
     var keeping = PresenceKeeping()
@@ -151,6 +153,7 @@ final class Daemon {
         availability = try BrokerConnection(
             BrokerSettings(configuration, will: .availability), wake: availabilityWaker.waker.wake)
         subscribe()
+        prepareHomeAssistant()
         try broker?.start()
         try availability?.start()
     }
@@ -205,7 +208,10 @@ final class Daemon {
         ciphers.update(configuration)
         commandReader.update(configuration)
         take(.configuration(configuration), at: Clocks.now())
-        guard !isSameBroker else { return subscribe() }
+        guard !isSameBroker else {
+            subscribe()
+            return refreshHomeAssistant()
+        }
         disconnectBroker()
         do {
             try connectBroker()
