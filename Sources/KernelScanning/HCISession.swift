@@ -154,6 +154,7 @@ final class HCISession {
     private func timedOut() {
         unanswered += 1
         let now = host.now
+        delegate?.sessionPauses(self, because: "the controller does not answer", at: now)
         guard unanswered >= 2, now >= nextReset else { return begin(after: .seconds(1)) }
         unanswered = 0
         nextReset = now.advanced(by: resetBackOff)
@@ -171,8 +172,12 @@ final class HCISession {
             receive(packet.extracting(1...))
             return self.socket === socket
         }
-        // The adapter went down or away; the management socket tells, and starts or ends this session.
-        if failure != nil { close() }
+        // The adapter went down or away; the management socket tells, and starts or ends this session. Should it not,
+        // this one begins again.
+        guard let failure else { return }
+        close()
+        delegate?.sessionPauses(self, because: failure.description, at: host.now)
+        begin(after: .seconds(1))
     }
 
     private func receive(_ event: Span<UInt8>) {
@@ -223,6 +228,7 @@ final class HCISession {
 
     private func failed(_ status: UInt8, at now: MonotonicInstant) {
         if status == Self.disallowed { return refuse(at: now) }
+        delegate?.sessionPauses(self, because: "the controller refuses to scan", at: now)
         delegate?.session(self, says: .warning, "the controller refuses to scan, HCI error \(status); trying again")
         begin(after: Self.refusedRetry)
     }

@@ -112,6 +112,8 @@ package final class MgmtScanner: FallibleScanner {
             if adapter.failures == 0 {
                 adapter.watch.notice(.warning, "no advertisement monitor: \(name); trying again")
             }
+            // The one before, if this was a fresh start, is gone.
+            adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
             if byIndex.values.allSatisfy({ $0.failures >= Self.mostFailures }) {
                 failure = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")

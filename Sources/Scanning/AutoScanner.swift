@@ -84,9 +84,11 @@ package final class AutoScanner: Scanner {
 
     private func announce(_ way: Way, _ reasons: [String]) {
         saidReasons = reasons
-        let because = reasons.isEmpty ? "" : ", because \(reasons.joined(separator: "; "))"
+        let because = reasons.isEmpty ? "the best way works here" : reasons.joined(separator: "; ")
         output?.notice(
-            ScannerNotice(reasons.isEmpty ? .info : .warning, "scanning by \(way.name) (\(way.explanation))\(because)"))
+            ScannerNotice(
+                reasons.isEmpty ? .info : .warning,
+                "scanning by \(way.name) (\(way.explanation)), because \(because)"))
         nextClimb = host.now.advanced(by: climbInterval)
     }
 

@@ -3,7 +3,8 @@ package import Beacon
 /// Tells a controller that fails from a house that is quiet. Pure: time comes in, advice comes out.
 ///
 /// Silence alone proves nothing, so it never leads to a reset. It leads to a harmless question to the
-/// controller (a probe). Who does not answer hangs, and is reset. Who answers may still be deaf; that is
+/// controller (a probe), soon where somebody with a steady rhythm was heard last. Who does not answer hangs, and is
+/// reset. Who answers may still be deaf; that is
 /// believed only where several advertisers, each with a steady rhythm and well heard, fell silent in the same
 /// moment: then the scan is started afresh, and if that does not help, the controller is reset, once for each such
 /// moment. (Beacons that are carried away together fall silent in one moment too, but faintly.)
@@ -48,16 +49,21 @@ package struct ScanHealth: Sendable {
     private var failedProbes = 0
     private var rhythms = AdvertiserRhythms()
     private var isSuspected = false
+    /// The controller has been asked, and a tick later has still not answered. Healthy ones answer in milliseconds.
+    private var isAnswerLate = false
+    /// The controller has been asked since something was heard last.
+    private var hasAskedSinceHeard = false
 
     package init() {}
 
     /// True between suspicion and proof of health: absence must not be counted meanwhile.
-    package var isDoubtful: Bool { isSuspected }
+    package var isDoubtful: Bool { isSuspected || isAnswerLate }
 
     /// One report. Called for every report, so it is constant time and allocates nothing.
     package mutating func heard(_ report: AdvertisingReport, at now: MonotonicInstant) {
         rhythms.heard(report, at: now)
         lastHeard = now
+        hasAskedSinceHeard = false
     }
 
     /// Scanning has begun, for the first time or again.
@@ -66,11 +72,13 @@ package struct ScanHealth: Sendable {
         nextProbe = now.advanced(by: quietInterval)
         if case .resetting = phase { phase = .resetting(now) }
         if isProbing { phase = .listening }
+        isAnswerLate = false
     }
 
     /// Scanning has ended for a known reason (adapter off, unplugged): nothing is to be judged.
     package mutating func scanStopped() {
         listeningSince = nil
+        isAnswerLate = false
         if case .resetting = phase { return }
         phase = .listening
         isSuspected = false
@@ -81,9 +89,11 @@ package struct ScanHealth: Sendable {
     package mutating func probeAnswered(at now: MonotonicInstant) -> Advice? {
         guard isProbing else { return nil }
         failedProbes = 0
+        isAnswerLate = false
         if phase == .probingAfterReset { isSuspected = false }
         guard isSuspected else {
             phase = .listening
+            guard quietFor(now) >= Self.silenceBeforeProbe else { return nil }
             quietInterval = min(quietInterval * 2, Self.longestQuietInterval)
             nextProbe = now.advanced(by: quietInterval)
             return .restartScan(because: "nothing heard for a while; the controller answers")
@@ -110,7 +120,9 @@ package struct ScanHealth: Sendable {
             return nil
         }
         switch phase {
-        case .probing, .probingAfterReset: return nil
+        case .probing, .probingAfterReset:
+            isAnswerLate = true
+            return nil
         case .restarted(let since):
             guard since.duration(to: now) >= Self.patience else { return nil }
             return reset(because: "the controller is deaf: it answers, but reports nothing", at: now)
@@ -129,11 +141,19 @@ package struct ScanHealth: Sendable {
             phase = .probing
             return .probe
         }
+        if !hasAskedSinceHeard, rhythms.isSilenceUnusual(at: now) {
+            hasAskedSinceHeard = true
+            phase = .probing
+            return .probe
+        }
         guard let nextProbe, now >= nextProbe else { return nil }
-        let quietFor = max(lastHeard ?? .zero, listeningSince ?? .zero).duration(to: now)
-        guard quietFor >= Self.silenceBeforeProbe else { return nil }
+        guard quietFor(now) >= Self.silenceBeforeProbe else { return nil }
         phase = .probing
         return .probe
+    }
+
+    private func quietFor(_ now: MonotonicInstant) -> Duration {
+        max(lastHeard ?? .zero, listeningSince ?? .zero).duration(to: now)
     }
 
     private mutating func reset(because reason: String, at now: MonotonicInstant) -> Advice? {
@@ -160,6 +180,7 @@ package struct ScanHealth: Sendable {
     private mutating func recover() {
         phase = .listening
         isSuspected = false
+        isAnswerLate = false
         failedProbes = 0
         quietInterval = Self.silenceBeforeProbe
         backOff = Self.firstBackOff
@@ -207,6 +228,19 @@ struct AdvertiserRhythms: Sendable {
             slots[slot] = Advertiser(
                 address: address.value, lastHeard: now, interval: 0, reports: 1, strength: strength * 4)
         }
+    }
+
+    /// Whether nobody is heard although somebody steady, whoever it is and however faint, should have been.
+    func isSilenceUnusual(at now: MonotonicInstant) -> Bool {
+        var isUnusual = false
+        for index in slots.indices where slots[index].reports > 0 {
+            let one = slots[index]
+            let silence = now.nanoseconds - one.lastHeard.nanoseconds
+            guard silence >= Self.shortestSilence else { return false }
+            guard one.reports >= Self.enoughReports, one.interval <= Self.slowestInterval else { continue }
+            if silence >= Self.missedReports * one.interval { isUnusual = true }
+        }
+        return isUnusual
     }
 
     /// Whether two or more steady advertisers stopped within one another's rhythm, long enough ago to be no accident.

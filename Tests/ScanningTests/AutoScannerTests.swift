@@ -45,7 +45,8 @@ private final class Notices: ScannerOutput {
     @Test func takesTheBestWayAndSaysSoInOneLine() throws {
         try scanner.start()
         #expect(best.isRunning && !second.isRunning)
-        #expect(output.notices == [ScannerNotice(.info, "scanning by best (hears all)")])
+        #expect(
+            output.notices == [ScannerNotice(.info, "scanning by best (hears all), because the best way works here")])
     }
 
     @Test func takesTheNextWayAndSaysWhy() throws {

@@ -141,6 +141,43 @@ private struct Bench {
         #expect(bench.advice.contains(.reset(because: "the controller hangs: it answers no command")))
     }
 
+    @Test func asksTheControllerAtOnceWhenTheOnlySteadyBeaconFallsSilent() {
+        var bench = Bench([.milliseconds(1000)])
+        bench.play(.seconds(60))
+        bench.advertisers = []
+        bench.play(.seconds(8))
+        #expect(bench.advice == [.probe])
+        bench.play(.seconds(10))
+        #expect(bench.advice == [.probe], "a controller that answered is left alone for a while")
+    }
+
+    @Test func doesNotAskForEachPauseOfASlowBeacon() {
+        var bench = Bench([.milliseconds(8000)])
+        bench.play(.seconds(600))
+        #expect(bench.advice.isEmpty)
+    }
+
+    @Test func doubtsAControllerWhoseAnswerIsLate() {
+        var health = ScanHealth()
+        var now = MonotonicInstant.zero
+        health.scanStarted(at: now)
+        let address = DeviceAddress(value: 1, isRandom: true)
+        for _ in 1...100 {
+            now = now.advanced(by: .milliseconds(100))
+            health.heard(AdvertisingReport(address: address, rssi: RSSI(reported: -65)), at: now)
+        }
+        for _ in 1...3 {
+            #expect(!health.isDoubtful)
+            now = now.advanced(by: .seconds(1))
+            _ = health.tick(at: now)
+        }
+        now = now.advanced(by: .seconds(1))
+        _ = health.tick(at: now)
+        #expect(health.isDoubtful)
+        #expect(health.probeAnswered(at: now) == nil)
+        #expect(!health.isDoubtful)
+    }
+
     @Test func resetsAControllerThatStaysDeadLessAndLessOften() {
         var bench = Bench([.milliseconds(100), .milliseconds(200)])
         bench.play(.seconds(60))
