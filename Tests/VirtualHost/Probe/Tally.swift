@@ -4,9 +4,13 @@ import Scanning
 
 /// Writes down what a scanner says, one line each, for scenarios to read.
 final class Tally: ScannerOutput {
+    /// After a longer silence of all beacons together, the first report gets a line.
+    private static let silenceWorthALine = Duration.milliseconds(500)
+
     private let host: PollHost
     private var malformed = MalformedCounters()
     private var lastHeard: [BeaconID: MonotonicInstant] = [:]
+    private var lastReport = MonotonicInstant.zero
     private var longestGap = Duration.zero
     private var listening: Set<Receiver> = []
     private var longestPause = Duration.zero
@@ -29,6 +33,9 @@ final class Tally: ScannerOutput {
         reports += 1
         if let last = lastHeard[beacon.id] { longestGap = max(longestGap, last.duration(to: instant)) }
         lastHeard[beacon.id] = instant
+        let silence = lastReport.duration(to: instant)
+        if silence > Self.silenceWorthALine { line("again gap_ms=\(silence.nanoseconds / 1_000_000)") }
+        lastReport = instant
     }
 
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
@@ -58,7 +65,7 @@ final class Tally: ScannerOutput {
         for adapter in adapters {
             line(
                 """
-                adapter \(adapter.name) reports=\(adapter.reports) malformed=\(adapter.malformed.total) \
+                adapter \(adapter.name) reports=\(adapter.reports) malformed=\(kinds(adapter.malformed)) \
                 lost=\(adapter.lost) restarts=\(adapter.restarts) duty=\(adapter.duty ?? -1)
                 """)
         }
@@ -69,9 +76,15 @@ final class Tally: ScannerOutput {
             """
             total reports=\(reports) others=\(others) beacons=\(lastHeard.count) \
             gap_ms=\(longestGap.nanoseconds / 1_000_000) pause_ms=\(longestPause.nanoseconds / 1_000_000) \
-            malformed=\(adapters.reduce(malformed.total) { $0 + $1.malformed.total }) \
+            malformed=\(kinds(malformed)) \
             lost=\(adapters.reduce(0) { $0 + $1.lost }) cpu_ms=\(cpu)
             """)
+    }
+
+    /// The number, and in brackets what it is made of.
+    private func kinds(_ counters: MalformedCounters) -> String {
+        let met = MalformedKind.allCases.filter { counters[$0] > 0 }.map { "\($0.name):\(counters[$0])" }
+        return "\(counters.total)[\(met.joined(separator: ","))]"
     }
 
     private func milliseconds(_ time: timeval) -> Int { time.tv_sec * 1000 + Int(time.tv_usec) / 1000 }

@@ -14,7 +14,7 @@ wait_for() {
     _end=$(($(uptime_ms) + $1 * 1000)); shift
     until "$@" >/dev/null 2>&1; do
         [ "$(uptime_ms)" -lt $_end ] || return 1
-        sleep 0.05
+        sleep 0.2
     done
 }
 uptime_ms() { read -r _up _ </proc/uptime; echo $((${_up%.*} * 1000 + 1${_up#*.} * 10 - 1000)); }
@@ -37,6 +37,15 @@ bluetoothd_on() {
     within 10 "bluetoothd answers" busctl call org.bluez / org.freedesktop.DBus.Peer Ping
 }
 bluetoothd_killed() { kill -9 "$BLUETOOTHD"; wait "$BLUETOOTHD" 2>/dev/null; say "bluetoothd killed"; }
+bluetoothd_off() { kill "$BLUETOOTHD"; wait "$BLUETOOTHD" 2>/dev/null; say "bluetoothd ended"; }
+# adapter_is_on: as bluetoothd sees it. What is asked of it before comes to nothing.
+adapter_is_on() {
+    busctl get-property org.bluez "/org/bluez/${1:-hci0}" org.bluez.Adapter1 Powered | grep -q true
+}
+# discovery SECONDS: somebody else's, by bluetoothctl
+discovery() {
+    (echo "scan on"; sleep "$1"; echo "scan off"; sleep 1; echo quit) | bluetoothctl >>/out/bluetoothctl 2>&1
+}
 broker_on() {
     printf 'listener 1883 127.0.0.1\nallow_anonymous true\n' >/run/mosquitto.conf
     mosquitto -c /run/mosquitto.conf >/out/mosquitto.log 2>&1 &
@@ -106,5 +115,39 @@ expect_share_of() {
 }
 # is_listening ADAPTER on|off: what the probe said last
 is_listening() { grep " listening $1 " /out/probe | tail -n 1 | grep -q " listening $1 $2 "; }
+# resumes SECONDS SINCE WHAT: reports came within so many seconds of the moment SINCE (of uptime_ms)
+resumes() { _since=$2; within "$1" "$3, $1 s after it could" heard_since "$2"; }
+# The first report after a silence has a line of its own; a second's line counts the reports of the second before it.
+heard_since() {
+    awk -v since="$1" '$2 == "again" && $1 >= since { yes = 1 }
+        $2 == "second" && $1 - 1000 >= since && $3 != "reports=0" { yes = 1 }
+        END { exit !yes }' /out/probe
+}
 # For a probe that ends by itself.
 probe_ends() { wait "$PROBE_PID"; PROBE_STATUS=$?; cat /out/probe.errors; }
+
+# ---- the gateway itself ----
+
+# gateway_on SCANNER LEAVE-AFTER: one region, the first of the two beacons
+gateway_on() {
+    mkdir -p /run/state
+    cat >/run/config.json <<X
+{
+    "_type": "configuration", "tid": "RM", "host": "127.0.0.1", "pubTopicBase": "owntracks/test/room",
+    "scanner": "$1", "leaveAfter": $2, "http": ${GATEWAY_HTTP:-null},
+    "waypoints": [{ "_type": "waypoint", "desc": "Key:$UUID:10053:4097", "lat": 0, "lon": 0, "rad": 0, "tst": 1 }]
+}
+X
+    chmod 600 /run/config.json
+    [ -z "${PROBE_AS:-}" ] || chown -R nobody /run/config.json /run/state
+    ${PROBE_AS:-} "$GATEWAY" --config /run/config.json --state-dir /run/state run >>/out/gateway 2>&1 &
+    GATEWAY_PID=$!
+}
+gateway_off() {
+    kill "$GATEWAY_PID"
+    wait "$GATEWAY_PID"
+    expect "the gateway ends cleanly" [ $? = 0 ]
+}
+# events enter|leave: how many have come out
+events() { grep -c "\"event\":\"$1\"" /out/messages; }
+happened() { [ "$(events "$1")" -ge "$2" ]; }

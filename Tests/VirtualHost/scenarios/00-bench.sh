@@ -6,7 +6,7 @@ bus_on
 bluetoothd_on
 controller_on first
 two_beacons first
-within 20 "the adapter is on" sh -c "busctl get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered | grep -q true"
+within 20 "the adapter is on" adapter_is_on
 before=$(stat_of first sent)
 "$TOOLS/count" mgmt 0 5 >/out/counted
 after=$(stat_of first sent)

@@ -1,6 +1,9 @@
 # 2,000 reports a second from 200 addresses for 30 s: none lost, by mgmt beside bluetoothd and by hci alone.
 # 3,000 a second: what is lost is counted.
 # kernels: uml qemu
+# time: real
+# alone: it measures whether reading keeps up
+# not quick: two minutes
 . "$BENCH/guest/lib.sh"
 
 # flood RATE SECONDS

@@ -6,7 +6,8 @@ bus_on
 bluetoothd_on
 controller_on first
 two_beacons first
-(echo "scan on"; sleep 12; echo "scan off"; sleep 1; echo quit) | bluetoothctl >/out/bluetoothctl 2>&1 &
+within 20 "the adapter is on" adapter_is_on
+discovery 12 &
 within 10 "bluetoothd scans" is_scanning first
 probe_on hci
 within 5 "hci refuses" probe_says 'notice warning hci0: another program scans on this adapter'
