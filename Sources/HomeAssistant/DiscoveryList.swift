@@ -154,9 +154,11 @@ struct DiscoveryList {
             "binary_sensor", "\(object)_occupancy", device,
             [
                 "name": .string(name), "device_class": "occupancy", "state_topic": state,
-                "value_template": "{{ 'ON' if value_json.state == 'inside' else 'OFF' }}",
+                // A region that goes has its state emptied, often before Home Assistant has let go of it.
+                "value_template": "{{ 'ON' if value_json is defined and value_json.state == 'inside' else 'OFF' }}",
                 "json_attributes_topic": state,
-                "json_attributes_template": "{{ {'since': value_json.since} | tojson }}",
+                "json_attributes_template":
+                    "{{ ({'since': value_json.since} if value_json is defined else {}) | tojson }}",
                 "availability": availability(settings.device),
             ])
         add(

@@ -45,12 +45,18 @@ package struct HomeAssistantFeed: Sendable {
     /// Signals change with every packet; a home needs them now and then.
     package static let signalPeriod: Duration = .seconds(30)
     package static let gatewayPeriod: Duration = .seconds(60)
+    /// What Home Assistant gets to let go of an entity.
+    package static let removalDelay: Duration = .seconds(4)
+    /// An older signal says nothing of now.
+    static let signalLife: Duration = .seconds(30)
 
     private let settings: Settings
     private var announced: [String: String] = [:]
     private var states: [String: String] = [:]
     private var sentAt: [String: MonotonicInstant] = [:]
     private var isStale = true
+    /// States whose descriptions are gone, and since when.
+    private var retired: [String: MonotonicInstant] = [:]
     /// What of the gateway's own state is told at once.
     private var health: [String] = []
     /// Whether messages waited when the gateway's state was told last.
@@ -123,16 +129,15 @@ package struct HomeAssistantFeed: Sendable {
 
     /// What has to be published for Home Assistant to know the state of now.
     package mutating func update(_ snapshot: StatusSnapshot) -> [HomeAssistantMessage] {
-        if isStale {
-            // Descriptions that were heard from the broker stay known, so that what is gone is removed.
-            announced = announced.mapValues { _ in "" }
-            (states, sentAt, isStale) = ([:], [:], false)
-        }
+        let tellsAll = isStale
+        // Descriptions that were heard from the broker stay known, so that what is gone is removed.
+        if isStale { (states, sentAt, isStale) = ([:], [:], false) }
         let wanted = DiscoveryList(snapshot, settings: settings).messages
-        var messages = wanted.filter { announced[$0.topic] != $0.payload }
+        var messages = wanted.filter { tellsAll || announced[$0.topic] != $0.payload }
         let topics = Set(wanted.map(\.topic))
-        messages += announced.keys.filter { !topics.contains($0) }.sorted()
-            .map { HomeAssistantMessage(topic: $0, payload: "") }
+        let gone = announced.filter { !topics.contains($0.key) }
+        messages += gone.keys.sorted().map { HomeAssistantMessage(topic: $0, payload: "") }
+        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:))), at: snapshot.now)
         announced = Dictionary(wanted.map { ($0.topic, $0.payload) }) { first, _ in first }
         // States come behind the descriptions: Home Assistant must have subscribed when they arrive.
         var current: Set<String> = []
@@ -155,15 +160,43 @@ package struct HomeAssistantFeed: Sendable {
             send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
             for region in tracker.regions.prefix(Self.regionLimit) {
                 let topic = Self.signalTopic(tracker, rid: region.rid)
-                let isNews = states[topic].map { $0.contains("\"seen\":null") } ?? true
+                guard region.lastHeard != nil, snapshot.wallClock.isKnown else {
+                    // What an earlier life kept at the broker is still the latest. And a point in time that is
+                    // null makes Home Assistant complain.
+                    current.insert(topic)
+                    if states[topic] == nil { states[topic] = "" }
+                    continue
+                }
+                let isNews = states[topic]?.isEmpty ?? true
                 send(topic, region.signalState(snapshot), every: isNews ? nil : Self.signalPeriod)
             }
         }
-        for topic in states.keys.filter({ !current.contains($0) }).sorted() {
-            messages.append(HomeAssistantMessage(topic: topic, payload: ""))
+        retire(states.keys.filter { !current.contains($0) }, at: snapshot.now)
+        return messages + removals(except: current, at: snapshot.now)
+    }
+
+    /// The signal that a description of an earlier life points to.
+    private static func signalTopic(describedBy payload: String) -> String? {
+        guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
+            topic.hasPrefix("ibeacon-gateway/"), topic.contains("/signal/")
+        else { return nil }
+        return topic
+    }
+
+    private mutating func retire(_ topics: some Sequence<String>, at now: MonotonicInstant) {
+        for topic in topics {
             (states[topic], sentAt[topic]) = (nil, nil)
+            retired[topic] = now
         }
-        return messages
+    }
+
+    /// Empties states some time after their descriptions went: Home Assistant, which still listened, would
+    /// complain of them.
+    private mutating func removals(except current: Set<String>, at now: MonotonicInstant) -> [HomeAssistantMessage] {
+        retired = retired.filter { !current.contains($0.key) }
+        let due = retired.filter { $0.value.duration(to: now) >= Self.removalDelay }.keys.sorted()
+        for topic in due { retired[topic] = nil }
+        return due.map { HomeAssistantMessage(topic: $0, payload: "") }
     }
 
     fileprivate static func modeName(_ mode: Int) -> String {
@@ -210,9 +243,10 @@ extension StatusSnapshot.TrackerState {
 
 extension StatusSnapshot.RegionState {
     fileprivate func signalState(_ snapshot: StatusSnapshot) -> JSONValue {
-        [
-            "rssi": rssi.map { .integer(Int64($0.dBm)) } ?? .null,
-            "distance": distance.map { .number(($0 * 10).rounded() / 10) } ?? .null,
+        let isFresh = lastHeard.map { $0.duration(to: snapshot.now) <= HomeAssistantFeed.signalLife } ?? false
+        return [
+            "rssi": isFresh ? rssi.map { .integer(Int64($0.dBm)) } ?? .null : .null,
+            "distance": isFresh ? distance.map { .plain(($0 * 10).rounded() / 10) } ?? .null : .null,
             "beacon": beacon.map { .string("\($0)") } ?? .null, "seen": snapshot.timestamp(lastHeard),
         ]
     }

@@ -91,7 +91,10 @@ struct HomeAssistantFeedTests {
     mutating func removals() {
         let first = feed.update(snapshot([("b4b412", "Kitchen", false)]))
         let gone = feed.update(snapshot([], seconds: 1)).filter(\.isRemoval)
-        #expect(gone.count == 6, "five entities and the signal")
+        #expect(gone.count == 5 && gone.allSatisfy { $0.topic.hasSuffix("/config") })
+        let signal = ["ibeacon-gateway/anna/signal/b4b412"]
+        #expect(feed.update(snapshot([], seconds: 4)).isEmpty)
+        #expect(feed.update(snapshot([], seconds: 6)).map(\.topic) == signal, "when Home Assistant has let go of it")
 
         var restarted = HomeAssistantFeed(Self.settings)
         for message in first {
@@ -100,6 +103,7 @@ struct HomeAssistantFeedTests {
         }
         let removals = restarted.update(snapshot([])).filter(\.isRemoval)
         #expect(removals.count == 5 && removals.allSatisfy { $0.topic.contains("b4b412") })
+        #expect(restarted.update(snapshot([], seconds: 5)).map(\.topic) == signal)
     }
 
     @Test("All is told again at Home Assistant's birth and at a new connection")
