@@ -67,8 +67,13 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         settle(after: gap)
         // Wraps to where every rule for young links is long past.
         gaps = gaps == .max ? 1 << 15 : gaps + 1
-        // Counts move slowly: between their changes the old hold stands, which spares most of the work.
-        if missing > 0 || gaps < 32 || gaps & 15 == 0 || unsettled > 0 { decide(duty: duty) }
+        // One gap moves the counts little: the old answer stands until some have come or an unusual one
+        // has, which spares most of the work.
+        if missing > 2 || gaps < 32 || gaps & 15 == 0 || unsettled > 0 {
+            decide(duty: duty)
+        } else if missing > 0 {
+            bound(duty: duty)
+        }
     }
 
     /// Works the hold out anew, after the scan duty changed.
@@ -82,10 +87,15 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
             hearing: min(1, duty / learnedDuty))
         // A fifth of an interval is room for the random delay of 0–10 ms and a wrong estimate of the interval.
         believable = (Float(statistics.patience(odds, limit: limit)) + 0.2) * interval
+        bound(duty: duty)
+    }
+
+    /// Holds the silence that is believable within floors and caps.
+    private mutating func bound(duty: Float) {
         var seconds = max(believable, PresenceTiming.recentGapFactor * longestRecentGap, PresenceTiming.floorSeconds)
         if interval <= PresenceTiming.quickIntervalSeconds { seconds = max(seconds, PresenceTiming.quickHoldSeconds) }
         if unsettled > 0 { seconds = max(seconds, PresenceTiming.unknownRhythmSeconds) }
-        hold = min(seconds, cap)
+        hold = min(seconds, PresenceTiming.capSeconds / duty)
     }
 
     /// A silence that the statistics had ruled out, and yet the beacon is back, refutes them: what was learned
