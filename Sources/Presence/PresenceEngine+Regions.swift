@@ -30,6 +30,7 @@ extension PresenceEngine {
         hasThresholds = new.contains { $0.enterRSSI != nil || $0.leaveRSSI != nil }
         insideCount = Array(repeating: 0, count: new.count)
         memberships = []
+        mayMakeRoom = true
         for place in tracked.indices { rebuildMemberships(of: place, from: before, moved: moved) }
         expire(at: now, &effects)
     }

@@ -41,6 +41,8 @@ package struct PresenceEngine: Sendable {
     var index = RegionIndex([])
     /// Whether thresholds matter at all.
     var hasThresholds = false
+    /// Whether a beacon may have gone since room was last made for others.
+    var mayMakeRoom = true
     /// No deadline lies before this; `.max`: nothing is pending.
     private var earliest: Int64 = .max
 
@@ -159,8 +161,10 @@ package struct PresenceEngine: Sendable {
         guard memberships.count > first else { return nil }
         if tracked.count >= PresenceTiming.mostBeacons {
             memberships.removeLast(memberships.count - Int(first))
-            forgetAbsent()
-            guard tracked.count < PresenceTiming.mostBeacons else {
+            // Making room looks at all beacons: not again for each invented identity while none of them left.
+            if mayMakeRoom { forgetAbsent() }
+            mayMakeRoom = tracked.count < PresenceTiming.mostBeacons
+            guard mayMakeRoom else {
                 droppedSightings += 1
                 return nil
             }
@@ -196,6 +200,7 @@ package struct PresenceEngine: Sendable {
         let region = Int(memberships[position].region)
         memberships[position].set(near: false)
         tracked[place].nearCount -= 1
+        mayMakeRoom = true
         insideCount[region] -= 1
         if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
     }
