@@ -1,0 +1,67 @@
+import Glibc
+import OwnTracks
+import TestSupport
+
+/// A consumer of transitions as consumers should be: it remembers what it has had, and takes no notice of what
+/// comes again byte for byte.
+final class TransitionLog {
+    private let process: ChildProcess
+    private let directory: TemporaryDirectory
+    private let descriptor: CInt
+    private var rest: [UInt8] = []
+    private var seen: Set<String> = []
+    /// How often something came again.
+    private(set) var repeats = 0
+    /// `enter` and `leave` of each region, by its name, in the order of their arrival.
+    private(set) var events: [String: [String]] = [:]
+    /// Times of each region, by its name.
+    private(set) var times: [String: [Int64]] = [:]
+    /// What is no transition.
+    private(set) var strange: [String] = []
+
+    /// It listens when this returns.
+    init(_ broker: MosquittoBroker, topic: String = "owntracks/+/+/event") throws {
+        directory = try TemporaryDirectory()
+        let name = "log-\(UInt32.random(in: 0...UInt32.max))"
+        // A session that the broker keeps, so that nothing is missed while the broker is away.
+        process = try ChildProcess(
+            "mosquitto_sub",
+            [
+                "-h", "127.0.0.1", "-p", String(broker.port), "-t", topic, "-q", "1", "-i", name, "-c", "-F", "%p",
+            ],
+            output: directory.file("lines"))
+        descriptor = open(directory.file("lines"), O_RDONLY | O_CLOEXEC)
+        guard eventually(within: .seconds(10), { broker.log.contains("Sending SUBACK to \(name)") }) else {
+            throw SupportError("mosquitto_sub does not get through")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    var count: Int { events.values.reduce(0) { $0 + $1.count } }
+
+    /// Reads what has come since the last time.
+    func read() {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            rest += buffer[..<count]
+        }
+        guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return }
+        for line in rest[..<end].split(separator: UInt8(ascii: "\n")) { take(String(decoding: line, as: UTF8.self)) }
+        rest.removeSubrange(...end)
+    }
+
+    private func take(_ line: String) {
+        guard seen.insert(line).inserted else {
+            repeats += 1
+            return
+        }
+        guard let json = try? JSONValue(parsing: Array(line.utf8)), let event = json["event"]?.string,
+            let name = json["desc"]?.string, case .integer(let time)? = json["tst"]
+        else { return strange.append(line) }
+        events[name, default: []].append(event)
+        times[name, default: []].append(time)
+    }
+}
