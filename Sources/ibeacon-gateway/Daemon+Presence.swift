@@ -28,9 +28,9 @@ extension Daemon {
     private static let checkpointInterval: Duration = .seconds(60)
     /// Between two inputs that are closer than this, no suspend that matters has room.
     private static let shortestAbsence: Duration = .milliseconds(200)
-    /// A timer that fires so late means that this program did not run: it was stopped, or the machine is far too
-    /// busy. Reports were not taken in either.
-    private static let toleratedLateness: Duration = .seconds(1)
+    /// Somebody was to leave, and is asked for this much later: then this program did not run in between. It was
+    /// stopped, the machine is too busy, or the disk held it up; and reports were not taken in either.
+    private static let toleratedLateness: Duration = .milliseconds(20)
 
     /// Who is where, as the store keeps it.
     func presenceRecord(at now: MonotonicInstant) -> PresenceRecord {
@@ -104,9 +104,13 @@ extension Daemon {
         var absence = suspended - keeping.suspended
         keeping.suspended = suspended
         // The time since the last input is more than the absence, and errs to the side of patience.
-        if let armedDeadline, armedDeadline.duration(to: now) > Self.toleratedLateness { absence = gap }
+        if let due = gateway.nextDeadline, due.duration(to: now) > Self.toleratedLateness {
+            absence = max(absence, gap)
+        }
         guard absence >= Self.shortestAbsence else { return }
-        log.notice("nobody listened for \(decimal(absence)) s: the machine slept, or this program was stopped")
+        log.once(
+            "absence", absence < .seconds(5) ? .info : .notice,
+            "nobody listened for \(decimal(absence)) s: the machine slept, or this program did not run")
         perform(gateway.handle(.slept(absence), at: now))
     }
 }

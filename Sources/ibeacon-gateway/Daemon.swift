@@ -49,7 +49,7 @@ final class Daemon {
     private var brokerWaker: WakerWatch?
     private var availabilityWaker: WakerWatch?
     private var deadlineTimer: LoopTimer?
-    private(set) var armedDeadline: MonotonicInstant?
+    private var armedDeadline: MonotonicInstant?
     private var clockWatch: WallClockWatch?
     private var clockTimer: LoopTimer?
     private var signals: [SignalWatch] = []
@@ -69,7 +69,6 @@ final class Daemon {
         try watchSignals()
         try watchClock()
         deadlineTimer = try loop.timer { [unowned self] now in
-            noteAbsence(at: now)
             armedDeadline = nil
             take(.tick, at: now)
         }

@@ -33,17 +33,21 @@ final class GatewayProcess {
     /// - Parameters:
     ///   - members: of the configuration, JSON5 without the outer braces.
     ///   - device: `deviceId`.
-    init(_ members: String, port: UInt16, device: String = "hall", in directory: TemporaryDirectory? = nil) throws {
+    ///   - http: `http`
+    init(
+        _ members: String, port: UInt16, device: String = "hall", http: String = "null",
+        in directory: TemporaryDirectory? = nil
+    ) throws {
         self.device = device
         self.directory = try directory ?? TemporaryDirectory()
-        try configure(members, port: port)
+        try configure(members, port: port, http: http)
     }
 
-    func configure(_ members: String, port: UInt16) throws {
+    func configure(_ members: String, port: UInt16, host: String = "127.0.0.1", http: String = "null") throws {
         try directory.write(
             """
-            {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane", deviceId: "\(device)", tid: "jh",
-             http: null, \(members)}
+            {_type: "configuration", host: "\(host)", port: \(port), username: "jane", deviceId: "\(device)", tid: "jh",
+             http: \(http), \(members)}
             """, to: "config.json")
     }
 
@@ -75,6 +79,17 @@ final class GatewayProcess {
         guard let process, let status = try? run("cat", ["/proc/\(process.pid)/status"]) else { return 0 }
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+
+    /// Processor time of all its threads so far; zero if it does not run.
+    var processorTime: Duration {
+        guard let process,
+            let text = try? run("sh", ["-c", "cat /proc/\(process.pid)/task/*/schedstat"])
+        else { return .zero }
+        let nanoseconds = text.split(separator: "\n").compactMap {
+            $0.split(separator: " ").first.flatMap { Int64($0) }
+        }
+        return .nanoseconds(nanoseconds.reduce(0, +))
     }
 
     var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }

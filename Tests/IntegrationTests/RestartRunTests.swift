@@ -69,6 +69,22 @@ import Testing
         #expect(gateway.stop() == 0)
     }
 
+    @Test func `A machine that is too busy now and then makes nobody leave`() throws {
+        let gateway = try GatewayProcess(Self.members, port: 0)
+        try air(gateway) { $0.advertise(7, from: 0, to: 120, every: 0.2) }
+        try gateway.start()
+        #expect(gateway.says("entered Ada"), "\(gateway.log)")
+        // About the 2 s of leaveAfter, so that some end just before the leave is due and some just after.
+        for milliseconds in stride(from: 1500, through: 2400, by: 100) {
+            gateway.process?.send(SIGSTOP)
+            usleep(UInt32(milliseconds) * 1000)
+            gateway.process?.send(SIGCONT)
+            usleep(500_000)
+        }
+        #expect(!gateway.log.contains("left Ada"), "\(gateway.log)")
+        #expect(gateway.stop() == 0)
+    }
+
     @Test func `A second service on the same state ends and says why`() throws {
         let gateway = try GatewayProcess(Self.members, port: 0)
         try air(gateway) { $0.advertise(7, from: 0, to: 60) }

@@ -6,6 +6,8 @@ import TestSupport
 /// comes again byte for byte.
 final class TransitionLog {
     private let process: ChildProcess
+    private let broker: MosquittoBroker
+    private let name = "log-\(UInt32.random(in: 0...UInt32.max))"
     private let directory: TemporaryDirectory
     private let descriptor: CInt
     private var rest: [UInt8] = []
@@ -20,23 +22,33 @@ final class TransitionLog {
     private(set) var strange: [String] = []
 
     /// It listens when this returns.
-    init(_ broker: MosquittoBroker, topic: String = "owntracks/+/+/event") throws {
+    ///
+    /// - Parameters:
+    ///   - port: Another listener of the broker.
+    ///   - options: Of mosquitto_sub.
+    init(
+        _ broker: MosquittoBroker, port: UInt16? = nil, topic: String = "owntracks/+/+/event", options: [String] = []
+    ) throws {
+        self.broker = broker
         directory = try TemporaryDirectory()
-        let name = "log-\(UInt32.random(in: 0...UInt32.max))"
         // A session that the broker keeps, so that nothing is missed while the broker is away.
         process = try ChildProcess(
             "mosquitto_sub",
             [
-                "-h", "127.0.0.1", "-p", String(broker.port), "-t", topic, "-q", "1", "-i", name, "-c", "-F", "%p",
-            ],
+                "-h", "127.0.0.1", "-p", String(port ?? broker.port), "-t", topic, "-q", "1", "-i", name, "-c", "-F",
+                "%p",
+            ] + options,
             output: directory.file("lines"))
         descriptor = open(directory.file("lines"), O_RDONLY | O_CLOEXEC)
-        guard eventually(within: .seconds(10), { broker.log.contains("Sending SUBACK to \(name)") }) else {
+        guard eventually(within: .seconds(10), { subscriptions > 0 }) else {
             throw SupportError("mosquitto_sub does not get through")
         }
     }
 
     deinit { close(descriptor) }
+
+    /// How often it has subscribed. It does so anew when a broker has forgotten it.
+    var subscriptions: Int { broker.log.split(separator: "\n").count { $0.contains("Sending SUBACK to \(name)") } }
 
     var count: Int { events.values.reduce(0) { $0 + $1.count } }
 
