@@ -43,6 +43,7 @@ let package = Package(
         pure("OwnTracks", ["Beacon", "Regions"]),
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
         pure("HomeAssistant", ["Beacon", "Gateway", "OwnTracks"]),
+        pure("ServiceDiscovery"),
 
         adapter("Scanning", ["Beacon"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
@@ -68,7 +69,7 @@ let package = Package(
             dependencies: [
                 "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "KernelScanning", "BlueZScanning",
                 "Messaging", "Encryption", "Storage", "StatusPage",
-                "HomeAssistant", "Runtime", "CGetopt",
+                "HomeAssistant", "Runtime", "ServiceDiscovery", "CGetopt",
             ],
             swiftSettings: settings),
 
@@ -83,6 +84,7 @@ let package = Package(
         tests("EncryptionTests", ["Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Messaging", "OwnTracks"]),
         tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
+        tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
         tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],

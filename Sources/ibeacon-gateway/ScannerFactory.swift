@@ -29,7 +29,7 @@ extension Settings {
 }
 
 extension Configuration {
-    fileprivate var adapterSelection: AdapterSelection {
+    var adapterSelection: AdapterSelection {
         guard !adapters.isEmpty else { return .all }
         return .anyOf(
             adapters.map { adapter in

@@ -12,13 +12,19 @@ package final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - program: a name sought on the PATH, or a path.
     ///   - output: a file for standard output and standard error.
-    package init(_ program: String, _ arguments: [String], output: String) throws {
+    ///   - terminal: a pseudo-terminal that stands in for all three.
+    package init(_ program: String, _ arguments: [String], output: String, terminal: String? = nil) throws {
         self.output = output
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_CREAT | O_WRONLY | O_APPEND, 0o600)
+        if let terminal {
+            posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, output, O_CREAT | O_WRONLY | O_APPEND, 0o600)
+        }
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
         // The test runner's threads block signals; the child must not inherit that.
         var attributes = posix_spawnattr_t()

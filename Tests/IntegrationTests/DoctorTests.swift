@@ -1,0 +1,141 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What `doctor` says of real brokers and of files as people have them.
+@Suite struct DoctorTests {
+    private static let kitchen = #"""
+        {_type: "waypoint", tst: 1600000000, rid: "k", desc: "Kitchen:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"}
+        """#
+    private static let recording = "scanner: {capture: \"\(GatewayProcess.fixtures)/demo.btsnoop\"}"
+    private static let sound = "\(recording), waypoints: [\(kitchen)]"
+
+    private struct Verdict {
+        let code: Int32
+        let text: String
+
+        func says(_ words: String...) -> Bool { words.allSatisfy { text.contains($0) } }
+        /// Lines that begin with BAD.
+        var bad: [Substring] { text.split(separator: "\n").filter { $0.hasPrefix("BAD") } }
+    }
+
+    private static func examine(_ gateway: GatewayProcess, _ options: String...) throws -> Verdict {
+        let output = gateway.directory.file("doctor")
+        let process = try ChildProcess(
+            try GatewayProcess.program, gateway.arguments + ["doctor"] + options, output: output)
+        let code = process.wait()
+        return Verdict(code: code, text: String(decoding: try gateway.directory.read("doctor"), as: UTF8.self))
+    }
+
+    private static func examine(_ members: String, port: UInt16, _ options: String...) throws -> Verdict {
+        try examine(try GatewayProcess(members, port: port), options.first ?? "--verbose")
+    }
+
+    @Test func `Where all is well, it says so and ends with 0`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let verdict = try Self.examine(Self.sound, port: broker.port)
+        #expect(verdict.code == 0, "\(verdict.text)")
+        #expect(
+            verdict.says("all is well", "accepts connections", "connected as 'jane'", "cmd arrive", "one beacon region")
+        )
+    }
+
+    @Test func `A broker that does not run is named, with what to do`() throws {
+        let verdict = try Self.examine(Self.sound, port: try LoopbackPort.free())
+        #expect(verdict.code == 69)
+        #expect(verdict.says("Connection refused", "is a broker installed and running?", "one thing to mend"))
+    }
+
+    @Test func `A name without an address is told from a broker that does not answer`() throws {
+        let verdict = try Self.examine("\(Self.sound), host: \"broker.invalid\"", port: 1883)
+        #expect(verdict.bad.count == 1, "\(verdict.text)")
+        #expect(verdict.says("'broker.invalid' has no address", "check \"host\""))
+    }
+
+    @Test func `A wrong password is told from no login at all`() throws {
+        let directory = try TemporaryDirectory()
+        try run("mosquitto_passwd", ["-b", "-c", directory.file("passwords"), "jane", "right"])
+        let broker = try MosquittoBroker(
+            ["allow_anonymous false", "password_file \(directory.file("passwords"))"], in: directory)
+        defer { broker.stop() }
+        let wrong = try Self.examine("\(Self.sound), password: \"wrong\"", port: broker.port)
+        #expect(wrong.says("BAD  broker", "check \"username\" and the password"), "\(wrong.text)")
+        #expect(!wrong.text.contains("wrong\""))
+        let none = try Self.examine("\(Self.sound), auth: false", port: broker.port)
+        #expect(none.says("BAD  broker", "wants a login", "mosquitto_passwd"), "\(none.text)")
+        let right = try Self.examine("\(Self.sound), password: \"right\"", port: broker.port)
+        #expect(right.code == 0, "\(right.text)")
+    }
+
+    @Test func `Rights that are missing are found, to write and to read`() throws {
+        let directory = try TemporaryDirectory()
+        let access = try directory.write("user jane\ntopic write owntracks/jane/hall/cmd\n", to: "access")
+        let broker = try MosquittoBroker(["allow_anonymous true", "acl_file \(access)"], in: directory)
+        defer { broker.stop() }
+        let verdict = try Self.examine(Self.sound, port: broker.port)
+        #expect(verdict.code == 69)
+        #expect(
+            verdict.says(
+                "messages to owntracks/jane/hall/event are refused: the broker refuses it: not authorised",
+                "messages to owntracks/jane/hall are refused", "commands on owntracks/jane/hall/cmd do not arrive",
+                "topic readwrite owntracks/jane/hall/#"), "\(verdict.text)")
+        #expect(verdict.bad.count == 3)
+    }
+
+    @Test func `The access list that is advised is enough`() throws {
+        let directory = try TemporaryDirectory()
+        let access = try directory.write(
+            "user jane\ntopic readwrite owntracks/jane/hall/#\ntopic write ibeacon-gateway/hall/#\n", to: "access")
+        let broker = try MosquittoBroker(["allow_anonymous true", "acl_file \(access)"], in: directory)
+        defer { broker.stop() }
+        let verdict = try Self.examine(Self.sound, port: broker.port)
+        #expect(verdict.code == 0, "\(verdict.text)")
+    }
+
+    @Test func `TLS that is missing on one side is found on both`() throws {
+        let certificates = try Certificates()
+        let secure = try MosquittoBroker(MosquittoBroker.tls(try certificates.issue("broker")))
+        defer { secure.stop() }
+        let plain = try MosquittoBroker()
+        defer { plain.stop() }
+        let withoutTLS = try Self.examine(Self.sound, port: secure.port)
+        #expect(withoutTLS.says("BAD  broker", "\"tls\": true"), "\(withoutTLS.text)")
+        let withTLS = try Self.examine("\(Self.sound), tls: true", port: plain.port)
+        #expect(withTLS.says("BAD  broker"), "\(withTLS.text)")
+        let unknown = try Self.examine("\(Self.sound), tls: true", port: secure.port)
+        #expect(unknown.says("BAD  broker", "TLS failed", "\"caFile\""), "\(unknown.text)")
+        let known = try Self.examine(
+            "\(Self.sound), tls: true, caFile: \"\(certificates.authority)\"", port: secure.port)
+        #expect(known.code == 0, "\(known.text)")
+    }
+
+    @Test func `A gateway without regions and a recording that is not there are found`() throws {
+        let verdict = try Self.examine("scanner: {capture: \"nothing.btsnoop\"}, host: \"127.0.0.1\"", port: 0)
+        #expect(
+            verdict.says("nothing.btsnoop cannot be read", "no beacon region", "offline (port 0)"), "\(verdict.text)")
+        #expect(verdict.bad.count == 2)
+        #expect(verdict.says("2 things to mend"))
+    }
+
+    @Test func `A configuration with a mistake is the one finding`() throws {
+        let verdict = try Self.examine("hots: \"x\"", port: 0, "--json")
+        #expect(verdict.code == 69)
+        #expect(verdict.says(#""ok":false"#, #""about":"configuration""#, "host", #""cure":"#), "\(verdict.text)")
+    }
+
+    @Test func `It leaves a running gateway in peace`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "owntracks/+/+/event")
+        let gateway = try GatewayProcess(Self.sound, port: broker.port)
+        try gateway.start()
+        #expect(gateway.says("connected to"), "\(gateway.log)")
+        let verdict = try Self.examine(gateway)
+        #expect(verdict.code == 0, "\(verdict.text)")
+        #expect(gateway.stop() == 0)
+        #expect(!gateway.log.contains("refused"), "\(gateway.log)")
+        #expect(!gateway.log.contains("no broker"), "\(gateway.log)")
+        #expect(witness.lines.allSatisfy { $0.text.contains("\"_type\":\"lwt\"") || $0.text.contains("transition") })
+    }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The first ten minutes, against a real broker and with a recording for a radio.
+@Suite struct SetupTests {
+    private static let beacon = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"
+    private static let recording = ["--scanner", "\(GatewayProcess.fixtures)/demo.btsnoop", "--listen", "2"]
+
+    /// A machine that has no configuration yet.
+    private struct Machine {
+        let directory: TemporaryDirectory
+
+        init() throws { directory = try TemporaryDirectory() }
+
+        var arguments: [String] {
+            ["--config", directory.file("etc/config.json"), "--state-dir", directory.file("state")]
+        }
+
+        func setUp(_ options: [String]) throws -> (code: Int32, text: String) {
+            let process = try ChildProcess(
+                try GatewayProcess.program, arguments + ["setup"] + options, output: directory.file("said"))
+            let code = process.wait()
+            return (code, String(decoding: try directory.read("said"), as: UTF8.self))
+        }
+
+        func file(_ name: String) -> String {
+            String(decoding: (try? directory.read("etc/\(name)")) ?? [], as: UTF8.self)
+        }
+
+        func mode(_ name: String) -> mode_t {
+            var information = stat()
+            return stat(directory.file("etc/\(name)"), &information) == 0 ? information.st_mode & 0o777 : 0
+        }
+    }
+
+    @Test func `Without questions: from nothing to an enter at the broker`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "owntracks/+/+/event")
+        let machine = try Machine()
+        let (code, text) = try machine.setUp(
+            [
+                "--yes", "--host", "127.0.0.1", "--port", "\(broker.port)", "--room", "Living room", "--beacon",
+                "strongest",
+            ]
+                + ["--region", "Keys"] + Self.recording)
+        #expect(code == 0, "\(text)")
+        #expect(text.contains("Made the region Keys."))
+        #expect(text.contains("Who comes and goes is published on owntracks/user/living-room/event."))
+        let gateway = try ChildProcess(
+            try GatewayProcess.program, machine.arguments + ["run"], output: machine.directory.file("log"))
+        #expect(
+            eventually(within: .seconds(30)) {
+                witness.lines.contains {
+                    $0.topic == "owntracks/user/living-room/event" && $0.text.contains("\"Keys\"")
+                }
+            }, "\(String(decoding: (try? machine.directory.read("log")) ?? [], as: UTF8.self))")
+        gateway.send(SIGTERM)
+        #expect(gateway.wait() == 0)
+    }
+
+    @Test func `At a terminal: a login that the broker wants, the strongest beacon, a file for the password`() throws {
+        let directory = try TemporaryDirectory()
+        try run("mosquitto_passwd", ["-b", "-c", directory.file("passwords"), "jane", "top secret"])
+        let broker = try MosquittoBroker(
+            ["allow_anonymous false", "password_file \(directory.file("passwords"))"], in: directory)
+        defer { broker.stop() }
+        let machine = try Machine()
+        let person = try TerminalConversation(
+            try GatewayProcess.program, machine.arguments + ["setup", "--port", "\(broker.port)"] + Self.recording)
+        #expect(person.answer("MQTT broker", "127.0.0.1"), "\(person.screen)")
+        #expect(person.answer("Which room is this", "Hall"), "\(person.screen)")
+        #expect(person.answer("Tracker id, two characters [HA]", ""), "\(person.screen)")
+        #expect(person.answer("Try with a user name and password? [Y/n]", ""), "\(person.screen)")
+        #expect(person.answer("User name", "jane"), "\(person.screen)")
+        #expect(person.answer("Password", "top secret"), "\(person.screen)")
+        #expect(person.answer("Make a region of the strongest, \(Self.beacon)? [Y/n]", "maybe"), "\(person.screen)")
+        #expect(person.answer("Please answer y or n.", "y"), "\(person.screen)")
+        #expect(person.answer("Name of the first region [Beacon]", "Keys"), "\(person.screen)")
+        #expect(person.end() == 0, "\(person.screen)")
+        #expect(!person.screen.contains("top secret"))
+        #expect(machine.file("password") == "top secret\n")
+        #expect(!machine.file("config.json").contains("top secret"))
+        #expect(machine.file("config.json").contains("username: \"jane\""))
+        #expect(machine.mode("password") == 0o640)
+        #expect(machine.mode("config.json") == 0o640)
+        let regions = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
+        #expect(regions.contains("Keys"))
+    }
+
+    @Test func `A broker that cannot be used: nothing is written`() throws {
+        let machine = try Machine()
+        let port = try LoopbackPort.free()
+        let (code, text) = try machine.setUp(["--yes", "--host", "127.0.0.1", "--port", "\(port)", "--room", "Hall"])
+        #expect(code == 69)
+        #expect(text.contains("Connection refused") && text.contains("nothing was written"))
+        #expect(machine.file("config.json") == "")
+    }
+
+    @Test func `A configuration that is there stays, and with --force is kept beside the new one`() throws {
+        let machine = try Machine()
+        let options = ["--yes", "--no-test", "--host", "broker.lan", "--room"]
+        #expect(try machine.setUp(options + ["Hall"]).code == 0)
+        let first = machine.file("config.json")
+        #expect(first.contains("deviceId: \"hall\"") && first.contains("host: \"broker.lan\""))
+        let (code, text) = try machine.setUp(options + ["Kitchen"])
+        #expect(code == 73 && text.contains("--force"))
+        #expect(machine.file("config.json") == first)
+        #expect(try machine.setUp(options + ["Kitchen", "--force"]).code == 0)
+        #expect(machine.file("config.json.old") == first)
+        #expect(machine.file("config.json").contains("deviceId: \"kitchen\""))
+    }
+
+    @Test func `A password from a file is copied to one that only the service can read`() throws {
+        let machine = try Machine()
+        let secret = try machine.directory.write("hush\nsecond line\n", to: "secret")
+        let (code, text) = try machine.setUp(
+            [
+                "--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--username", "jane", "--password-file",
+                secret,
+            ])
+        #expect(code == 0, "\(text)")
+        #expect(machine.file("password") == "hush\n" && machine.mode("password") == 0o640)
+        #expect(!text.contains("hush") && !machine.file("config.json").contains("hush"))
+        #expect(try run(try GatewayProcess.program, machine.arguments + ["config", "check"]).contains("is valid"))
+    }
+
+    @Test(
+        arguments: [
+            (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
+            (["--beacon", "strongest"], 69, "nothing.btsnoop"),
+        ] as [([String], Int32, String)])
+    func `What does not fit is said, and nothing is written`(words: [String], code: Int32, text: String) throws {
+        let machine = try Machine()
+        let said = try machine.setUp(
+            ["--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--scanner", "nothing.btsnoop"] + words)
+        #expect(said.code == code, "\(said.text)")
+        #expect(said.text.contains(text), "\(said.text)")
+        #expect(machine.file("config.json") == "")
+    }
+
+    @Test func `Without a terminal and without --yes nobody is asked`() throws {
+        let (code, text) = try Machine().setUp([])
+        #expect(code == 64 && text.contains("--yes"))
+    }
+}
