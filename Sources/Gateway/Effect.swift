@@ -42,10 +42,13 @@ package struct LogEntry: Hashable, Sendable {
     /// Names the sort of line, for rate limits and for searching: `command-refused`.
     package let kind: String
     package let text: String
+    /// For searching where the log keeps fields: `IBEACON_REGION` and its value.
+    package let fields: [String: String]
 
-    package init(_ level: Level, _ kind: String, _ text: String) {
+    package init(_ level: Level, _ kind: String, _ text: String, fields: [String: String] = [:]) {
         self.level = level
         self.kind = kind
         self.text = text
+        self.fields = fields
     }
 }

@@ -49,7 +49,10 @@ extension Gateway {
         effects += state(of: region, tracker: record.key.tracker, at: now)
         let verb = record.isEnter ? "entered" : "left"
         effects.append(
-            .log(LogEntry(.notice, "transition", "\(verb) \(record.name) (\(region.rid)) by beacon \(record.beacon)")))
+            .log(
+                LogEntry(
+                    .notice, "transition", "\(verb) \(record.name) (\(region.rid)) by beacon \(record.beacon)",
+                    fields: record.fields(rid: region.rid, trackerID: tracker.configuration.trackerID))))
         effects.append(
             .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record.key, of: region, at: now))")))
     }
@@ -116,5 +119,18 @@ extension Gateway {
                 kind: kind, tracker: tracker, topic: topic, payload: payload.bytes,
                 qos: configuration.broker.qos, isRetained: isRetained, isEncrypted: isEncrypted,
                 unstamped: isTimeKnown ?? wallClock.isKnown ? nil : now))
+    }
+}
+
+extension TransitionRecord {
+    /// As the log keeps it beside the words.
+    fileprivate func fields(rid: String, trackerID: String) -> [String: String] {
+        var fields = [
+            "IBEACON_EVENT": isEnter ? "enter" : "leave", "IBEACON_REGION": name, "IBEACON_RID": rid,
+            "IBEACON_TRACKER": trackerID, "IBEACON_UUID": "\(beacon.uuid)", "IBEACON_MAJOR": "\(beacon.major)",
+            "IBEACON_MINOR": "\(beacon.minor)",
+        ]
+        if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
+        return fields
     }
 }

@@ -21,6 +21,8 @@ package final class Log: Sendable {
     package enum Style: Sendable, Equatable {
         /// `<N>text`: what the journal and syslog tools read from a pipe.
         case prefixed
+        /// To the journal itself, with fields.
+        case journal
         /// The text alone, for a person at a terminal; from a warning up with the word before it.
         case plain
     }
@@ -38,7 +40,8 @@ package final class Log: Sendable {
         limiter: LogLimiter = LogLimiter()
     ) {
         self.threshold = threshold
-        self.style = style ?? (isatty(descriptor) == 1 ? .plain : .prefixed)
+        self.style =
+            style ?? (isatty(descriptor) == 1 ? .plain : Journal.isBehind(descriptor) ? .journal : .prefixed)
         self.descriptor = descriptor
         self.limiter = Mutex(limiter)
     }
@@ -52,22 +55,33 @@ package final class Log: Sendable {
     package func info(_ text: @autoclosure () -> String) { write(.info, text) }
     package func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
 
+    /// Writes one line with fields, which only the journal keeps: `IBEACON_REGION` and the like.
+    package func write(_ priority: LogPriority, _ text: String, fields: [String: String]) {
+        write(priority, { text }, fields)
+    }
+
     /// Writes one line per kind and minute, with the number of those left out since the last one.
     ///
     /// - Parameter kind: what repeats, never made of outside data alone.
-    package func once(_ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String) {
+    package func once(
+        _ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String, fields: [String: String] = [:]
+    ) {
         guard priority <= threshold else { return }
         let now = Clocks.now()
         switch limiter.withLock({ $0.admit(kind, at: now) }) {
         case .suppress: break
-        case .write(suppressed: 0): write(priority, text)
-        case .write(let suppressed): write(priority) { "\(text()) (and \(suppressed) more like it before)" }
+        case .write(suppressed: 0): write(priority, text, fields)
+        case .write(let suppressed):
+            write(priority, { "\(text()) (and \(suppressed) more like it before)" }, fields)
         }
     }
 
-    private func write(_ priority: LogPriority, _ text: () -> String) {
+    private func write(_ priority: LogPriority, _ text: () -> String, _ fields: [String: String] = [:]) {
         guard priority <= threshold else { return }
-        let line = Array(Self.line(priority, text(), style: style).utf8)
+        let text = text()
+        // A journal that does not answer leaves the descriptor, which it reads too.
+        if style == .journal, Journal.send(Journal.entry(priority, Self.harmless(text), fields)) { return }
+        let line = Array(Self.line(priority, text, style: style).utf8)
         var offset = 0
         while offset < line.count {
             let written = line.withUnsafeBytes {
@@ -85,16 +99,22 @@ package final class Log: Sendable {
     static func line(_ priority: LogPriority, _ text: String, style: Style) -> String {
         var line =
             switch (style, priority) {
-            case (.prefixed, _): "<\(priority.rawValue)>"
+            case (.prefixed, _), (.journal, _): "<\(priority.rawValue)>"
             case (.plain, .error): "error: "
             case (.plain, .warning): "warning: "
             case (.plain, _): ""
             }
+        line += harmless(text)
+        line.append("\n")
+        return line
+    }
+
+    private static func harmless(_ text: String) -> String {
+        var line = ""
         for scalar in text.unicodeScalars {
             let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
             line.unicodeScalars.append(isControl ? " " : scalar)
         }
-        line.append("\n")
         return line
     }
 }

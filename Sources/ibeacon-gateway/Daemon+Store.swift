@@ -153,12 +153,13 @@ extension Daemon {
     func base(of tracker: Int) -> String { gateway.trackers[tracker].topics.base }
 
     private func write(_ entry: LogEntry) {
+        let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
         switch entry.level {
-        case .debug: log.debug(entry.text)
-        case .info: log.info(entry.text)
-        case .notice: log.notice(entry.text)
-        case .warning: log.once(entry.kind, .warning, entry.text)
-        case .error: log.once(entry.kind, .error, entry.text)
+        case .debug: log.write(.debug, entry.text, fields: fields)
+        case .info: log.write(.info, entry.text, fields: fields)
+        case .notice: log.write(.notice, entry.text, fields: fields)
+        case .warning: log.once(entry.kind, .warning, entry.text, fields: fields)
+        case .error: log.once(entry.kind, .error, entry.text, fields: fields)
         }
     }
 
