@@ -71,28 +71,53 @@ func droppedPackets(_ descriptor: CInt) -> UInt32 {
     return memory[8]
 }
 
-/// Memory that packets are received into, one at a time, for as long as the program runs.
+/// Memory that packets are received into, many with one call, for as long as the program runs.
 final class PacketBuffer {
     /// More than the longest packet of either channel that matters here; longer ones arrive cut.
-    private static let size = 4096
-    private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PacketBuffer.size)
+    private static let size = 2048
+    /// In a flood, one call of the system brings so many.
+    private static let most = 32
+    private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PacketBuffer.size * PacketBuffer.most)
+    private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: PacketBuffer.most)
+    private let headers = UnsafeMutableBufferPointer<received_packet>.allocate(capacity: PacketBuffer.most)
 
-    deinit { bytes.deallocate() }
+    init() {
+        for index in 0..<Self.most {
+            let place = bytes.baseAddress.map { UnsafeMutableRawPointer($0 + index * Self.size) }
+            vectors.initializeElement(at: index, to: iovec(iov_base: place, iov_len: Self.size))
+            var header = received_packet()
+            header.header.msg_iov = vectors.baseAddress.map { $0 + index }
+            header.header.msg_iovlen = 1
+            headers.initializeElement(at: index, to: header)
+        }
+    }
 
-    /// Receives what waits on the socket, at most `limit` packets so that others get their turn.
+    deinit {
+        bytes.deallocate()
+        vectors.deallocate()
+        headers.deallocate()
+    }
+
+    /// Receives what waits on the socket, at most `batches` times 32 packets so that others get their turn.
     ///
     /// - Parameter body: gets each packet; it lives only during the call. Returns false to stop, for example
-    ///   because the socket is gone.
+    ///   because the socket is gone; packets that have been received with this one are forgotten then.
     /// - Returns: what ended it, or nil if there is no more to receive for now.
-    func receive(from descriptor: CInt, limit: Int = 256, _ body: (Span<UInt8>) -> Bool) -> BluetoothSocket.Failure? {
-        for _ in 0..<limit {
-            let count = recv(descriptor, bytes.baseAddress, bytes.count, 0)
+    func receive(from descriptor: CInt, batches: Int = 8, _ body: (Span<UInt8>) -> Bool) -> BluetoothSocket.Failure? {
+        for _ in 0..<batches {
+            let count = receive_packets(descriptor, headers.baseAddress, CUnsignedInt(Self.most))
             guard count > 0 else {
                 let number = count < 0 ? errno : 0
                 guard number != EINTR else { continue }
                 return number == EAGAIN || number == 0 ? nil : BluetoothSocket.Failure(number: number)
             }
-            guard body(UnsafeBufferPointer(rebasing: bytes[..<count]).span) else { return nil }
+            for index in 0..<Int(count) {
+                let start = index * Self.size
+                let end = start + min(Int(headers[index].length), Self.size)
+                guard body(UnsafeBufferPointer(rebasing: bytes[start..<end]).span) else { return nil }
+            }
+            // Fewer than there is room for: the socket was empty. What has come since is told by the loop.
+            if count < Self.most { return nil }
         }
         return nil
     }

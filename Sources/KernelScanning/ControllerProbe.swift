@@ -50,7 +50,7 @@ final class ControllerProbe {
     private func read() {
         guard let socket else { return }
         var answered = false
-        _ = buffer.receive(from: socket.descriptor, limit: 32) { packet in
+        _ = buffer.receive(from: socket.descriptor, batches: 1) { packet in
             // Packet type, event code, length, number of commands, opcode.
             if packet.count >= 6, packet[1] == UInt8(EVT_CMD_COMPLETE), packet.littleEndian16(at: 4) == opcode {
                 answered = true

@@ -40,7 +40,7 @@ final class ManagementSocket {
     func supportedCommands() -> [UInt16] {
         guard send(.readSupportedCommands) == nil else { return [] }
         var commands: [UInt16] = []
-        _ = buffer.receive(from: socket.descriptor, limit: 16) { message in
+        _ = buffer.receive(from: socket.descriptor, batches: 1) { message in
             guard let header = ManagementHeader(message) else { return true }
             let parameters = message.extracting(ManagementHeader.length...)
             guard case .supportedCommands(let list) = ManagementEvent(code: header.code, parameters: parameters) else {

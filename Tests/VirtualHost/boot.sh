@@ -37,10 +37,10 @@ X
 boot_once() {
     case $kernel in
     uml)
-        timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro \
+        ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro \
             con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
     qemu)
-        timeout -k 5 "${LIMIT:-600}" qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max -smp 2 -m 1024 \
+        ${exec:-} timeout -k 5 "${LIMIT:-600}" qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max -smp 2 -m 1024 \
             -nodefaults -no-user-config -display none -no-reboot -serial stdio \
             -kernel "$boot/vmlinuz" -initrd "$boot/initrd.gz" \
             -fsdev local,id=root,path=/,readonly=on,security_model=none,multidevs=remap \

@@ -1,5 +1,5 @@
 # The bench itself: a bare counter hears what the controller sends, with bluetoothd running.
-# kernels: uml qemu
+# kernels: uml
 . "$BENCH/guest/lib.sh"
 
 bus_on
