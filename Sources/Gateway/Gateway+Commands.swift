@@ -94,7 +94,7 @@ extension Gateway {
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
         publish(
             .reply, of: tracker, on: trackers[tracker].topics.waypoints,
-            waypointsMessage(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
+            bytes: waypointsBytes(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
     }
 }
 

@@ -114,9 +114,18 @@ extension Gateway {
         _ kind: Message.Kind, of tracker: Int, on topic: String, _ payload: JSONValue,
         isRetained: Bool = false, isEncrypted: Bool = true, isTimeKnown: Bool? = nil, at now: MonotonicInstant
     ) -> Effect {
+        publish(
+            kind, of: tracker, on: topic, bytes: payload.bytes, isRetained: isRetained, isEncrypted: isEncrypted,
+            at: now)
+    }
+
+    func publish(
+        _ kind: Message.Kind, of tracker: Int, on topic: String, bytes: [UInt8],
+        isRetained: Bool = false, isEncrypted: Bool = true, at now: MonotonicInstant
+    ) -> Effect {
         .publish(
             Message(
-                kind: kind, tracker: tracker, topic: topic, payload: payload.bytes,
+                kind: kind, tracker: tracker, topic: topic, payload: bytes,
                 qos: configuration.broker.qos, isRetained: isRetained, isEncrypted: isEncrypted,
                 unstamped: isTimeKnown ?? wallClock.isKnown ? nil : now))
     }

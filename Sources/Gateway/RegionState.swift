@@ -39,6 +39,12 @@ package enum DeviceTopics {
     /// Any text as one level of a topic: what means something to MQTT is percent-encoded, as are `%`
     /// itself and control characters.
     package static func level(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            // 0xC2 begins the encoded control characters, among others.
+            byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "+")
+                && byte != UInt8(ascii: "#") && byte != UInt8(ascii: "%")
+        }
+        guard !isPlain else { return text }
         var level = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -72,6 +72,19 @@ extension JSONValue {
     /// RFC 8259, 7: the quote, the backslash and control characters must be escaped.
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
+        // Nearly always nothing is to be escaped, and all of it goes at once.
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard bytes.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+                return false
+            }
+            output.append(contentsOf: bytes)
+            return true
+        }
+        if isPlain != true { writeEscaping(text, to: &output) }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func writeEscaping(_ text: String, to output: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""): output += "\\\"".utf8
@@ -85,6 +98,5 @@ extension JSONValue {
             default: output.append(byte)
             }
         }
-        output.append(UInt8(ascii: "\""))
     }
 }

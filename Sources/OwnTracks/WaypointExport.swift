@@ -27,6 +27,17 @@ extension Region {
     }
 }
 
+/// The bytes of `waypointsMessage`, made one region after the other: of ten thousand regions the whole tree
+/// would take many times the memory of its text.
+package func waypointsBytes(_ regions: some Sequence<Region>, base: NumberBase = .auto) -> [UInt8] {
+    var bytes = Array(#"{"_type":"waypoints","waypoints":["#.utf8)
+    for (position, region) in regions.enumerated() {
+        if position > 0 { bytes.append(UInt8(ascii: ",")) }
+        bytes += region.waypoint(base: base).bytes
+    }
+    return bytes + "]}".utf8
+}
+
 /// The regions as the message on `/waypoints` and the content of an `.otrw` file, in their order.
 package func waypointsMessage(_ regions: some Sequence<Region>, base: NumberBase = .auto) -> JSONValue {
     ["_type": "waypoints", "waypoints": .array(regions.map { $0.waypoint(base: base) })]

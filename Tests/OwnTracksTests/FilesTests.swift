@@ -127,6 +127,7 @@ import Testing
         #expect(reading.problems == [])
         let set = RegionSet.reading(reading)
         let exported = waypointsMessage(set.regions, base: base).text
+        #expect(waypointsBytes(set.regions, base: base) == Array(exported.utf8))
         let again = RegionSet.reading(try WaypointsReading(JSONValue(parsing: exported), base: base))
         #expect(again == set)
         #expect(waypointsMessage(again.regions, base: base).text == exported)
