@@ -116,12 +116,12 @@ extension Gateway {
     ) -> Effect {
         publish(
             kind, of: tracker, on: topic, bytes: payload.bytes, isRetained: isRetained, isEncrypted: isEncrypted,
-            at: now)
+            isTimeKnown: isTimeKnown, at: now)
     }
 
     func publish(
         _ kind: Message.Kind, of tracker: Int, on topic: String, bytes: [UInt8],
-        isRetained: Bool = false, isEncrypted: Bool = true, at now: MonotonicInstant
+        isRetained: Bool = false, isEncrypted: Bool = true, isTimeKnown: Bool? = nil, at now: MonotonicInstant
     ) -> Effect {
         .publish(
             Message(

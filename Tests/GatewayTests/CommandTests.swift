@@ -55,6 +55,26 @@ struct CommandTests {
         #expect(try house.events() == ["leave cellar"])
     }
 
+    @Test("Removing a region publishes nothing in OwnTracks' tree")
+    func removalIsSilent() throws {
+        var house = try GatewayHarness("publishWaypoints: true")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        _ = house.published()
+        house.setWaypoints(GatewayHarness.waypoint("x", rid: "k", more: #","lat":100,"lon":500"#))
+        #expect(house.published().map(\.topic) == ["ibeacon-gateway/hall/region/k"])
+    }
+
+    @Test("Manual mode tells region events")
+    func manual() throws {
+        var house = try GatewayHarness("monitoring: 0, lat: 52, lon: 6")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        house.wait(61)
+        #expect(try house.events() == ["enter kitchen", "leave kitchen"])
+        house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
+        #expect(house.told().count == 1)
+    }
+
     @Test("waypoints answers on /waypoints with what setWaypoints would take back")
     func export() throws {
         var house = try GatewayHarness()

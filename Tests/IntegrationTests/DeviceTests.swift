@@ -128,6 +128,21 @@ import Testing
         #expect(!gateway.log.contains("no broker"))
     }
 
+    @Test func `A broker that has forgotten everything is told who is where again`() throws {
+        let house = try House("reannounce: true, waypoints: [\(Self.kitchen)], \(House.stay)")
+        #expect(eventually { house.said("event").count == 1 }, "\(house.gateway.log)")
+        house.broker.stop(abruptly: true)
+        try house.broker.restart()
+        // A witness might come too late; the broker's own log does not.
+        let received = { (topic: String) in
+            house.broker.log.split(separator: "\n").count {
+                $0.contains("Received PUBLISH from janehall") && $0.contains("'\(topic)'")
+            }
+        }
+        #expect(eventually(within: .seconds(40)) { received("\(house.base)/event") == 2 }, "\(house.gateway.log)")
+        #expect(received("ibeacon-gateway/hall/region/k") > 1)
+    }
+
     @Test(arguments: [true, false])
     func `When Home Assistant has started, enters are told again if that is asked for`(isAsked: Bool) throws {
         let house = try House("reannounce: \(isAsked), waypoints: [\(Self.kitchen)], \(House.stay)")

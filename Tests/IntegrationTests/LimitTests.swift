@@ -21,7 +21,7 @@ import Testing
 
     /// A busy machine makes a turn longer and never shorter, so the best of three counts.
     @Test func `10,000 regions come in one command, and the radio is served meanwhile`() throws {
-        let limit = GatewayProcess.measured == nil ? 2000 : 100
+        let limit = GatewayProcess.measured == nil ? 3000 : 100
         var best = Int.max
         for _ in 1...3 where best >= limit { best = min(best, try Self.longestTurnWithManyRegions()) }
         #expect(best < limit)
@@ -33,7 +33,10 @@ import Testing
         #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
         let before = house.gateway.residentKiB
         try house.setWaypoints(elements(many))
-        #expect(house.gateway.says("regions: 10000 new, 0 changed, 0 removed; 10001 regions now"))
+        let merging = ContinuousClock().measure {
+            #expect(house.gateway.says("regions: 10000 new, 0 changed, 0 removed; 10001 regions now"))
+        }
+        if GatewayProcess.measured != nil { #expect(merging < .seconds(1)) }
         // Their states are told in the seconds after that.
         #expect(eventually(within: .seconds(60)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
         let states = Set(house.witness.lines.map(\.topic).filter { $0.hasPrefix("ibeacon-gateway/hall/region/rid") })
@@ -44,7 +47,7 @@ import Testing
         #expect(regions.count == many + 1)
         #expect(regions.last == "rid9999=Region 9999")
         let turn = try longestTurn(of: house)
-        print("10,000 regions: \((after - before) / 1024) MiB more, longest turn of the loop \(turn) ms")
+        print("10,000 regions: merged in \(merging), \((after - before) / 1024) MiB more, longest turn \(turn) ms")
         return turn
     }
 

@@ -131,6 +131,20 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         #expect(set.regions.map(\.description.name) == ["Larder"])
     }
 
+    @Test("A changed region keeps its rid, and the time that came with it (Regions page)")
+    func changedRegion() throws {
+        var set = RegionSet()
+        set.apply(try WaypointsReading([waypoint(["rid": "f7676c", "tst": 1_385_997_757])]).changes)
+        let changed = try WaypointsReading([
+            waypoint(["rid": "f7676c", "tst": 1_385_997_757, "desc": "Larder", "rad": 9])
+        ])
+        #expect(set.apply(changed.changes).updated.count == 1)
+        let exported = try #require(set[rid: "f7676c"]).waypoint()
+        #expect(exported["tst"] == 1_385_997_757)
+        #expect(exported["desc"] == "Larder")
+        #expect(exported["rad"] == 9)
+    }
+
     @Test("Android's setConfiguration brings regions beside the configuration")
     func configurationWithWaypoints() throws {
         let json: JSONValue = [

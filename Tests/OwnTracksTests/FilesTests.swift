@@ -18,6 +18,15 @@ import Testing
         #expect(set.regions.map(\.rid).allSatisfy { $0.utf8.count == 6 })
     }
 
+    @Test("The waypoints file of the iOS manual, loaded twice, gives its regions once")
+    func twice() throws {
+        let text =
+            #"{"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"fifty/eight","rad":"100","tst":"100000000"}]}"#
+        var set = RegionSet()
+        for _ in 1...2 { set.apply(try WaypointsReading(JSONValue(parsing: text)).changes) }
+        #expect(set.regions.count == 1)
+    }
+
     @Test("A waypoint with all members of the documents loads (Regions page)")
     func documentedWaypoint() throws {
         let text = """

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+
+/// Files of the phones and of ours, through the program.
+@Suite struct RegionFilesTests {
+    /// As OwnTracks for iOS exports regions: sorted members, numbers as numbers, the UUID in `desc`.
+    private static let phone = """
+        {"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"Home","lat":52.123457,"lon":6.5,"rad":100,\
+        "rid":"67952e","tst":1708625557},{"_type":"waypoint","desc":"-Kitchen|1|2:\(House.uuid):1:7","lat":0,"lon":0,\
+        "rad":0,"rid":"b4b412","tst":1700000000},{"_type":"waypoint","desc":"+60follow","lat":52,"lon":6,"rad":50,\
+        "rid":"0a1b2c","tst":1600000000}]}
+        """
+
+    @Test(arguments: ["phone.otrw", "phone.mqtw"])
+    func `regions import and export work, and a file of ours comes back the same`(name: String) throws {
+        let gateway = try GatewayProcess("", port: 0)
+        let file = try gateway.directory.write(Self.phone, to: name)
+        _ = try gateway.ask("--quiet", "regions", "import", file)
+        let exported = gateway.directory.file("ours.otrw")
+        _ = try gateway.ask("regions", "export", exported)
+        #expect(String(decoding: try gateway.directory.read("ours.otrw"), as: UTF8.self) == Self.phone + "\n")
+        let other = try GatewayProcess("", port: 0)
+        _ = try other.ask("--quiet", "regions", "import", exported)
+        #expect(try other.ask("regions", "export") == Self.phone + "\n")
+        // What is no beacon region is said to be none.
+        let list = try other.ask("regions", "list")
+        #expect(list.split(separator: "\n").count { $0.contains("not a beacon region") } == 2)
+    }
+
+    @Test func `An .otrc as a phone exports it runs, with its regions and its topic`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let gateway = try GatewayProcess("", port: 0)
+        try gateway.directory.write(
+            """
+            {"_type":"configuration","mode":0,"deviceId":"phone","tid":"JP","clientId":"janephone","host":"127.0.0.1",
+            "port":"\(broker.port)","username":"jane","password":"","auth":true,"usePassword":true,"pubQos":1,"keepalive":60,
+            "pubTopicBase":"owntracks/%u/%d","pubRetain":true,"cleanSession":false,"monitoring":1,"cmd":true,"sub":true,
+            "subTopic":"owntracks/+/+","willTopic":"","willQos":1,"willRetain":false,"tls":false,"ws":false,"days":-1,
+            "positions":50,"locatorInterval":180,"locatorDisplacement":200,"ranging":false,"extendedData":true,
+            "allowRemoteLocation":true,"remoteConfiguration":false,"encryptionKey":"","mqttProtocolLevel":4,"locked":false,
+            "waypoints":[{"_type":"waypoint","desc":"Home","lat":52,"lon":6,"rad":100,"tst":1600000000,"rid":"abcdef"}]}
+            """, to: "config.json")
+        #expect(try gateway.ask("config", "check").isEmpty == false)
+        try gateway.start()
+        #expect(eventually { broker.log.contains("owntracks/jane/phone/cmd (QoS") }, "\(gateway.log)")
+        try run(
+            "mosquitto_pub",
+            [
+                "-h", "127.0.0.1", "-p", "\(broker.port)", "-q", "1", "-t", "owntracks/jane/phone/cmd", "-m",
+                #"{"_type":"cmd","action":"waypoints"}"#,
+            ])
+        let answer = { witness.lines.first { $0.topic == "owntracks/jane/phone/waypoints" }?.text }
+        #expect(eventually { answer()?.contains(#""rid":"abcdef""#) == true }, "\(gateway.log)")
+        #expect(gateway.stop() == 0)
+    }
+}
