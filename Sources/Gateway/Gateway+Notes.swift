@@ -78,7 +78,9 @@ extension Gateway {
                         region.waypoint(base: configuration.numberBase), at: now)
                 ]
             case .withdrawal(let device, let tracker, let rid):
-                return [withdrawal(of: rid, device: device, tracker: tracker)]
+                // The tracker may be gone by now; its message is not.
+                let sender = trackers.indices.contains(tracker) ? tracker : 0
+                return [withdrawal(of: rid, device: device, tracker: sender)]
             }
         }
     }

@@ -7,7 +7,7 @@ package import Regions
 ///
 /// It reads no clock, opens no file and knows no socket, so that every behaviour can be replayed.
 package struct Gateway: Sendable {
-    package private(set) var configuration: Configuration
+    package internal(set) var configuration: Configuration
     package internal(set) var trackers: [TrackerState]
     package internal(set) var counters = Counters()
     var engine = PresenceEngine()
@@ -94,30 +94,7 @@ package struct Gateway: Sendable {
         return effects + mergeConfiguredRegions(at: now)
     }
 
-    /// Puts another configuration in force. Regions and presence stay; trackers are known by position.
-    private mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
-        var effects: [Effect] = []
-        var states = new.trackers.map { TrackerState($0, monitoring: new.monitoring) }
-        for position in states.indices where trackers.indices.contains(position) {
-            let old = trackers[position]
-            states[position].regions = old.regions
-            states[position].occupancy = old.occupancy
-            // A mode that a region switched to stays, unless the settings themselves name another.
-            if new.monitoring == configuration.monitoring { states[position].monitoring = old.monitoring }
-            // What is kept, is kept under the topic of the tracker.
-            let hasMoved = old.topics.base != states[position].topics.base
-            if hasMoved { effects.append(.regions(tracker: position, old.regions)) }
-            if hasMoved || old.monitoring != states[position].monitoring {
-                effects.append(.monitoring(tracker: position, states[position].monitoring))
-            }
-        }
-        configuration = new
-        trackers = states
-        ranging = RangingThrottle(interval: new.rangingInterval)
-        return effects + mergeConfiguredRegions(at: now) + announce(at: now, isAgain: false)
-    }
-
-    private mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
+    mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         var notes: [RegionNote] = []
         for tracker in trackers.indices {

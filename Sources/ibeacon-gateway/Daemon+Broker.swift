@@ -96,11 +96,9 @@ extension Daemon {
     private func sayAvailability(_ state: String) {
         _ = availability?.publish(
             Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: 0), topic: DeviceTopics.availability(device: device),
+                token: MessageToken(rawValue: 0), topic: availabilityTopic,
                 payload: Array(state.utf8), qos: .atLeastOnce, retain: true))
     }
-
-    private var device: String { settings.configuration.trackers[0].deviceID }
 }
 
 extension BrokerSettings {

@@ -32,6 +32,8 @@ final class Daemon {
     var broker: BrokerConnection?
     /// MQTT gives a connection one will, and OwnTracks has it; this one's says `offline`.
     var availability: BrokerConnection?
+    /// Where that one's will goes. Settings may name another device while it lasts.
+    var availabilityTopic = ""
     var isBrokerConnected = false
     /// What is remembered for those who watch, and the page that shows it.
     var desk = StatusDesk(at: Clocks.now())
@@ -147,6 +149,7 @@ final class Daemon {
         broker = try BrokerConnection(
             BrokerSettings(configuration, will: .ownTracks(at: Clocks.wallSeconds())),
             read: commandReader.read, wake: waker.waker.wake)
+        availabilityTopic = DeviceTopics.availability(device: configuration.trackers[0].deviceID)
         let availabilityWaker = try loop.waker { [unowned self] in drainAvailability() }
         self.availabilityWaker = availabilityWaker
         availability = try BrokerConnection(

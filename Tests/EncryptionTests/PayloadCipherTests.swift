@@ -21,6 +21,17 @@ import Testing
             """
         ),
         ("schlüssel", "hello", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXjWmeVRGSNpH+f8XhF0TlKani2Uk+"),
+        // A key of exactly 32 bytes, as Home Assistant makes it, and nothing to say.
+        ("0123456789abcdef0123456789abcdef", "", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXeQLpLgKUaQoj9w0tIounDw=="),
+        // 16 characters of two bytes each.
+        ("éééééééééééééééé", "Küche ✓", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXqhx32YBNIUlANt1LkdhAukcWCephJOhfb+s="),
+        (
+            "k", #"[{"_type":"cmd","action":"dump"},{"_type":"cmd","action":"status"}]"#,
+            """
+            AAECAwQFBgcICQoLDA0ODxAREhMUFRYXYEHqC6PFaxLTMt3mZBHfpY0bbEHEBRpWb9m8rr3ftFFfRAWEtzfl0Hxu9h30sqfTHEEjmGPgQ9FP\
+            KlQE/0I88WAUQ9UZjaKZYd+94NI1NW9CYJE=
+            """
+        ),
     ]
 
     @Test(arguments: vectors)
@@ -36,6 +47,15 @@ import Testing
         let cipher = try #require(PayloadCipher(key: Secret("s3cr1t")))
         let data = "vG0sAik3/+1KwrZ4b27yQtfJEVz6g2v0Os+yGIECNm8PnxwTR7ZUlUYRclgku7eP19FeNjJugxhYnF9pvlxDBzUxYg=="
         #expect(try cipher.decrypt(EncryptedMessage(data: data)) == Array("Hello from C, how are you?".utf8))
+    }
+
+    @Test func `A NUL behind a command is cut off, and the command is read`() throws {
+        let cipher = try #require(PayloadCipher(key: Secret("k")))
+        let data = """
+            AAECAwQFBgcICQoLDA0ODxAREhMUFRYXD1x7W4k2SFE22wMGzvtuA61CEWrJDA8Rd8H9oLSZul8cRhKZsTapyGQo5wXp4Piu
+            """
+        let plaintext = try cipher.decrypt(EncryptedMessage(data: data))
+        #expect(Command.all(in: plaintext) == [.success(.dump)])
     }
 
     @Test func `Every message has a nonce of its own`() throws {

@@ -78,6 +78,10 @@ import Testing
         #expect(try house.regions() == ["k=K"])
         try set(#""deviceId":"attic""#, on: house)
         #expect(house.gateway.says("the new settings are kept"))
+        // The old device goes as it would if it was stopped.
+        #expect(eventually { house.said(on: "ibeacon-gateway/hall/availability").last == "offline" })
+        #expect(eventually { house.said(on: "ibeacon-gateway/hall/region/k").last == "" })
+        #expect(eventually { house.said(on: "ibeacon-gateway/attic/availability").last == "online" })
         house.gateway.kill()
         try house.gateway.start()
         let topic = "owntracks/jane/attic"

@@ -1,0 +1,77 @@
+import Gateway
+import OwnTracks
+import Regions
+import Testing
+
+/// Another configuration while people are inside.
+@Suite("Reconfiguration")
+struct ReconfigurationTests {
+    private static let trackers = [
+        "{deviceId: \"keys\", tid: \"K1\", waypoints: [\(GatewayHarness.waypoint("keys", rid: "k", suffix: ":1"))]}",
+        "{deviceId: \"bag\", tid: \"B1\", waypoints: [\(GatewayHarness.waypoint("bag", rid: "k", suffix: ":2"))]}",
+    ]
+
+    private static func settings(_ trackers: [String], more: String = "") -> String {
+        "trackers: [\(trackers.joined(separator: ","))], \(more)"
+    }
+
+    private static func configuration(_ members: String) throws -> Configuration {
+        let text = "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", leaveAfter: 60, \(members)}"
+        return try Configuration(parsing: Array(text.utf8), hostName: "test")
+    }
+
+    @Test("a tracker that moves up in the list keeps its regions and who is inside", arguments: [[1], [1, 0]])
+    func reordered(order: [Int]) throws {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        try house.hear(major: 1)
+        try house.hear(major: 2)
+        #expect(try house.events() == ["enter keys", "enter bag"])
+        house.take(.configuration(try Self.configuration(Self.settings(order.map { Self.trackers[$0] }))))
+        #expect(try house.events().isEmpty)
+        #expect(house.gateway.trackers[1].regions.regions.map(\.displayName) == ["bag"])
+        try house.hear(major: 2)
+        #expect(try house.events().isEmpty)
+        house.wait(120)
+        let told = house.told().filter { $0.contains("leave") }
+        #expect(told.count == order.count)
+        #expect(told.contains { $0.hasPrefix("owntracks/jane/bag/event") && $0.contains(#""tid":"B1""#) })
+    }
+
+    @Test("what was retained of a tracker that is no more, or has another device, is emptied")
+    func abandoned() throws {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        _ = house.published()
+        let renamed = Self.trackers[0].split(separator: "keys", maxSplits: 1).joined(separator: "pocket")
+        house.take(.configuration(try Self.configuration(Self.settings([renamed]))))
+        let emptied = house.published().filter { $0.payload.isEmpty }
+        #expect(emptied.allSatisfy { $0.isRetained && $0.kind == .state })
+        #expect(
+            Set(emptied.map(\.topic)) == ["ibeacon-gateway/keys/region/k", "ibeacon-gateway/bag/region/k"])
+        #expect(house.gateway.trackers[1].regions.regions.map(\.rid) == ["k"])
+    }
+
+    @Test("a monitoring mode that a region switched to stays, unless the settings name another")
+    func monitoring() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("Home|2|0", rid: "h"))
+        try house.hear()
+        #expect(house.gateway.trackers[0].monitoring == .move)
+        house.take(.configuration(try Self.configuration("tag: \"x\"")))
+        #expect(house.gateway.trackers[0].monitoring == .move)
+        house.take(.configuration(try Self.configuration("monitoring: -1")))
+        #expect(house.gateway.trackers[0].monitoring == .quiet)
+    }
+
+    @Test("regions that are still being told of when their tracker goes are told of no more")
+    func goneWhileTold() throws {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        let many = (0..<600).map { GatewayHarness.waypoint("r\($0)", rid: "\($0)", suffix: ":9:\($0 + 1)") }
+        house.command(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(many.joined(separator: ","))]}"#, tracker: 2)
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#, tracker: 2)
+        house.take(.configuration(try Self.configuration("")))
+        house.wait(1)
+        #expect(house.published().allSatisfy { $0.tracker < 1 || !$0.payload.isEmpty })
+        #expect(house.gateway.nextDeadline == nil)
+    }
+}
