@@ -36,6 +36,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 
 let package = Package(
     name: "ibeacon-gateway",
+    products: [
+        // For tests: a disk that fails on command.
+        .library(name: "FaultyDisk", type: .dynamic, targets: ["CFaultyDisk"])
+    ],
     targets: [
         pure("Beacon"),
         pure("Regions", ["Beacon"]),
@@ -97,6 +101,8 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        // The same for a whole program, loaded into it.
+        .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk"),
         // Writes to a store until it is killed.
         .executableTarget(
             name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",

@@ -15,12 +15,19 @@ final class GatewayProcess {
     static var program: String {
         get throws {
             if let measured { return measured }
+            return "\(try directoryOfTests)/ibeacon-gateway"
+        }
+    }
+
+    /// Where the test runner is.
+    static var directoryOfTests: String {
+        get throws {
             var buffer = [CChar](repeating: 0, count: 4096)
             let count = readlink("/proc/self/exe", &buffer, buffer.count)
             guard count > 0 else { throw SupportError("/proc/self/exe cannot be read") }
             let runner = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
             let path = runner.split(separator: "/").dropLast().joined(separator: "/")
-            return "/\(path)/ibeacon-gateway"
+            return "/\(path)"
         }
     }
 
@@ -53,8 +60,10 @@ final class GatewayProcess {
 
     var arguments: [String] { ["--config", directory.file("config.json"), "--state-dir", directory.file("state")] }
 
-    func start() throws {
-        process = try ChildProcess(try Self.program, arguments + ["--verbose", "run"], output: directory.file("log"))
+    /// - Parameter environment: Additions, `NAME=value`.
+    func start(environment: [String] = []) throws {
+        process = try ChildProcess(
+            try Self.program, arguments + ["--verbose", "run"], output: directory.file("log"), environment: environment)
     }
 
     /// SIGTERM, and its exit status.

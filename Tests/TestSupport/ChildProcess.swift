@@ -13,7 +13,11 @@ package final class ChildProcess: Sendable {
     ///   - program: a name sought on the PATH, or a path.
     ///   - output: a file for standard output and standard error.
     ///   - terminal: a pseudo-terminal that stands in for all three.
-    package init(_ program: String, _ arguments: [String], output: String, terminal: String? = nil) throws {
+    ///   - additions: to its environment, `NAME=value`.
+    package init(
+        _ program: String, _ arguments: [String], output: String, terminal: String? = nil,
+        environment additions: [String] = []
+    ) throws {
         self.output = output
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,9 +42,8 @@ package final class ChildProcess: Sendable {
         defer { words.forEach { free($0) } }
         words.append(nil)
         // Error messages in English, whatever the machine speaks.
-        var environment: [UnsafeMutablePointer<CChar>?] = [
-            strdup("PATH=\(path)"), strdup("LC_ALL=C"), nil,
-        ]
+        var environment: [UnsafeMutablePointer<CChar>?] =
+            (["PATH=\(path)", "LC_ALL=C"] + additions).map { strdup($0) } + [nil]
         defer { environment.forEach { free($0) } }
         var pid = pid_t()
         let result = posix_spawnp(&pid, program, &actions, &attributes, words, &environment)

@@ -1,0 +1,100 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The whole service on a disk with which something is wrong for a while. All faults at one time.
+@Suite struct DiskFaultRunTests {
+    enum Fault: String, CaseIterable {
+        case full
+        case io
+        case readonly
+        case readonlyAtStart
+        case slow = "slow 500"
+
+        var text: String { self == .readonlyAtStart ? "readonly" : rawValue }
+    }
+
+    private final class House {
+        let fault: Fault
+        let broker: MosquittoBroker
+        let consumer: TransitionLog
+        let gateway: GatewayProcess
+        var kibibytesBefore = 0
+        var kibibytesAfter = 0
+        var recovered: Duration?
+
+        init(_ fault: Fault) throws {
+            self.fault = fault
+            broker = try MosquittoBroker()
+            consumer = try TransitionLog(broker)
+            gateway = try GatewayProcess(
+                """
+                waypoints: [\(BeaconScript.waypoint("Ada", minor: 7))], leaveAfter: 1, lat: 48.2, lon: 16.4,
+                scanner: {capture: "air.btsnoop"}
+                """, port: broker.port)
+            var air = BeaconScript()
+            for visit in 0..<6 { air.advertise(7, from: Double(visit) * 4, to: Double(visit) * 4 + 0.5) }
+            // Others in the house, whom nobody asked for: a hundred frames a second.
+            for minor in 100..<110 { air.advertise(UInt16(minor), from: 0, to: 30) }
+            try air.write(to: gateway.directory.file("air.btsnoop"))
+            try set(fault == .readonlyAtStart ? fault.text : "")
+            try gateway.start(environment: [
+                "LD_PRELOAD=\(try GatewayProcess.directoryOfTests)/libFaultyDisk.so",
+                "FAULTY_DISK=\(gateway.directory.file("fault"))",
+            ])
+        }
+
+        func set(_ text: String) throws { try gateway.directory.write(text, to: "fault") }
+
+        /// Milliseconds for which the radio had to wait at most.
+        var longestTurn: Int? {
+            gateway.log.split(separator: "\n").last { $0.contains("longest turn") }
+                .flatMap { Int($0.filter(\.isNumber).dropFirst()) }
+        }
+    }
+
+    @Test func `Whatever is wrong with the disk, each transition arrives once it is cured, and nobody waits`() throws {
+        let houses = try Fault.allCases.map { try House($0) }
+        usleep(3_000_000)
+        for house in houses {
+            house.kibibytesBefore = house.gateway.residentKiB
+            try house.set(house.fault.text)
+        }
+        usleep(12_000_000)
+        for house in houses {
+            house.kibibytesAfter = house.gateway.residentKiB
+            try house.set("")
+        }
+        let cured = ContinuousClock.now
+        while cured.duration(to: .now) < .seconds(45), houses.contains(where: { $0.recovered == nil }) {
+            usleep(50_000)
+            for house in houses where house.recovered == nil {
+                house.consumer.read()
+                if house.consumer.count >= 12 { house.recovered = cured.duration(to: .now) }
+            }
+        }
+        usleep(1_000_000)
+        for house in houses { try check(house) }
+    }
+
+    private func check(_ house: House) throws {
+        let name = house.fault.rawValue
+        #expect(house.gateway.stop() == 0, "\(name)")
+        house.consumer.read()
+        let expected = [[String]](repeating: ["enter", "leave"], count: 6).flatMap(\.self)
+        #expect(house.consumer.events == ["Ada": expected], "\(name)\n\(house.gateway.log)")
+        #expect(house.consumer.repeats == 0, "\(name)")
+        let growth = house.kibibytesAfter - house.kibibytesBefore
+        #expect(growth < 4096, "\(name): \(growth) KiB more after 12 s")
+        let turn = try #require(house.longestTurn)
+        #expect(turn < 100, "\(name): the radio had to wait \(turn) ms")
+        let history = try house.gateway.ask("history", "--json").split(separator: "\n").count
+        #expect(history == 12, "\(name)")
+        if house.fault != .slow {
+            #expect(house.gateway.log.contains("the state can be written again"), "\(name)\n\(house.gateway.log)")
+        }
+        let seconds = house.recovered.map { "\(Double(Int($0 / .milliseconds(100))) / 10)" } ?? "?"
+        print("disk \(name): longest stall \(turn) ms, memory +\(growth) KiB, all told \(seconds) s after the cure")
+        house.broker.stop()
+    }
+}
