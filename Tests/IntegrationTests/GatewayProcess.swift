@@ -90,6 +90,12 @@ final class GatewayProcess {
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
+    /// Open descriptors.
+    var descriptorCount: Int {
+        guard let process, let names = try? run("ls", ["/proc/\(process.pid)/fd"]) else { return 0 }
+        return names.split(separator: "\n").count
+    }
+
     /// Processor time of all its threads so far; zero if it does not run.
     var processorTime: Duration {
         guard let process,
