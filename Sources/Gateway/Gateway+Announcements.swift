@@ -67,6 +67,7 @@ extension Gateway {
             "commands": .integer(Int64(clamping: counters.commands)),
             "commandsRefused": .integer(Int64(clamping: counters.commandsRefused)),
             "waypointsRefused": .integer(Int64(clamping: counters.waypointsRefused)),
+            "sightingsDropped": .integer(Int64(clamping: droppedSightings)),
         ]
         members["isClockKnown"] = .bool(wallClock.isKnown)
         return publish(.reply, of: position, on: tracker.topics.status, Status(gateway: members).payload, at: now)

@@ -60,10 +60,20 @@ extension Gateway {
         return effects + change(reading.changes, of: tracker, at: now)
     }
 
-    /// Merges changes into a tracker's regions, as one step.
+    /// Regions of all trackers together. Ten thousand of a large site take about 20 MB; many commands, each within
+    /// its own limits, must not fill the machine.
+    package static let mostRegions = 50_000
+
+    /// Merges changes into a tracker's regions, as one step; none of them if they would make too many.
     package mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         var regions = trackers[tracker].regions
         let difference = regions.apply(changes)
+        let others = trackers.reduce(0) { $0 + $1.regions.regions.count } - trackers[tracker].regions.regions.count
+        guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
+            counters.waypointsRefused += UInt64(difference.inserted.count)
+            let text = "these would be \(others + regions.regions.count) regions; \(Self.mostRegions) are possible"
+            return [.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))]
+        }
         return replaceRegions(of: tracker, by: regions, difference, at: now)
     }
 

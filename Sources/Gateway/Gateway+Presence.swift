@@ -7,6 +7,12 @@ extension Gateway {
     /// Beacons of whom something was learned and who are nowhere inside: so many are kept. About 60 kB.
     private static let mostAbsentKept = 512
 
+    /// When somebody leaves if nothing is heard until then; nil while nobody is to leave.
+    package var leaveDeadline: MonotonicInstant? { engine.nextDeadline }
+
+    /// Sightings of beacons that some region wanted but that were not kept, because there are too many.
+    package var droppedSightings: UInt64 { engine.droppedSightings }
+
     /// Who is where, to keep.
     package func keptPresence(at instant: MonotonicInstant) -> KeptPresence {
         var kept = KeptPresence(

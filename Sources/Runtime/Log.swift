@@ -46,7 +46,7 @@ package final class Log: Sendable {
         self.limiter = Mutex(limiter)
     }
 
-    /// Lines suppressed by `once` so far.
+    /// Lines suppressed so far, by `once` or because there were too many.
     package var suppressedTotal: Int { limiter.withLock { $0.suppressedTotal } }
 
     package func error(_ text: @autoclosure () -> String) { write(.error, text) }
@@ -78,7 +78,16 @@ package final class Log: Sendable {
 
     private func write(_ priority: LogPriority, _ text: () -> String, _ fields: [String: String] = [:]) {
         guard priority <= threshold else { return }
-        let text = text()
+        switch limiter.withLock({ $0.admitLine(at: Clocks.now()) }) {
+        case .leaveOut: return
+        case .write(leftOut: 0): break
+        case .write(let leftOut):
+            put(.warning, "\(leftOut) lines were too many for the minute before, and left out", [:])
+        }
+        put(priority, text(), fields)
+    }
+
+    private func put(_ priority: LogPriority, _ text: String, _ fields: [String: String]) {
         // A journal that does not answer leaves the descriptor, which it reads too.
         if style == .journal, Journal.send(Journal.entry(priority, Self.harmless(text), fields)) { return }
         let line = Array(Self.line(priority, text, style: style).utf8)

@@ -1,12 +1,20 @@
 package import Beacon
 
-/// Once per kind and minute: a fault that repeats a thousand times a second makes one line and a count.
+/// Once per kind and minute: a fault that repeats a thousand times a second makes one line and a count. And a
+/// bound for all lines together, whatever they are: a card is worn by its log as well.
 package struct LogLimiter: Sendable {
     /// What to do with a line.
     package enum Decision: Equatable, Sendable {
         /// Write it, and say that `suppressed` of its kind were not written since the last one.
         case write(suppressed: Int)
         case suppress
+    }
+
+    /// What to do with a line of any kind.
+    package enum LineDecision: Equatable, Sendable {
+        /// Write it, after saying that so many lines were left out in the interval before.
+        case write(leftOut: Int)
+        case leaveOut
     }
 
     private struct Kind {
@@ -16,16 +24,36 @@ package struct LogLimiter: Sendable {
 
     private let interval: Duration
     private let capacity: Int
+    private let lines: Int
     private var kinds: [String: Kind] = [:]
+    private var windowStart: MonotonicInstant?
+    private var linesInWindow = 0
     /// Lines not written so far.
     package private(set) var suppressedTotal = 0
 
     /// - Parameters:
     ///   - interval: the time in which one line of a kind is written.
     ///   - capacity: how many kinds are told apart; kinds may come from outside, and memory is finite.
-    package init(interval: Duration = .seconds(60), capacity: Int = 256) {
+    ///   - lines: of all kinds together in one interval; the usual number is a page of a book each second.
+    package init(interval: Duration = .seconds(60), capacity: Int = 256, lines: Int = 3000) {
         self.interval = interval
         self.capacity = max(1, capacity)
+        self.lines = max(1, lines)
+    }
+
+    package mutating func admitLine(at now: MonotonicInstant) -> LineDecision {
+        var leftOut = 0
+        if windowStart.map({ $0.duration(to: now) >= interval }) ?? true {
+            leftOut = max(0, linesInWindow - lines)
+            windowStart = now
+            linesInWindow = 0
+        }
+        linesInWindow += 1
+        guard linesInWindow <= lines else {
+            suppressedTotal += 1
+            return .leaveOut
+        }
+        return .write(leftOut: leftOut)
     }
 
     package mutating func admit(_ kind: String, at now: MonotonicInstant) -> Decision {

@@ -104,7 +104,7 @@ extension Daemon {
         var absence = suspended - keeping.suspended
         keeping.suspended = suspended
         // The time since the last input is more than the absence, and errs to the side of patience.
-        if let due = gateway.nextDeadline, due.duration(to: now) > Self.toleratedLateness {
+        if let due = gateway.leaveDeadline, due.duration(to: now) > Self.toleratedLateness {
             absence = max(absence, gap)
         }
         guard absence >= Self.shortestAbsence else { return }

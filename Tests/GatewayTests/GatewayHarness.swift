@@ -58,6 +58,16 @@ struct GatewayHarness {
         take(.listening(Receiver(index: 0), true))
     }
 
+    /// Changes regions as the command line does.
+    ///
+    /// - Returns: what was logged.
+    @discardableResult
+    mutating func change(_ changes: [RegionChange]) -> [String] {
+        let new = gateway.change(changes, of: 0, at: now)
+        effects += new
+        return new.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
+    }
+
     /// The machine is suspended for so long.
     mutating func sleep(_ seconds: Int) {
         now = now.advanced(by: .seconds(seconds))

@@ -34,4 +34,13 @@ import Testing
         #expect(limiter.admit("b", at: at(3)) == .suppress)
         #expect(limiter.admit("a", at: at(3)) == .write(suppressed: 0))
     }
+
+    @Test func `of all kinds together only so many lines are written in a minute, and the rest is counted`() {
+        var limiter = LogLimiter(lines: 3)
+        for _ in 0..<3 { #expect(limiter.admitLine(at: at(0)) == .write(leftOut: 0)) }
+        for _ in 0..<1000 { #expect(limiter.admitLine(at: at(59)) == .leaveOut) }
+        #expect(limiter.suppressedTotal == 1000)
+        #expect(limiter.admitLine(at: at(60)) == .write(leftOut: 1000))
+        #expect(limiter.admitLine(at: at(120)) == .write(leftOut: 0))
+    }
 }

@@ -31,6 +31,24 @@ import Testing
         #expect(text == "<3>e\n<4>w\n<5>n\n<6>i\n<7>d\n")
     }
 
+    @Test func `a hundred thousand lines in a moment are cut off, and said to be in the next minute`() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let log = Log(
+            style: .plain, descriptor: ends[1], limiter: LogLimiter(interval: .milliseconds(200), lines: 10))
+        for number in 0..<100_000 { log.info("\(number)") }
+        usleep(250_000)
+        log.info("last")
+        close(ends[1])
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(ends[0], &buffer, buffer.count)
+        close(ends[0])
+        let lines = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        #expect(lines.count < 200, "\(lines.count)")
+        #expect(lines.last == "last")
+        #expect(lines.dropLast().last?.hasSuffix("lines were too many for the minute before, and left out") == true)
+    }
+
     @Test func `at a terminal the word stands in the number's place`() throws {
         let text = try written(style: .plain) { log in
             log.error("e")

@@ -1,0 +1,46 @@
+import Beacon
+import OwnTracks
+import Regions
+import Testing
+
+@testable import Gateway
+
+@Suite struct BoundTests {
+    /// So many regions, each of a beacon of its own.
+    private func regions(_ numbers: Range<Int>) -> [RegionChange] {
+        numbers.map { number in
+            let pattern = "\(GatewayHarness.uuid):\(number / 60_000 + 1):\(number % 60_000 + 1)"
+            let description = try? RegionDescription(parsing: "R\(number):\(pattern)", base: .decimal)
+            return description.map {
+                .set(Region(rid: "r\(number)", description: $0, timestamp: 1), isRIDDerived: false)
+            } ?? .remove(rid: "none")
+        }
+    }
+
+    @Test func `Regions that would be too many change nothing, are counted, and the reason is said`() throws {
+        var harness = try GatewayHarness("waypoints: [\(GatewayHarness.waypoint("Hall", rid: "h"))]")
+        harness.change(regions(0..<Gateway.mostRegions - 1))
+        #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
+        let before = harness.gateway.trackers[0].regions
+        let logs = harness.change(regions(Gateway.mostRegions..<Gateway.mostRegions + 10))
+        #expect(logs.contains { $0.contains("50010 regions; 50000 are possible") })
+        #expect(harness.gateway.trackers[0].regions == before)
+        #expect(harness.gateway.counters.waypointsRefused == 10)
+        harness.change([.remove(rid: "r1"), .remove(rid: "r2")])
+        harness.change(regions(Gateway.mostRegions..<Gateway.mostRegions + 2))
+        #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
+    }
+
+    @Test func `Beacons that are invented under a wildcard region fill a table and no more`() throws {
+        var harness = try GatewayHarness(
+            "waypoints: [\(GatewayHarness.waypoint("Any", rid: "a", suffix: ""))], leaveAfter: 60")
+        for number in 0..<20_000 { try harness.hear(major: 1, minor: UInt16(number)) }
+        #expect(harness.gateway.droppedSightings > 0)
+        let bytes = harness.gateway.keptPresence(at: harness.now).bytes.count
+        #expect(bytes < 4 << 20, "\(bytes) bytes in each write")
+        harness.wait(61)
+        #expect(try harness.events() == ["enter Any", "leave Any"])
+        // Nobody is inside: what was learned of the strangers goes.
+        #expect(harness.gateway.keptPresence(at: harness.now).bytes.count < 100_000)
+    }
+}
