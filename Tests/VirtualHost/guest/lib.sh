@@ -11,10 +11,14 @@ expect() { what=$1; shift; "$@" || fail "not so: $what"; say "so: $what"; }
 
 # wait_for SECONDS COMMAND...
 wait_for() {
-    _end=$(($(uptime_ms) + $1 * 1000)); shift
+    _begin=$(uptime_ms) _pause=0.2
+    _end=$((_begin + $1 * 1000)); shift
     until "$@" >/dev/null 2>&1; do
-        [ "$(uptime_ms)" -lt $_end ] || return 1
-        sleep 0.2
+        _now=$(uptime_ms)
+        [ "$_now" -lt $_end ] || return 1
+        # Asking costs more than waiting.
+        [ $((_now - _begin)) -lt 2000 ] || _pause=0.5
+        sleep $_pause
     done
 }
 uptime_ms() { read -r _up _ </proc/uptime; echo $((${_up%.*} * 1000 + 1${_up#*.} * 10 - 1000)); }
@@ -74,7 +78,7 @@ stat_of() {
     wait_for 5 sh -c "[ \$(grep -c ' stat ' /out/$1.log) -gt $_lines ]" || fail "controller $1 does not answer"
     sed -n "s/.* stat .*\b$2=\([0-9]*\).*/\1/p" "/out/$1.log" | tail -1
 }
-is_scanning() { tail -n 1000 "/out/$1.log" | grep ' scan o[nf]' | tail -1 | grep -q 'scan on'; }
+is_scanning() { awk '$2 == "scan" && /scan o[nf]/ { last = $3 } END { exit last != "on" }' "/out/$1.log"; }
 
 UUID=fda50693a4e24fb1afcfc6eb07647825
 # Two beacons that stay put, 10 Hz each.
@@ -101,7 +105,8 @@ probe_off() {
 total() { sed -n "s/^[0-9]* total .*\b$1=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
 # total_of ADAPTER COUNTER
 total_of() { sed -n "s/^[0-9]* adapter $1 .*\b$2=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
-hears() { [ "$(sed -n 's/^[0-9]* second reports=\([0-9]*\).*/\1/p' /out/probe | tail -1)" -gt "${1:-0}" ]; }
+# hears [N]: in the last second, more than N reports
+hears() { awk -v n="${1:-0}" '$2 == "second" { last = substr($3, 9) } END { exit !(last > n + 0) }' /out/probe; }
 probe_says() { grep -q "$1" /out/probe; }
 reports_so_far() { awk '$2 == "second" { sub("reports=", "", $3); sum += $3 } END { print sum + 0 }' /out/probe; }
 # Silence on the air; what was sent before has time to arrive.
@@ -114,7 +119,9 @@ expect_share_of() {
     expect "$2 % of $_sent reports arrive, not $(total reports)" at_least "$(total reports)" $((_sent * $2 / 100))
 }
 # is_listening ADAPTER on|off: what the probe said last
-is_listening() { grep " listening $1 " /out/probe | tail -n 1 | grep -q " listening $1 $2 "; }
+is_listening() {
+    awk -v name="$1" -v state="$2" '$2 == "listening" && $3 == name { last = $4 } END { exit last != state }' /out/probe
+}
 # resumes SECONDS SINCE WHAT: reports came within so many seconds of the moment SINCE (of uptime_ms)
 resumes() { _since=$2; within "$1" "$3, $1 s after it could" heard_since "$2"; }
 # The first report after a silence has a line of its own; a second's line counts the reports of the second before it.
@@ -151,3 +158,5 @@ gateway_off() {
 # events enter|leave: how many have come out
 events() { grep -c "\"event\":\"$1\"" /out/messages; }
 happened() { [ "$(events "$1")" -ge "$2" ]; }
+# metric NAME: of the first adapter, where it is one of adapters
+metric() { busybox wget -qO- http://127.0.0.1:8080/metrics | sed -n "s/^$1\({[^}]*}\)\{0,1\} //p" | head -n 1; }

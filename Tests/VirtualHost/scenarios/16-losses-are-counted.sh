@@ -7,7 +7,7 @@ for way in hci mgmt; do
     probe_on $way
     within 10 "$way listens" probe_says 'listening hci0 on'
     before=$(stat_of first sent)
-    tell first "flood 2000 12 200"
+    tell first "flood 2500 12 200"
     kill -STOP "$PROBE_PID"
     sleep 14
     kill -CONT "$PROBE_PID"
