@@ -33,7 +33,11 @@ extension DoctorChecks {
         for tracker in settings.configuration.trackers { set.apply(tracker.waypoints.changes) }
         do {
             let stored = try StoreReader(directory: settings.stateDirectory).regions()
-            for regions in stored.values { set.apply(regions.regions.map { .set($0, isRIDDerived: false) }) }
+            // What belongs to topics of the past is kept, and listened for by nobody.
+            for tracker in settings.configuration.trackers {
+                let regions = stored[tracker.topics.base]?.regions ?? []
+                set.apply(regions.map { .set($0, isRIDDerived: false) })
+            }
         } catch {
             // The disk's own check says why it cannot be read.
             guard !set.regions.isEmpty else { return [noRegions(isReadable: isAbsent(error))] }

@@ -65,21 +65,37 @@ extension Setup {
 
     /// Writes all that was answered.
     func write() throws {
+        let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
         if FileAccess.exists(path) { dialogue.say("Kept the old configuration as \(try SetupFiles.keep(path)).") }
         if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
         try SetupFiles.write(SetupFiles.configuration(members), to: path)
         // Read as the service will read it.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
         dialogue.say("Wrote \(path).")
-        guard let region = try describedRegion() else { return }
+        try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)
+    }
+
+    /// Regions belong to a topic: those of the old one come along, and the new one is added.
+    private func writeRegions(of base: String, before: String?) throws {
+        var regions: [Region] = []
+        if let before, before != base,
+            let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
+        {
+            regions = stored
+            dialogue.say("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
+        }
+        if let region = try describedRegion() {
+            regions.append(region)
+            dialogue.say("Made the region \(region.displayName).")
+        }
+        guard !regions.isEmpty else { return }
         try FileAccess.createDirectory(stateDirectory)
         do {
             let editor = try StoreEditor(directory: stateDirectory)
-            try editor.edit(settings.configuration.trackers[0].topics.base, [.set(region, isRIDDerived: false)])
+            try editor.edit(base, regions.map { .set($0, isRIDDerived: false) })
         } catch {
             throw Failure(.inputOutput, "\(error)")
         }
-        dialogue.say("Made the region \(region.displayName).")
     }
 
     /// Starts the service, or starts it again with what was answered.

@@ -107,7 +107,10 @@ import Testing
         let (code, text) = try machine.setUp(options + ["Kitchen"])
         #expect(code == 73 && text.contains("--force"))
         #expect(machine.file("config.json") == first)
+        _ = try run(try GatewayProcess.program, machine.arguments + ["regions", "add", "Keys:\(Self.beacon)"])
         #expect(try machine.setUp(options + ["Kitchen", "--force"]).code == 0)
+        // Another room is another topic, and the regions come along.
+        #expect(try run(try GatewayProcess.program, machine.arguments + ["regions", "list"]).contains("Keys"))
         #expect(machine.file("config.json.old") == first)
         #expect(machine.file("config.json").contains("deviceId: \"kitchen\""))
     }
