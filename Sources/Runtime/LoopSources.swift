@@ -25,6 +25,9 @@ package final class DescriptorWatch {
 
     deinit { sd_event_source_disable_unref(source) }
 
+    /// Lets everything else go first that is ready at the same time.
+    package func goLast() throws(SystemError) { try putLast(source) }
+
     /// Changes what is watched for; empty pauses all but failures.
     package func update(_ interest: Readiness) throws(SystemError) {
         try checked("sd_event_source_set_io_events", sd_event_source_set_io_events(source, interest.rawValue))
@@ -52,6 +55,9 @@ package final class LoopTimer {
     }
 
     deinit { sd_event_source_disable_unref(source) }
+
+    /// Lets everything else go first that is ready at the same time.
+    package func goLast() throws(SystemError) { try putLast(source) }
 
     /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
     package func arm(at instant: MonotonicInstant) throws(SystemError) {
@@ -96,6 +102,11 @@ package final class SignalWatch {
     }
 
     deinit { sd_event_source_disable_unref(source) }
+}
+
+private func putLast(_ source: OpaquePointer?) throws(SystemError) {
+    try checked(
+        "sd_event_source_set_priority", sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE)))
 }
 
 private func descriptorReady(

@@ -38,6 +38,7 @@ internal import CMicroHTTPD
     let server = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue()
     if code == .REQUEST_TERMINATED_TIMEOUT_REACHED { server.countDrop() }
     client.stream = nil
+    client.isIdle = true
     client.deadline = server.patienceFromNow
 }
 

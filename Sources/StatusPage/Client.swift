@@ -9,6 +9,8 @@ final class Client {
     /// The library's own time-out begins anew with every byte, so a client that trickles would stay for ever.
     var deadline: MonotonicInstant?
     var stream: EventStream?
+    /// It was answered and has asked for nothing else yet: closing it is no reproach.
+    var isIdle = false
 
     init(descriptor: CInt, deadline: MonotonicInstant) {
         self.descriptor = descriptor

@@ -6,9 +6,12 @@ internal import CMicroHTTPD
 final class EventFeed {
     private(set) var event: [UInt8] = []
     private(set) var version: UInt64 = 0
+    /// By when it must have been taken.
+    private(set) var deadline = MonotonicInstant.zero
 
-    func replace(by event: [UInt8]) {
+    func replace(by event: [UInt8], deadline: MonotonicInstant) {
         self.event = event
+        self.deadline = deadline
         version += 1
     }
 }
@@ -58,6 +61,7 @@ final class EventStream {
                 return 0
             }
             (event, offset, sentVersion) = (feed.event, 0, feed.version)
+            client.deadline = feed.deadline
         }
         let count = min(buffer.count, event.count - offset)
         event.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }

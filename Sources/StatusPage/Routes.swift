@@ -8,6 +8,7 @@ extension StatusServer {
         _ connection: OpaquePointer, method: String, path: String, _ request: PendingRequest
     ) -> MHD_Result {
         client(of: connection)?.deadline = patienceFromNow
+        client(of: connection)?.isIdle = false
         let headers = RequestHeaders(of: connection)
         let response =
             switch method {

@@ -64,7 +64,8 @@ package final class StatusServer {
         var options = mhd_shim_options()
         options.listen_socket = descriptor
         options.connection_limit = UInt32(settings.connectionLimit)
-        options.connection_timeout = UInt32(settings.patience.inSeconds.rounded(.up))
+        // Ours comes first; the library's would be one more timer on each connection if it were shorter.
+        options.connection_timeout = UInt32((settings.patience * 2).inSeconds.rounded(.up))
         options.connection_memory = 16 * 1024
         options.handler = handleRequest
         options.completed = requestCompleted
@@ -101,7 +102,9 @@ package final class StatusServer {
     /// Something changed that a person watching wants to see at once.
     package func changed() {
         guard hasStreams, timers[.change] == nil else { return }
-        schedule(.change, after: Self.changeDelay) { $0.pushEvent() }
+        // The first change after a while shows at once; where they come in crowds, four times a second is enough.
+        let since = eventTakenAt.map { $0.duration(to: host.now) } ?? Self.renderingLife
+        schedule(.change, after: max(Self.changeDelay, Self.renderingLife - since)) { $0.pushEvent() }
     }
 
     /// Open event streams.
@@ -164,7 +167,7 @@ extension StatusServer {
 
     private func renderEvent() {
         let json = source.statusSnapshot().json.bytes
-        feed.replace(by: Array("data: ".utf8) + json + Array("\n\n".utf8))
+        feed.replace(by: Array("data: ".utf8) + json + Array("\n\n".utf8), deadline: patienceFromNow)
         eventTakenAt = host.now
     }
 
@@ -220,7 +223,7 @@ extension StatusServer {
         for client in clients.values {
             guard let deadline = client.deadline, deadline < now else { continue }
             client.deadline = nil
-            clientsDropped += 1
+            if !client.isIdle { clientsDropped += 1 }
             client.drop()
         }
         run()

@@ -27,18 +27,22 @@ final class LoopScannerHost: ScannerHost {
 final class LoopToken: ScannerToken {
     private var registration: AnyObject?
 
+    /// - Parameter goesLast: Everything else that is ready goes first.
     static func descriptor(
-        _ descriptor: CInt, _ loop: EventLoop, _ log: Log, _ handler: @escaping () -> Void
+        _ descriptor: CInt, _ loop: EventLoop, _ log: Log, goesLast: Bool = false, _ handler: @escaping () -> Void
     ) -> LoopToken {
         let token = LoopToken()
         token.attach(log, "watch a descriptor") { () throws(SystemError) in
-            try loop.watch(descriptor) { _ in handler() }
+            let watch = try loop.watch(descriptor) { _ in handler() }
+            if goesLast { try watch.goLast() }
+            return watch
         }
         return token
     }
 
     static func timer(
-        _ instant: MonotonicInstant, _ loop: EventLoop, _ log: Log, _ handler: @escaping () -> Void
+        _ instant: MonotonicInstant, _ loop: EventLoop, _ log: Log, goesLast: Bool = false,
+        _ handler: @escaping () -> Void
     ) -> LoopToken {
         // The timer must outlive this call and go when it has fired: the token holds it, and it the token.
         let token = LoopToken()
@@ -47,6 +51,7 @@ final class LoopToken: ScannerToken {
                 token.cancel()
                 handler()
             }
+            if goesLast { try timer.goLast() }
             try timer.arm(at: instant)
             return timer
         }

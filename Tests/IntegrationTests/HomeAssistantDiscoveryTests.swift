@@ -28,7 +28,9 @@ import Testing
         try gateway.start()
         func states() -> [String] { witness.lines.filter { $0.topic == Self.presence }.map(\.text) }
         #expect(eventually { states().contains { $0.contains(#""state":"home""#) } }, "\(gateway.log)")
-        #expect(eventually { states().last?.contains(#""state":"not_home""#) == true }, "\(gateway.log)")
+        #expect(
+            eventually(within: .seconds(40)) { states().last?.contains(#""state":"not_home""#) == true },
+            "\(gateway.log)")
         let described = Set(witness.lines.filter { $0.topic.hasSuffix("/config") }.map(\.topic))
         #expect(described.count { $0.contains("_k_") } == 5, "occupancy, RSSI, distance, last seen, beacon")
         #expect(described.contains { $0.hasPrefix("homeassistant/device_tracker/") })

@@ -1,0 +1,12 @@
+import TestSupport
+import Testing
+
+/// A short form of what `Scripts/test-page` does at full length: there 200 pages, 1,000 requests a second, 30 s and
+/// a limit of 100 ms, which needs a machine that does nothing else.
+@Suite struct ServiceLoadTests {
+    @Test func `Watchers and a thousand reports a second do not hold up transitions`() throws {
+        let script = "\(GatewayProcess.fixtures)/../StatusPageBrowser/load.py"
+        let text = try run("python3", [script, try GatewayProcess.program, "5", "30", "100", "2000"])
+        #expect(text.contains("all limits hold"), "\(text)")
+    }
+}

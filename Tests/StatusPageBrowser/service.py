@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""The page of the service itself in a real browser. usage: service.py GATEWAY
+
+The service plays a recording; regions are made on the page and by MQTT, with hostile names among them.
+"""
+import json, os, shutil, subprocess, sys, tempfile, time
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, os.path.join(here, "../Fixtures")]
+import recording
+from browser import Browser
+
+program = os.path.abspath(sys.argv[1])
+folder = tempfile.mkdtemp(prefix="ibeacon-gateway-page-")
+passed = 0
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+def free_port():
+    import socket
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask(*words):
+    return subprocess.run([program, "--config", path("config.json"), "--state-dir", path("state"), *words], check=True,
+                          capture_output=True, text=True).stdout
+
+
+def set_waypoint(waypoint):
+    command = {"_type": "cmd", "action": "setWaypoints", "waypoints": {"_type": "waypoints", "waypoints": [waypoint]}}
+    subprocess.run(["mosquitto_pub", "-h", "127.0.0.1", "-p", str(mqtt), "-t", "owntracks/home/hall/cmd", "-q", "1", "-s"],
+                   input=json.dumps(command), text=True, check=True)
+
+
+def check(what, script, limit=8):
+    global passed
+    browser.until(script, what, limit)
+    passed += 1
+    print("ok", what)
+
+
+mqtt, http = free_port(), free_port()
+url = f"http://127.0.0.1:{http}/"
+with open(path("mosquitto.conf"), "w") as file:
+    file.write(f"listener {mqtt} 127.0.0.1\nallow_anonymous true\n")
+with open(path("config.json"), "w") as file:
+    json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "home", "deviceId": "hall",
+               "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": 3, "scanner": {"capture": path("page.btsnoop")},
+               "waypoints": [recording.waypoint("b4b412", "Kitchen", 1)]}, file)
+# Somebody comes to the kitchen at 12 s and goes at 20 s; three other beacons stay.
+recording.write(path("page.btsnoop"), recording.visit(1, 12, 20) + recording.visit(5, 0, 3600) +
+                recording.visit(6, 0, 3600) + recording.visit(7, 0, 3600))
+room = "[...document.querySelectorAll('.room')].find(r => r.innerText.includes('%s'))"
+running, browser = [], Browser()
+try:
+    running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    time.sleep(0.5)
+    with open(path("log"), "w") as out:
+        running.append(subprocess.Popen(
+            [program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "run"], stderr=out))
+    for _ in range(50):
+        if subprocess.run(["curl", "-sf", "-o", "/dev/null", url]).returncode == 0:
+            break
+        time.sleep(0.1)
+    browser.view(1100)
+    browser.open(url)
+    check("the page is live", "document.getElementById('live')?.textContent === 'live'")
+    check("beacons have plots", "document.querySelectorAll('#beacons .plot .line').length === 3")
+    check("the room is empty", room % "Kitchen" + " && !" + (room % "Kitchen") + ".classList.contains('in')")
+    check("an enter shows", (room % "Kitchen") + ".classList.contains('in')", 20)
+    check("it is in the time line", "document.querySelector('#timeline li.enter')?.innerText.includes('Kitchen')")
+    check("it says why", (room % "Kitchen") + ".textContent.includes('it leaves in')")
+
+    browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => /minor.5/.test(l.innerText)).querySelector('button').click()")
+    browser.evaluate("document.getElementById('region-name').focus()")
+    browser.type("Workshop")
+    browser.key("Enter", 13, "\r")
+    check("the token is asked for", "document.getElementById('token-dialog').open")
+    browser.type(ask("status", "--token").strip())
+    browser.key("Enter", 13, "\r")
+    check("the region is made, and entered with the next packet", (room % "Workshop") + "?.classList.contains('in')")
+    assert "Workshop" in ask("regions", "list"), "the command line sees it, too"
+    check("a leave shows", "!" + (room % "Kitchen") + ".classList.contains('in')", 20)
+
+    set_waypoint(recording.waypoint("h1", "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>", 6))
+    check("a script that came over MQTT is text",
+          "document.body.innerText.includes('<script>document.title') && !document.title.includes('owned')")
+    set_waypoint(recording.waypoint("h2", "x" * 10240, 7))
+    browser.view(390, 844)
+    fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    check("10 kB of one word are cut", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent.startsWith('xxxx') && b.textContent.length <= 201)")
+    check("and fit a phone", fits)
+    set_waypoint(recording.waypoint("h3", "\u202eegarag \u05de\u05d8\u05d1\u05d7", 6))
+    set_waypoint(recording.waypoint("h4", "a\0b", 6))
+    check("a right-to-left name stays in its box", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent.includes('\u05de'))")
+    check("NUL is shown as a mark", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent === 'a\\ufffdb')")
+    check("hostile names fit a phone", fits)
+
+    browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
+    browser.evaluate("document.querySelector('#remove-dialog .danger').click()")
+    check("a removed region is gone", "!" + (room % "Workshop"))
+    running[0].terminate()
+    check("a broker that goes is told, with what to do",
+          "!document.getElementById('health').hidden && document.getElementById('findings').innerText.includes('doctor')")
+    running[1].terminate()
+    check("a service that stops is seen", "document.getElementById('live').textContent !== 'live'")
+    foreign = [u for u in browser.requested() if not u.startswith(url) and not u.startswith("about:")]
+    assert not foreign, f"the page asked elsewhere: {foreign}"
+    # The browser itself logs the question for the token, and the connection that ends with the service.
+    complaints = [c for c in browser.complaints() if "401" not in c and "net::ERR_" not in c]
+    assert not complaints, f"the console complains: {complaints}"
+    print(f"all {passed} checks hold; no complaint in the console, no request elsewhere")
+except AssertionError:
+    with open(path("log")) as file:
+        sys.stderr.write(file.read()[-3000:])
+    raise
+finally:
+    browser.close()
+    for process in running[::-1]:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(10)
+    shutil.rmtree(folder, ignore_errors=True)
