@@ -68,6 +68,12 @@ struct GatewayHarness {
         return new.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
     }
 
+    /// The wall clock is set by so many seconds.
+    mutating func step(by seconds: Int64) {
+        let offset = gateway.wallClock.epochOffset + seconds * 1_000_000_000
+        take(.wallClock(WallClock(epochOffset: offset, isKnown: true)))
+    }
+
     /// The machine is suspended for so long.
     mutating func sleep(_ seconds: Int) {
         now = now.advanced(by: .seconds(seconds))

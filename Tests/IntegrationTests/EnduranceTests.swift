@@ -1,4 +1,5 @@
 import Glibc
+import OwnTracks
 import TestSupport
 import Testing
 
@@ -98,7 +99,7 @@ import Testing
         #expect(gateway.stop() == 0)
         print(
             "flood of \(seconds) s: memory \(first) KiB at half time, \(most) KiB at most,",
-            "\(Usage.slope(usage.kibibytes)) KiB/min; \(consumer.count) transitions, \(consumer.repeats) repeats")
+            "\(Int(Usage.slope(usage.kibibytes))) KiB/min; \(consumer.count) transitions, \(consumer.repeats) repeats")
     }
 
     @Test func `Memory and descriptors stay flat in a busy house, and no transition is lost`() throws {
@@ -128,8 +129,36 @@ import Testing
         #expect(Usage.slope(usage.descriptors) < 0.5)
         #expect(gateway.stop() == 0)
         print(
-            "soak of \(seconds) s: memory \(usage.kibibytes.last ?? 0) KiB, \(slope) KiB/min; descriptors",
-            "\(usage.descriptors.last ?? 0), \(Usage.slope(usage.descriptors))/min; \(consumer.count) transitions")
+            "soak of \(seconds) s: memory \(usage.kibibytes.last ?? 0) KiB, \(Int(slope)) KiB/min; descriptors",
+            "\(usage.descriptors.last ?? 0), \(Int(Usage.slope(usage.descriptors)))/min; \(consumer.count) transitions")
+    }
+
+    @Test func `In a still house the card is written to once a minute`() throws {
+        let minutes = Self.seconds("IBEACON_GATEWAY_STILL_MINUTES", or: 1)
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let port = try LoopbackPort.free()
+        let gateway = try GatewayProcess(
+            "waypoints: [\(BeaconScript.waypoint("Ada", minor: 7))], scanner: {capture: \"air.btsnoop\"}",
+            port: broker.port, http: "{listen: \"127.0.0.1:\(port)\"}")
+        var air = BeaconScript()
+        air.advertise(7, from: 0, to: Double(minutes) * 60 + 60)
+        try air.write(to: gateway.directory.file("air.btsnoop"))
+        try gateway.start()
+        #expect(gateway.says("entered Ada"), "\(gateway.log)")
+        // Acknowledgements go to the disk together, two seconds later.
+        usleep(5_000_000)
+        func writes() throws -> Int64 {
+            let status = try JSONValue(parsing: Array(try gateway.ask("status", "--json").utf8))
+            guard case .integer(let writes)? = status["store"]?["writes"] else { throw SupportError("\(status.text)") }
+            return writes
+        }
+        let before = try writes()
+        for _ in 0..<minutes { usleep(60_000_000) }
+        let written = try writes() - before
+        #expect((1...Int64(minutes) + 1).contains(written), "\(written) writes")
+        #expect(gateway.stop() == 0)
+        print("still house, \(minutes) min: \(written) writes")
     }
 
     @Test func `In a day of virtual time nobody who is there leaves, and each visit is told`() throws {

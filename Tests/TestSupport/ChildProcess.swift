@@ -43,7 +43,7 @@ package final class ChildProcess: Sendable {
         words.append(nil)
         // Error messages in English, whatever the machine speaks.
         var environment: [UnsafeMutablePointer<CChar>?] =
-            (["PATH=\(path)", "LC_ALL=C"] + additions).map { strdup($0) } + [nil]
+            (["PATH=\(path)", "LC_ALL=C"] + sanitizerOptions + additions).map { strdup($0) } + [nil]
         defer { environment.forEach { free($0) } }
         var pid = pid_t()
         let result = posix_spawnp(&pid, program, &actions, &attributes, words, &environment)
@@ -82,6 +82,11 @@ package final class ChildProcess: Sendable {
         send(SIGKILL)
         wait()
     }
+}
+
+/// A program that was built with a sanitizer is told what the test runner was told.
+private let sanitizerOptions: [String] = ["TSAN_OPTIONS", "ASAN_OPTIONS"].compactMap { (name: String) in
+    getenv(name).map { "\(name)=\(String(cString: $0))" }
 }
 
 /// Debian keeps mosquitto in /usr/sbin, which is not on everybody's PATH.
