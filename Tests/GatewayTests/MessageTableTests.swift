@@ -190,6 +190,19 @@ struct MessageTableTests {
         for action in Command.actions { #expect(Self.commands.contains { $0.command.contains("\"\(action)\"") }) }
     }
 
+    @Test("Unasked, a gateway says only what Home Assistant takes without a warning (5.1)")
+    func unasked() throws {
+        var house = try Self.harness("")
+        house.take(.brokerConnected(isNew: true))
+        try house.hear()
+        house.wait(61)
+        house.take(.brokerConnected(isNew: true))
+        house.take(.homeAssistantStarted)
+        let own = house.published().filter { $0.topic.hasPrefix("owntracks/") }
+        let types = try Set(own.map { try JSONValue(parsing: $0.payload)["_type"]?.string })
+        #expect(types == ["transition", "location"])
+    }
+
     @Test("Ten thousand regions are told of in turns, each once")
     func turns() throws {
         var house = try GatewayHarness()

@@ -44,6 +44,16 @@ import Testing
         #expect(try transition()["acc"] == 1)
     }
 
+    @Test("Home Assistant: by default acc is within the accuracy that it takes, 200 m (5.1)")
+    func homeAssistantDefaultAccuracy() {
+        #expect((1...200).contains(Configuration.defaults(hostName: "pi").position.accuracy))
+    }
+
+    @Test("Home Assistant: every waypoint has a rad, or the import ends with an error (5.1)")
+    func homeAssistantWaypoints() throws {
+        #expect(try region().waypoint()["rad"] == 0)
+    }
+
     @Test("Home Assistant: a message is an object, never an array or number (5.1)")
     func homeAssistantObject() throws {
         #expect(try sampleMessages().allSatisfy { $0.payload.object != nil })
