@@ -67,8 +67,13 @@ import Testing
         #expect(house.gateway.says("left Kitchen", within: .seconds(30)), "\(house.gateway.log)")
         #expect(house.said("event").allSatisfy { $0.contains(#""desc":"Kitchen""#) })
         #expect(try monitoring() == 0)
-        try house.killAndStart()
-        #expect(eventually { (try? monitoring()).flatMap { $0 } != 1 })
+        house.gateway.kill()
+        try house.gateway.configure(
+            "waypoints: [\(House.waypoint("k", "Kitchen|2|0"))], \(House.quiet)", port: house.broker.port)
+        try house.start()
+        // The answer from before may come once more, and counts as the first.
+        _ = try monitoring()
+        #expect(try monitoring() == 0)
     }
 
     @Test func `A card that is configured is retained on info`() throws {
