@@ -55,6 +55,9 @@ package struct HomeAssistantFeed: Sendable {
     private var states: [String: String] = [:]
     private var sentAt: [String: MonotonicInstant] = [:]
     private var isStale = true
+    /// What the descriptions were made of.
+    private var described: [TrackerShape] = []
+    private var hasHeardDescriptions = false
     /// States whose descriptions are gone, and since when.
     private var retired: [String: MonotonicInstant] = [:]
     /// What of the gateway's own state is told at once.
@@ -106,7 +109,10 @@ package struct HomeAssistantFeed: Sendable {
         let isOurs =
             topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
             && topic.contains("/\(settings.node)/")
-        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil { announced[topic] = payload }
+        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil {
+            announced[topic] = payload
+            hasHeardDescriptions = true
+        }
         return nil
     }
 
@@ -132,13 +138,7 @@ package struct HomeAssistantFeed: Sendable {
         let tellsAll = isStale
         // Descriptions that were heard from the broker stay known, so that what is gone is removed.
         if isStale { (states, sentAt, isStale) = ([:], [:], false) }
-        let wanted = DiscoveryList(snapshot, settings: settings).messages
-        var messages = wanted.filter { tellsAll || announced[$0.topic] != $0.payload }
-        let topics = Set(wanted.map(\.topic))
-        let gone = announced.filter { !topics.contains($0.key) }
-        messages += gone.keys.sorted().map { HomeAssistantMessage(topic: $0, payload: "") }
-        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:))), at: snapshot.now)
-        announced = Dictionary(wanted.map { ($0.topic, $0.payload) }) { first, _ in first }
+        var messages = descriptions(snapshot, tellsAll: tellsAll)
         // States come behind the descriptions: Home Assistant must have subscribed when they arrive.
         var current: Set<String> = []
         func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
@@ -183,6 +183,21 @@ package struct HomeAssistantFeed: Sendable {
         return topic
     }
 
+    /// What is to be described anew, and what is gone. Making a thousand descriptions takes long, so it is only done
+    /// when they may be others.
+    private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [HomeAssistantMessage] {
+        let shape = snapshot.trackers.map(TrackerShape.init)
+        guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
+        (described, hasHeardDescriptions) = (shape, false)
+        let wanted = DiscoveryList(snapshot, settings: settings).messages
+        let topics = Set(wanted.map(\.topic))
+        let gone = announced.filter { !topics.contains($0.key) }
+        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:))), at: snapshot.now)
+        defer { announced = Dictionary(wanted.map { ($0.topic, $0.payload) }) { first, _ in first } }
+        return wanted.filter { tellsAll || announced[$0.topic] != $0.payload }
+            + gone.keys.sorted().map { HomeAssistantMessage(topic: $0, payload: "") }
+    }
+
     private mutating func retire(_ topics: some Sequence<String>, at now: MonotonicInstant) {
         for topic in topics {
             (states[topic], sentAt[topic]) = (nil, nil)
@@ -201,6 +216,15 @@ package struct HomeAssistantFeed: Sendable {
 
     fileprivate static func modeName(_ mode: Int) -> String {
         modes.indices.contains(mode + 1) ? modes[mode + 1] : "significant"
+    }
+}
+
+/// All that descriptions of a tracker's entities are made of.
+private struct TrackerShape: Equatable {
+    private let texts: [String]
+
+    init(_ tracker: StatusSnapshot.TrackerState) {
+        texts = [tracker.tid, tracker.topic, tracker.device] + tracker.regions.flatMap { [$0.rid, $0.name] }
     }
 }
 
