@@ -112,9 +112,11 @@ let package = Package(
             name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
         .executableTarget(
-            name: "HotPath", dependencies: ["Beacon", "Regions", "OwnTracks", "Gateway", "Scanning"],
+            name: "HotPath", dependencies: ["Beacon", "Regions", "Presence", "Scanning", "CFloor"],
             path: "Benchmarks/HotPath",
             swiftSettings: settings),
+        // The yardstick in plain C that the hot path is held against.
+        .target(name: "CFloor", path: "Benchmarks/CFloor"),
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
             exclude: ["run", "traces"], swiftSettings: settings),

@@ -1,88 +1,69 @@
 import Beacon
-import Gateway
+import CFloor
 import Glibc
-import OwnTracks
+import Presence
 import Regions
-import Scanning
 
-/// Measures what is done for every report, stage by stage: HotPath CAPTURE REGIONS [PASSES].
+/// Measures what is done for every report.
 ///
-/// Each stage contains the ones above it. The best of the passes counts: everything else is the
-/// machine's own business.
+///     HotPath figures FOLDER...        a table of times; each folder is of make-capture
+///     HotPath once STAGE FOLDER N      one stage, N times, for valgrind
 @main
 struct HotPath {
-    enum Stage: String, CaseIterable {
-        case read, parse, recognise, match, log
-    }
+    /// Of each figure the best counts: everything else is the machine's own business.
+    static let passes = 15
 
     static func main() throws {
-        guard CommandLine.arguments.count >= 3 else {
-            print("usage: HotPath CAPTURE REGIONS [PASSES]")
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == "figures", arguments.count > 1 {
+            let corpora = try arguments.dropFirst().map { try Corpus(folder: $0) }
+            for corpus in corpora { try measure(corpus) }
+        } else if arguments.first == "once", arguments.count == 4, let stage = Stage(rawValue: arguments[2]),
+            let count = Int(arguments[4])
+        {
+            var course = Course(try Corpus(folder: arguments[3]), regions: regions(1000))
+            var reports: UInt64 = 0
+            for _ in 0..<count { reports = course.run(stage).reports }
+            print(reports)
+        } else {
+            print("usage: HotPath figures FOLDER... | HotPath once floor|parser|path FOLDER N")
             exit(64)
         }
-        let capture = CommandLine.arguments[1]
-        let passes = CommandLine.arguments.count > 3 ? Int(CommandLine.arguments[3]) ?? 5 : 5
-        let patterns = try patterns(in: CommandLine.arguments[2])
-        let index = RegionIndex(patterns)
-        print("\(patterns.count) regions, best of \(passes) passes")
-        for stage in Stage.allCases {
-            var best = Duration.seconds(3600)
-            var counts = (reports: UInt64(0), beacons: 0, matches: 0)
-            for _ in 0..<passes {
-                let start = ContinuousClock.now
-                counts = try run(stage, capture, index)
-                best = min(best, ContinuousClock.now - start)
+    }
+
+    /// Prints one line for each figure: name, nanoseconds for each report, and what else is to be known.
+    static func measure(_ corpus: Corpus) throws {
+        var courses = [10, 1000, 100_000].map { ("\($0) regions", Course(corpus, regions: regions($0))) }
+        // As shipped, the engine remembers fewer beacons than the largest corpus has.
+        courses.append(("100000 regions, no limit", Course(corpus, regions: regions(100_000), limit: .max)))
+        // Beacons come in, rhythms are learned.
+        for index in courses.indices {
+            for _ in 0..<max(2, 20 / Int(corpus.span / 1_000_000_000)) { _ = courses[index].1.run(.path) }
+        }
+        var best: [String: Double] = [:]
+        for _ in 0..<passes {
+            let floor = take(&best, "floor", .floor, &courses[0].1)
+            let parser = take(&best, "parser", .parser, &courses[0].1)
+            guard floor.checksum == parser.checksum, floor.reports == parser.reports else {
+                print("the parser and the C floor disagree: \(parser) \(floor)")
+                exit(70)
             }
-            let nanoseconds = best.nanoseconds / Int64(max(1, counts.reports))
-            let rate = Int64(counts.reports) * 1_000_000_000 / max(1, best.nanoseconds)
-            print(
-                "\(stage.rawValue): \(nanoseconds) ns each, \(rate) a second;",
-                "\(counts.reports) reports, \(counts.beacons) beacons, \(counts.matches) matches")
+            for index in courses.indices { _ = take(&best, courses[index].0, .path, &courses[index].1) }
+        }
+        for (name, value) in best.sorted(by: { $0.key < $1.key }) {
+            let course = courses.first { $0.0 == name }?.1
+            let tracked = course.map { "\($0.engine.trackedBeacons) beacons remembered, \($0.changes) changes" } ?? ""
+            print("\(corpus.name) beacons\t\(name)\t\(value)\tns\t\(tracked)")
         }
     }
 
-    static func run(
-        _ stage: Stage, _ capture: String, _ index: RegionIndex
-    ) throws -> (reports: UInt64, beacons: Int, matches: Int) {
-        var reader = try CaptureReader(path: capture)
-        var parser = AdvertisingReportParser()
-        var malformed = MalformedCounters()
-        var (beacons, matches) = (0, 0)
-        var log = BeaconLog()
-        while let record = try reader.advance() {
-            guard stage != .read else { continue }
-            reader.withEvent { event in
-                parser.parse(event: event) { report, data in
-                    guard stage != .parse else { return }
-                    guard let beacon = IBeacon(advertisingData: data, malformed: &malformed) else { return }
-                    beacons += 1
-                    guard stage != .recognise else { return }
-                    index.forEachMatch(of: beacon.id) { _ in matches += 1 }
-                    guard stage != .match else { return }
-                    let sighting = Sighting(
-                        beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: report.rssi,
-                        receiver: record.receiver)
-                    log.hear(sighting, at: record.instant)
-                }
-            }
-        }
-        return (stage == .read ? reader.records : parser.reports, beacons, matches)
-    }
-
-    static func patterns(in path: String) throws -> [BeaconPattern] {
-        var bytes: [UInt8] = []
-        let descriptor = open(path, O_RDONLY)
-        defer { close(descriptor) }
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { break }
-            bytes += chunk.prefix(count)
-        }
-        let reading = try WaypointsReading(JSONValue(parsing: bytes))
-        return reading.changes.compactMap { change in
-            guard case .set(let region, _) = change, case .beacon(let pattern) = region.kind else { return nil }
-            return pattern
-        }
+    static func take(
+        _ best: inout [String: Double], _ name: String, _ stage: Stage, _ course: inout Course
+    ) -> floor_sum {
+        let start = processorTime()
+        let sum = course.run(stage)
+        let each = Double(processorTime() - start) / Double(sum.reports)
+        best[name] = min(best[name] ?? .infinity, each)
+        return sum
     }
 }

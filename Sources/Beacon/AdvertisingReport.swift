@@ -16,11 +16,9 @@ package struct DeviceAddress: Hashable, Sendable, BitwiseCopyable {
     /// - Returns: nil if fewer than six octets follow `offset`.
     package init?(littleEndian bytes: Span<UInt8>, at offset: Int, isRandom: Bool) {
         guard offset >= 0, bytes.count >= 6, offset <= bytes.count - 6 else { return nil }
-        var value: UInt64 = 0
-        for index in 0..<6 {
-            value |= UInt64(bytes[offset + index]) << UInt64(8 * index)
-        }
-        self.init(value: value, isRandom: isRandom)
+        let low = bytes.littleEndian(UInt32.self, at: offset)
+        let high = bytes.littleEndian(UInt16.self, at: offset + 4)
+        self.init(value: UInt64(high) << 32 | UInt64(low), isRandom: isRandom)
     }
 }
 

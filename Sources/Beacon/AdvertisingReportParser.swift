@@ -37,11 +37,16 @@ package struct AdvertisingReportParser: Sendable {
         guard subevent == Self.legacySubevent || subevent == Self.extendedSubevent else { return }
         guard end > 3 else { return malformed.count(.truncatedEvent) }
         guard event[3] > 0 else { return malformed.count(.noReports) }
-        let layout: ReportLayout = subevent == Self.legacySubevent ? .legacy : .extended
-        parseReports(Int(event[3]), of: event.extracting(4..<end), layout: layout, body)
+        // Two calls, so that the compiler makes two loops in which the places are constants.
+        if subevent == Self.legacySubevent {
+            parseReports(Int(event[3]), of: event.extracting(4..<end), layout: .legacy, body)
+        } else {
+            parseReports(Int(event[3]), of: event.extracting(4..<end), layout: .extended, body)
+        }
         if event.count > end { malformed.count(.trailingBytes) }
     }
 
+    @inline(__always)
     private mutating func parseReports(
         _ count: Int, of bytes: Span<UInt8>, layout: ReportLayout,
         _ body: (_ report: AdvertisingReport, _ data: Span<UInt8>) -> Void
@@ -79,6 +84,8 @@ package struct AdvertisingReportParser: Sendable {
     /// Whether this report continues the data of an earlier one from the same advertiser. `isPartial`
     /// is the event type's data status "incomplete, more data to come".
     private mutating func continues(_ address: DeviceAddress, isPartial: Bool) -> Bool {
+        // Hardly any data is longer than one report.
+        guard isPartial || fragmented != nil else { return false }
         let continuation = fragmented == address
         if isPartial {
             fragmented = address

@@ -41,23 +41,17 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
         guard content.count == Self.contentLength, Self.hasPrefix(content) else { return nil }
         self.init(
             id: BeaconID(
-                uuid: BeaconUUID(high: bigEndian(content, 4, 8), low: bigEndian(content, 12, 8)),
-                major: UInt16(truncatingIfNeeded: bigEndian(content, 20, 2)),
-                minor: UInt16(truncatingIfNeeded: bigEndian(content, 22, 2))),
+                uuid: BeaconUUID(
+                    high: content.bigEndian(UInt64.self, at: 4), low: content.bigEndian(UInt64.self, at: 12)),
+                major: content.bigEndian(UInt16.self, at: 20), minor: content.bigEndian(UInt16.self, at: 22)),
             measuredPower: MeasuredPower(dBm: Int8(bitPattern: content[24])))
     }
 
+    @inline(__always)
     private static func hasPrefix(_ content: Span<UInt8>) -> Bool {
-        content.count >= 4
-            && content[0] == prefix[0] && content[1] == prefix[1] && content[2] == prefix[2] && content[3] == prefix[3]
+        content.count >= 4 && content.bigEndian(UInt32.self, at: 0) == prefixNumber
     }
-}
 
-/// The unsigned number in `count` bytes (at most 8) from `offset`, most significant first.
-private func bigEndian(_ bytes: Span<UInt8>, _ offset: Int, _ count: Int) -> UInt64 {
-    var value: UInt64 = 0
-    for index in offset..<offset + count {
-        value = value << 8 | UInt64(bytes[index])
-    }
-    return value
+    /// `prefix` as one number.
+    private static let prefixNumber: UInt32 = 0x4c00_0215
 }

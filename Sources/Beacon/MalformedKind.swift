@@ -47,6 +47,8 @@ package struct MalformedCounters: Sendable {
         for index in counts.indices { counts[index] += other.counts[index] }
     }
 
+    /// Out of line: what is malformed is rare, and the way past it should be short.
+    @inline(never)
     package mutating func count(_ kind: MalformedKind) {
         counts[Int(kind.rawValue)] += 1
     }

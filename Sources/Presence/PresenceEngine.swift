@@ -46,7 +46,16 @@ package struct PresenceEngine: Sendable {
     /// No deadline lies before this; `.max`: nothing is pending.
     private var earliest: Int64 = .max
 
-    package init() {}
+    /// Beacons that are remembered; more are heard and dropped.
+    private let mostBeacons: Int
+
+    /// - Parameter mostBeacons: Another bound than the one that ships, to measure what lies beyond it.
+    package init(mostBeacons: Int = PresenceTiming.mostBeacons) {
+        self.mostBeacons = mostBeacons
+    }
+
+    /// Beacons that are remembered now.
+    package var trackedBeacons: Int { tracked.count }
 
     /// When `tick` has something to decide, as far as is known now; nil while nothing is pending.
     package var nextDeadline: MonotonicInstant? {
@@ -155,25 +164,26 @@ package struct PresenceEngine: Sendable {
 
     /// Begins to remember a beacon, if a region wants it and there is room.
     private mutating func track(_ sighting: Sighting, listened: Int64, duty: Float) -> Int? {
-        guard index.knows(sighting.beacon.uuid) else { return nil }
+        guard index.hasMatch(of: sighting.beacon) else { return nil }
+        guard makeRoom() else {
+            droppedSightings += 1
+            return nil
+        }
         let first = Int32(truncatingIfNeeded: memberships.count)
         appendMemberships(of: sighting.beacon)
-        guard memberships.count > first else { return nil }
-        if tracked.count >= PresenceTiming.mostBeacons {
-            memberships.removeLast(memberships.count - Int(first))
-            // Making room looks at all beacons: not again for each invented identity while none of them left.
-            if mayMakeRoom { forgetAbsent() }
-            mayMakeRoom = tracked.count < PresenceTiming.mostBeacons
-            guard mayMakeRoom else {
-                droppedSightings += 1
-                return nil
-            }
-            return track(sighting, listened: listened, duty: duty)
-        }
         let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
         links.append(Link(model: model, receiver: sighting.receiver))
         add(TrackedBeacon(beacon: sighting.beacon, link: Int32(truncatingIfNeeded: links.count - 1), membership: first))
         return tracked.count - 1
+    }
+
+    /// - Returns: whether there is room for one more beacon.
+    private mutating func makeRoom() -> Bool {
+        guard tracked.count >= mostBeacons else { return true }
+        // Making room looks at all beacons: not again for each invented identity while none of them left.
+        if mayMakeRoom { forgetAbsent() }
+        mayMakeRoom = tracked.count < mostBeacons
+        return mayMakeRoom
     }
 
     mutating func add(_ beacon: TrackedBeacon) {

@@ -43,14 +43,7 @@ struct RegionIndexTests {
     @Test("without regions nothing is found")
     func empty() {
         #expect(matches(BeaconID(uuid: Self.home, major: 1, minor: 7), in: []) == [])
-        #expect(!RegionIndex([]).knows(Self.home))
-    }
-
-    @Test("it knows the UUIDs that some region has")
-    func known() {
-        let index = RegionIndex([BeaconPattern(uuid: Self.home, major: 1)])
-        #expect(index.knows(Self.home))
-        #expect(!index.knows(Self.street))
+        #expect(!RegionIndex([]).hasMatch(of: BeaconID(uuid: Self.home, major: 1, minor: 7)))
     }
 
     @Test("it finds what comparing with each pattern finds", arguments: 0..<8)
@@ -73,6 +66,7 @@ struct RegionIndexTests {
                     var found: [Int32] = []
                     index.forEachMatch(of: beacon) { found.append($0) }
                     #expect(found.sorted() == expected)
+                    #expect(index.hasMatch(of: beacon) == !expected.isEmpty)
                 }
             }
         }

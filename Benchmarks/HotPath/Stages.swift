@@ -1,0 +1,99 @@
+import Beacon
+import CFloor
+import Presence
+import Regions
+
+/// Something done for every report of a corpus, again and again.
+enum Stage: String, CaseIterable {
+    /// Plain C: takes reports apart and recognises iBeacons.
+    case floor
+    /// The same by the parser that ships.
+    case parser
+    /// From the bytes of an event to who is inside.
+    case path
+}
+
+/// A corpus, and a presence engine that hears it.
+struct Course {
+    let corpus: Corpus
+    private var parser = AdvertisingReportParser()
+    private var malformed = MalformedCounters()
+    private(set) var engine: PresenceEngine
+    private var passes: Int64 = 0
+    private(set) var changes = 0
+
+    /// - Parameter limit: Beacons that are remembered at most; nil as shipped.
+    init(_ corpus: Corpus, regions: [MonitoredRegion], limit: Int? = nil) {
+        self.corpus = corpus
+        engine = limit.map { PresenceEngine(mostBeacons: $0) } ?? PresenceEngine()
+        _ = engine.handle(.regions(regions), at: .zero)
+        _ = engine.handle(.listening(Receiver(index: 0), true), at: .zero)
+    }
+
+    mutating func run(_ stage: Stage) -> floor_sum {
+        switch stage {
+        case .floor:
+            corpus.bytes.withUnsafeBufferPointer { bytes in
+                floor_read(bytes.baseAddress, corpus.events, corpus.events.count)
+            }
+        case .parser: parse()
+        case .path: decide()
+        }
+    }
+
+    private mutating func parse() -> floor_sum {
+        var sum = floor_sum()
+        let before = parser.reports
+        let corpus = corpus
+        let bytes = corpus.bytes.span
+        for event in corpus.events {
+            let start = Int(event.offset)
+            parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
+                guard let beacon = IBeacon(advertisingData: data, malformed: &malformed) else { return }
+                sum.beacons += 1
+                sum.checksum &+=
+                    beacon.id.uuid.high ^ beacon.id.uuid.low
+                    ^ UInt64(beacon.id.major) ^ UInt64(beacon.id.minor)
+                let levels = Int64(beacon.measuredPower.dBm) + Int64(report.rssi?.dBm ?? 127)
+                sum.checksum &+= UInt64(bitPattern: levels)
+            }
+        }
+        sum.reports = parser.reports - before
+        return sum
+    }
+
+    private mutating func decide() -> floor_sum {
+        var sum = floor_sum()
+        let before = parser.reports
+        let corpus = corpus
+        let bytes = corpus.bytes.span
+        for event in corpus.events {
+            let start = Int(event.offset)
+            let now = MonotonicInstant(nanoseconds: event.nanoseconds + passes * corpus.span)
+            parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
+                guard let beacon = IBeacon(advertisingData: data, malformed: &malformed) else { return }
+                sum.beacons += 1
+                let sighting = Sighting(
+                    beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: report.rssi,
+                    receiver: Receiver(index: event.receiver))
+                changes += engine.handle(.sighting(sighting), at: now).count
+            }
+        }
+        passes += 1
+        sum.reports = parser.reports - before
+        return sum
+    }
+}
+
+/// Regions for the beacons that make-capture invents: each beacon is in exactly one, however many there are.
+func regions(_ count: Int) -> [MonitoredRegion] {
+    (0..<count).map { number in
+        let owner = UInt64(number % 10)
+        let uuid = BeaconUUID(high: 0x1bea_c000_0000_4000 + owner, low: 0x8000_0000_0000_0000 + owner)
+        let major = UInt16(number / 10 % 100 + 1)
+        let minor = UInt16(number / 1000 + 1)
+        let pattern = BeaconPattern(
+            uuid: uuid, major: count > 10 ? major : nil, minor: count > 1000 ? minor : nil)
+        return MonitoredRegion(key: RegionKey(tracker: 0, rid: "\(number)"), pattern: pattern, leaveRule: .auto)
+    }
+}

@@ -1,0 +1,14 @@
+/// Numbers in the bytes of a packet. Each is one load behind one check of bounds: byte by byte, the checks of an
+/// iBeacon's UUID alone cost more than the rest of its recognition.
+extension Span<UInt8> {
+    @inline(__always)
+    func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
+        // "Unsafe" is the load of types that not all bytes are valid for; every byte makes a valid integer.
+        Number(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+
+    @inline(__always)
+    func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
+        Number(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+}
