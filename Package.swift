@@ -115,6 +115,10 @@ let package = Package(
             name: "HotPath", dependencies: ["Beacon", "Regions", "Presence", "Scanning", "CFloor"],
             path: "Benchmarks/HotPath",
             swiftSettings: settings),
+        .executableTarget(
+            name: "Parts",
+            dependencies: ["Beacon", "Regions", "OwnTracks", "Gateway", "Scanning", "Encryption", "Storage"],
+            path: "Benchmarks/Parts", swiftSettings: settings),
         // The yardstick in plain C that the hot path is held against.
         .target(name: "CFloor", path: "Benchmarks/CFloor"),
         .executableTarget(
