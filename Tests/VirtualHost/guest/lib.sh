@@ -75,7 +75,7 @@ tell() { _name=$1; shift; echo "$*" >"/run/$_name.orders"; }
 stat_of() {
     _lines=$(grep -c ' stat ' "/out/$1.log")
     tell "$1" stat
-    wait_for 5 sh -c "[ \$(grep -c ' stat ' /out/$1.log) -gt $_lines ]" || fail "controller $1 does not answer"
+    wait_for 30 sh -c "[ \$(grep -c ' stat ' /out/$1.log) -gt $_lines ]" || fail "controller $1 does not answer"
     sed -n "s/.* stat .*\b$2=\([0-9]*\).*/\1/p" "/out/$1.log" | tail -1
 }
 is_scanning() { awk '$2 == "scan" && /scan o[nf]/ { last = $3 } END { exit last != "on" }' "/out/$1.log"; }
