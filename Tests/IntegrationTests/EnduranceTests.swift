@@ -61,11 +61,11 @@ import Testing
             """, port: broker.port)
         var air = BeaconScript()
         let expected = visits(&air, until: seconds)
-        // Half of the 50,000 belong to no region, half to one.
+        // Every other of the 50,000 belongs to no region, the others to one that is so never left.
         for frame in 0..<3000 * seconds {
             let stranger = frame % 50_000
-            let minor = UInt16(stranger % 25_000 + 100)
-            air.hear(minor, major: stranger < 25_000 ? 1 : 2, at: Double(frame) / 3000)
+            let (minor, major) = (UInt16(stranger / 2 + 100), UInt16(stranger % 2 + 1))
+            air.hear(minor, major: major, at: Double(frame) / 3000)
         }
         try air.write(to: gateway.directory.file("air.btsnoop"))
         let commands = [
@@ -92,7 +92,8 @@ import Testing
                 return consumer.events["Ada"]?.count ?? 0 >= expected.count
                     && consumer.events["Street"]?.count ?? 0 >= 2
             })
-        #expect(consumer.events == ["Ada": expected, "Street": ["enter", "leave"]])
+        #expect(consumer.events["Ada"] == expected)
+        #expect(consumer.events["Street"] == ["enter", "leave"])
         let (first, most) = (usage.kibibytes[seconds / 2], usage.kibibytes.max() ?? 0)
         #expect(most < 100 * 1024, "\(most) KiB")
         #expect(usage.descriptors.max() == usage.descriptors.last)

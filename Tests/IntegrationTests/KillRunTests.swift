@@ -58,7 +58,14 @@ import Testing
         while kills < Self.kills {
             let (during, after) = world.change()
             try during.write(to: air)
-            try live(gateway, for: .random(in: 0...2_000_000))
+            let whole = UInt32.random(in: 0...2_000_000)
+            try gateway.start()
+            usleep(whole / 2)
+            // In every third round the broker stands still before the end, with messages in its hands.
+            if kills.isMultiple(of: 9) { broker.freeze() }
+            usleep(whole / 2)
+            gateway.kill()
+            broker.thaw()
             try after.write(to: air)
             try live(gateway, for: .random(in: 0...1_500_000))
             kills += 2
