@@ -92,7 +92,8 @@ import Testing
         for times in consumer.times.values { #expect(times == times.sorted()) }
         let history = try gateway.ask("history", "--json").split(separator: "\n").count
         #expect(history == world.count, "each is in the history once")
-        print("killed \(kills) times, \(world.count) transitions, \(consumer.repeats) repeats, lost 0, invented 0")
+        let verdict = consumer.events == world.reference ? "lost 0, invented 0" : "not what happened"
+        print("killed \(kills) times, \(world.count) transitions, \(consumer.repeats) repeats, \(verdict)")
     }
 
     private func live(_ gateway: GatewayProcess, for microseconds: UInt32) throws {
