@@ -81,7 +81,9 @@ extension Daemon {
     func drainAvailability() {
         for event in availability?.takeEvents() ?? [] {
             noteHome(event)
+            if case .disconnected = event { isAvailabilityConnected = false }
             guard case .connected = event else { continue }
+            isAvailabilityConnected = true
             homeConnected()
             sayAvailability("online")
         }
@@ -90,7 +92,8 @@ extension Daemon {
     /// Tells the home that we go on purpose; the broker would only tell it of an accident.
     func sayGoodbye() {
         sayAvailability("offline")
-        _ = availability?.stop(within: .seconds(2))
+        _ = availability?.stop(within: isAvailabilityConnected ? .seconds(2) : .zero)
+        isAvailabilityConnected = false
     }
 
     private func sayAvailability(_ state: String) {

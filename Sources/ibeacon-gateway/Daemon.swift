@@ -34,6 +34,7 @@ final class Daemon {
     var availability: BrokerConnection?
     /// Where that one's will goes. Settings may name another device while it lasts.
     var availabilityTopic = ""
+    var isAvailabilityConnected = false
     var isBrokerConnected = false
     /// What is remembered for those who watch, and the page that shows it.
     var desk = StatusDesk(at: Clocks.now())
@@ -224,7 +225,8 @@ final class Daemon {
 
     private func disconnectBroker() {
         sayGoodbye()
-        _ = broker?.stop(within: .seconds(2))
+        // Who is still being looked for hears no good-bye, and a look-up or a connect cannot be cut short.
+        _ = broker?.stop(within: isBrokerConnected ? .seconds(2) : .zero)
         drainBroker()
         (broker, availability) = (nil, nil)
         isBrokerConnected = false

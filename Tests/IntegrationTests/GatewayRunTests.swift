@@ -56,6 +56,8 @@ import Testing
         let gateway = try GatewayProcess("waypoints: [\(Self.kitchen)], \(Self.long)", port: broker.port)
         try gateway.start()
         #expect(gateway.says("connected to"), "\(gateway.log)")
+        // The regions of the configuration are on the disk a moment later.
+        #expect(eventually { (try? gateway.ask("regions", "export").contains("Kitchen:CA271EAE")) == true })
         let before = try gateway.ask("regions", "export")
         try run(
             "mosquitto_pub",

@@ -18,6 +18,12 @@ import Testing
         try house.answer(on: "") { try house.command("reportLocation") }["tag"]
     }
 
+    /// The same of a gateway that was killed: answers from before may come once more, and are let pass.
+    private func tagAfterKill(of house: House) throws -> JSONValue? {
+        for _ in 1...3 { _ = try tag(of: house) }
+        return try tag(of: house)
+    }
+
     @Test func `New settings are in force at once and after kill -9`() throws {
         let house = try house()
         #expect(try tag(of: house) == nil)
@@ -25,7 +31,7 @@ import Testing
         #expect(house.gateway.says("the new settings are kept"))
         #expect(try tag(of: house) == "attic")
         try house.killAndStart()
-        #expect(try tag(of: house) == "attic")
+        #expect(try tagAfterKill(of: house) == "attic")
         try set(#""tag":null"#, on: house)
         #expect(eventually { house.gateway.log.split(separator: "are kept").count == 3 })
         #expect(try tag(of: house) == nil)
@@ -39,6 +45,20 @@ import Testing
         #expect(eventually { house.subscriptions == 2 })
         #expect(try tag(of: house) == nil)
         try house.killAndStart()
+        #expect(try tagAfterKill(of: house) == nil)
+    }
+
+    @Test func `A login that the broker refuses is taken back, too`() throws {
+        let directory = try TemporaryDirectory()
+        let passwords = directory.file("passwords")
+        try run("mosquitto_passwd", ["-b", "-c", passwords, "jane", "right"])
+        let broker = try MosquittoBroker(["allow_anonymous true", "password_file \(passwords)"], in: directory)
+        let house = try House(
+            "remoteConfiguration: true, remoteConfigurationTrial: 1.5, password: \"right\", lat: 52, lon: 6, \(House.quiet)",
+            broker: broker)
+        #expect(try tag(of: house) == nil)
+        try set(#""password":"wrong","tag":"lost""#, on: house)
+        #expect(house.gateway.says("back to the old settings", within: .seconds(40)), "\(house.gateway.log)")
         #expect(try tag(of: house) == nil)
     }
 
@@ -47,7 +67,7 @@ import Testing
         try set(#""port":\#(try LoopbackPort.free()),"tag":"lost""#, on: house)
         #expect(house.gateway.says("trying new settings"))
         try house.killAndStart()
-        #expect(try tag(of: house) == nil)
+        #expect(try tagAfterKill(of: house) == nil)
     }
 
     @Test func `One bad member, and nothing of it is taken, neither its good members nor its regions`() throws {
