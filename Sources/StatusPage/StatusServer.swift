@@ -219,6 +219,10 @@ extension StatusServer {
 
     /// Drops who has not got on in time: half-sent requests, answers not taken, watchers that sleep.
     private func sweep() {
+        // If it was this process that stood still, nobody else is to blame: first what is ready is taken and
+        // sent, and each stream gets the turn in which it finds that it has nothing more to send.
+        run()
+        run()
         let now = host.now
         for client in clients.values {
             guard let deadline = client.deadline, deadline < now else { continue }
