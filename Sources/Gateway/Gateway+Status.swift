@@ -95,9 +95,15 @@ extension Gateway {
         }
     }
 
-    /// Why a region is as it is, for the log.
-    func reason(for key: RegionKey, of region: Region, at now: MonotonicInstant) -> String {
+    /// Why a region is as it is, in a sentence.
+    private func reason(for key: RegionKey, of region: Region, at now: MonotonicInstant) -> String {
         RegionExplanation.text(engine.decidingBeacons(at: now)[key], threshold: threshold(of: region), at: now)
+    }
+
+    /// Why somebody came or went, for the log. It looks at the one beacon that did.
+    func reason(for record: TransitionRecord, of region: Region, at now: MonotonicInstant) -> String {
+        let beacon = engine.explain(record.beacon, in: record.key, at: now)
+        return RegionExplanation.text(beacon, threshold: threshold(of: region), at: now)
     }
 
     private func threshold(of region: Region) -> RSSI? {

@@ -53,8 +53,9 @@ extension Gateway {
                 LogEntry(
                     .notice, "transition", "\(verb) \(record.name) (\(region.rid)) by beacon \(record.beacon)",
                     fields: record.fields(rid: region.rid, trackerID: tracker.configuration.trackerID))))
+        guard explainsTransitions else { return }
         effects.append(
-            .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record.key, of: region, at: now))")))
+            .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record, of: region, at: now))")))
     }
 
     mutating func switchMonitoring(of tracker: Int, to mode: Int?, _ effects: inout [Effect]) {

@@ -15,6 +15,8 @@ package struct Gateway: Sendable {
     private var latest = MonotonicInstant.zero
     /// What `status` says of the program and the machine, besides what the gateway knows itself.
     package var about: [String: JSONValue] = [:]
+    /// Whether each transition is explained in the debug log. Who reads no debug log saves the words.
+    package var explainsTransitions = true
     /// The beacon regions in force and the way to find them: for ranging, which presence does not need.
     var monitored: [MonitoredRegion] = []
     var index = RegionIndex([])

@@ -46,6 +46,16 @@ extension PresenceEngine {
         }
     }
 
+    /// What is known of one beacon in one region; nil if it is in no memory or does not match.
+    package func explain(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> PresenceExplanation? {
+        guard let region = positions[key],
+            let place = table.place(of: beacon, isMatch: { tracked[$0].beacon.isSame(as: beacon) })
+        else { return nil }
+        var position = Int(tracked[place].membership)
+        while position >= 0, memberships[position].region != region { position = Int(memberships[position].next) }
+        return position >= 0 ? explain(position, at: place, now: now) : nil
+    }
+
     /// The regions that a beacon belongs to, in no particular order.
     package func regions(of beacon: BeaconID) -> [RegionKey] {
         var keys: [RegionKey] = []
