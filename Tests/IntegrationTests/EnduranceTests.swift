@@ -29,6 +29,13 @@ import Testing
             let joint = zip(times, half).map { ($0 - meanTime) * ($1 - mean) }.reduce(0, +)
             return spread > 0 ? joint / spread * 60 : 0
         }
+
+        /// How much more there was at the end than in the second quarter, at the least: what was open for an instant
+        /// only, as a file of `/proc` is, does not count.
+        static func growth(_ samples: [Int]) -> Int {
+            let quarter = max(1, samples.count / 4)
+            return (samples.suffix(quarter).min() ?? 0) - (samples.dropFirst(quarter).prefix(quarter).min() ?? 0)
+        }
     }
 
     private func watch(_ gateway: GatewayProcess, for seconds: Int, _ consumer: TransitionLog) -> Usage {
@@ -96,7 +103,7 @@ import Testing
         #expect(consumer.events["Street"] == ["enter", "leave"])
         let (first, most) = (usage.kibibytes[seconds / 2], usage.kibibytes.max() ?? 0)
         #expect(most < 100 * 1024, "\(most) KiB")
-        #expect(usage.descriptors.max() == usage.descriptors.last)
+        #expect(Usage.growth(usage.descriptors) <= 0, "\(usage.descriptors)")
         #expect(gateway.stop() == 0)
         print(
             "flood of \(seconds) s: memory \(first) KiB at half time, \(most) KiB at most,",
@@ -127,7 +134,7 @@ import Testing
         #expect(consumer.events == ["Ada": expected])
         let slope = Usage.slope(usage.kibibytes)
         #expect(slope < 256, "\(slope) KiB each minute")
-        #expect(Usage.slope(usage.descriptors) < 0.5)
+        #expect(Usage.growth(usage.descriptors) <= 0, "\(usage.descriptors)")
         #expect(gateway.stop() == 0)
         print(
             "soak of \(seconds) s: memory \(usage.kibibytes.last ?? 0) KiB, \(Int(slope)) KiB/min; descriptors",

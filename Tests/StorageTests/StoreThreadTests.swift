@@ -96,7 +96,10 @@ import Testing
     }
 
     @Test func `a store that is dropped without being stopped still writes what it was given`() throws {
-        var store: Store? = try Store(settings(), wake: {})
+        let first = Loop()
+        var store: Store? = try Store(settings(), wake: first.wake)
+        // Open, so that the directory is its own before the second asks for it.
+        if let store { _ = first.run(store) { $0.opened != nil } }
         store?.submit(.commit(token: 1, [.message(message("a"))]))
         store = nil
         // The lock of the directory goes when the thread has ended.
