@@ -34,7 +34,6 @@ struct Dialogue {
 
     /// Asks for something that is not to be seen on the screen.
     func askSecret(_ question: String) throws(Failure) -> String {
-        prompt("\(question): ")
         var before = termios()
         let isTerminal = tcgetattr(STDIN_FILENO, &before) == 0
         if isTerminal {
@@ -42,6 +41,8 @@ struct Dialogue {
             silent.c_lflag &= ~tcflag_t(ECHO)
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }
+        // Only now: who answers at once must be neither seen nor flushed away.
+        prompt("\(question): ")
         defer {
             if isTerminal {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)

@@ -50,6 +50,8 @@ package final class TerminalConversation: Sendable {
             _ = screen
             return !process.isRunning
         }
+        // One that waits for an answer for ever would keep all the tests waiting.
+        if process.isRunning { process.send(SIGKILL) }
         return process.wait()
     }
 }
