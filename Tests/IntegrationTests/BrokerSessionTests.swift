@@ -58,7 +58,9 @@ import Testing
         let script = "mount --bind '\(hosts)' /etc/hosts && getent ahosts localhost | head -1 && exec \"$0\" \"$@\""
         // Root needs no name space of users for that, and has none to be had where its root was changed.
         let process = try ChildProcess(
-            "unshare", [geteuid() == 0 ? "-m" : "-rm", "sh", "-c", script, try GatewayProcess.program] + gateway.arguments + ["run"],
+            "unshare",
+            [geteuid() == 0 ? "-m" : "-rm", "sh", "-c", script, try GatewayProcess.program] + gateway.arguments
+                + ["run"],
             output: gateway.directory.file("log"))
         #expect(gateway.says("connected to localhost"), "\(gateway.log)")
         #expect(gateway.log.hasPrefix("::1"))
