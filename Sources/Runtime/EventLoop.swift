@@ -52,6 +52,15 @@ package final class EventLoop {
         return try checked("sd_event_run", sd_event_run(handle, microseconds)) > 0
     }
 
+    /// Handles events until `isDone`, which is asked before each, or until `end`.
+    package func step(until end: MonotonicInstant, unless isDone: () -> Bool) throws(SystemError) {
+        while !isDone() {
+            let left = Clocks.now().duration(to: end)
+            guard left > .zero else { return }
+            _ = try step(timeout: left)
+        }
+    }
+
     /// Ends `run()` after the handler that is running now.
     ///
     /// - Parameter code: the process exit code, 0 … 255.

@@ -42,18 +42,14 @@ final class BeaconListener: ScannerOutput {
     private func run(_ settings: Settings, until end: MonotonicInstant) throws {
         let log = Log(threshold: .error)
         do throws(ScannerError) {
-            let scanner = try settings.makeScanner(host: LoopScannerHost(loop: loop, log: log), output: self)
+            let scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
             self.scanner = scanner
             try scanner.start()
         } catch {
             problems.append(error.description)
             return
         }
-        while !isFinished {
-            let left = Clocks.now().duration(to: end)
-            guard left > .zero else { break }
-            _ = try loop.step(timeout: left)
-        }
+        try loop.step(until: end) { isFinished }
         adapters = scanner?.adapters ?? []
         scanner?.stop()
         scanner = nil

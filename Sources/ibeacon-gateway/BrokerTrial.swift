@@ -50,9 +50,7 @@ final class BrokerTrial {
 
     private func attempt(level: MQTTProtocolLevel) throws {
         let loop = try EventLoop()
-        var settings = BrokerSettings(configuration, will: .availability)
-        settings.will = nil
-        settings.clientID = configuration.broker.clientID + "-doctor"
+        var settings = BrokerSettings(configuration, for: .command("doctor"))
         settings.protocolLevel = level
         settings.connectTimeout = .seconds(10)
         outcome.canRefuse = level == .v5
@@ -62,9 +60,13 @@ final class BrokerTrial {
         defer { self.connection = nil }
         connection.subscribe(to: [tracker.topics.command: .atLeastOnce])
         try connection.start()
-        try step(loop, for: Self.patience) { isOver || (isConnected && answered.count == steps.count) }
+        try loop.step(until: Clocks.now().advanced(by: Self.patience)) {
+            isOver || (isConnected && answered.count == steps.count)
+        }
         if isConnected, outcome.failure == nil {
-            try step(loop, for: Self.echoPatience) { isOver || hasEcho || subscriptionRefused || !sendsCommand }
+            try loop.step(until: Clocks.now().advanced(by: Self.echoPatience)) {
+                isOver || hasEcho || subscriptionRefused || !sendsCommand
+            }
             judgeReading()
         } else if outcome.failure == nil {
             outcome.failure = .silent
@@ -78,15 +80,6 @@ final class BrokerTrial {
     /// A plain command would be refused by a gateway with a key, and said so in its log.
     private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == nil }
     private var steps: [Step] { sendsCommand ? Step.allCases : [.event, .location] }
-
-    private func step(_ loop: EventLoop, for limit: Duration, until isDone: () -> Bool) throws {
-        let end = Clocks.now().advanced(by: limit)
-        while !isDone() {
-            let left = Clocks.now().duration(to: end)
-            guard left > .zero else { return }
-            _ = try loop.step(timeout: left)
-        }
-    }
 
     private func drain() {
         for event in connection?.takeEvents() ?? [] {

@@ -105,15 +105,17 @@ extension Daemon {
 }
 
 extension BrokerSettings {
-    /// Which of the two connections, and so which will.
+    /// What a connection is for: whether it has a will, and whether the broker need remember it.
     enum Purpose {
         /// OwnTracks' own: everything goes through it.
         case ownTracks(at: Int64)
         /// Holds the retained availability for Home Assistant.
         case availability
+        /// A command's, beside the running service; the name is added to the client id.
+        case command(String)
     }
 
-    init(_ configuration: Configuration, will purpose: Purpose) {
+    init(_ configuration: Configuration, for purpose: Purpose) {
         let broker = configuration.broker
         let tracker = configuration.trackers[0]
         self.init(host: broker.host, port: broker.port, clientID: broker.clientID)
@@ -139,6 +141,9 @@ extension BrokerSettings {
             will = Will(
                 topic: DeviceTopics.availability(device: tracker.deviceID), payload: Array("offline".utf8), qos: qos,
                 retain: true)
+        case .command(let name):
+            clientID += "-\(name)"
+            cleanSession = true
         }
     }
 }

@@ -16,7 +16,7 @@ struct Recognition {
 
 extension Daemon: ScannerOutput {
     func startScanner() {
-        let host = LoopScannerHost(loop: loop, log: log)
+        let host = LoopHost(loop: loop, log: log)
         do throws(ScannerError) {
             let scanner = try settings.makeScanner(host: host, output: self)
             self.scanner = scanner

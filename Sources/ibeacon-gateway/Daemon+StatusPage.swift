@@ -56,8 +56,10 @@ extension Daemon {
 
     private func listen(_ page: StatusServerSettings) {
         do throws(StatusServerError) {
-            let server = try StatusServer(
-                settings: page, host: LoopStatusPageHost(loop: loop, log: log), source: DeskSource(self))
+            // Radio, store and broker go first: however many look, who comes or goes is told later by no more than one
+            // turn of sending.
+            let host = LoopHost(loop: loop, log: log, goesLast: true)
+            let server = try StatusServer(settings: page, host: host, source: DeskSource(self))
             statusServer = server
             log.notice("status page: http://\(page.address)/")
         } catch .listen(let address, let number) {

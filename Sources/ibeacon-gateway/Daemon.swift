@@ -148,13 +148,13 @@ final class Daemon {
         let waker = try loop.waker { [unowned self] in drainBroker() }
         brokerWaker = waker
         broker = try BrokerConnection(
-            BrokerSettings(configuration, will: .ownTracks(at: Clocks.wallSeconds())),
+            BrokerSettings(configuration, for: .ownTracks(at: Clocks.wallSeconds())),
             read: commandReader.read, wake: waker.waker.wake)
         availabilityTopic = DeviceTopics.availability(device: configuration.trackers[0].deviceID)
         let availabilityWaker = try loop.waker { [unowned self] in drainAvailability() }
         self.availabilityWaker = availabilityWaker
         availability = try BrokerConnection(
-            BrokerSettings(configuration, will: .availability), wake: availabilityWaker.waker.wake)
+            BrokerSettings(configuration, for: .availability), wake: availabilityWaker.waker.wake)
         subscribe()
         prepareHomeAssistant()
         try broker?.start()

@@ -32,7 +32,7 @@ final class DirectPublisher {
         bases = configuration.trackers.map(\.topics.base)
         let waker = try loop.waker { [unowned self] in drain() }
         self.waker = waker
-        let settings = BrokerSettings(configuration, passing: purpose)
+        let settings = BrokerSettings(configuration, for: .command(purpose))
         let connection = try BrokerConnection(settings, wake: waker.waker.wake)
         self.connection = connection
         try connection.start()
@@ -88,15 +88,5 @@ final class DirectPublisher {
 
     private func fail(_ reason: String) {
         failure = failure ?? Failure(.unavailable, reason)
-    }
-}
-
-extension BrokerSettings {
-    /// For a command beside the service: without a will, and the broker need not remember it.
-    init(_ configuration: Configuration, passing purpose: String) {
-        self.init(configuration, will: .availability)
-        clientID = "\(configuration.broker.clientID)-\(purpose)"
-        will = nil
-        cleanSession = true
     }
 }

@@ -100,7 +100,7 @@ private final class ScanSession: ScannerOutput {
         self.table = table
         self.recording = recording
         do throws(ScannerError) {
-            scanner = try settings.makeScanner(host: LoopScannerHost(loop: loop, log: log), output: self)
+            scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
         } catch {
             throw Self.failure(error)
         }

@@ -1,36 +1,40 @@
 internal import Beacon
 internal import Runtime
 internal import Scanning
+internal import StatusPage
 
-/// Gives scanners what they need of the event loop.
-final class LoopScannerHost: ScannerHost {
+/// Gives scanners and the status page what they need of the event loop.
+final class LoopHost: ScannerHost, StatusPageHost {
     private let loop: EventLoop
     private let log: Log
+    /// Whether everything else that is ready goes first.
+    private let goesLast: Bool
 
-    init(loop: EventLoop, log: Log) {
+    init(loop: EventLoop, log: Log, goesLast: Bool = false) {
         self.loop = loop
         self.log = log
+        self.goesLast = goesLast
     }
 
     var now: MonotonicInstant { Clocks.now() }
 
     func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
-        LoopToken.descriptor(descriptor, loop, log, handler)
+        watch(descriptor, handler)
     }
 
     func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
-        LoopToken.timer(instant, loop, log, handler)
+        timer(instant, handler)
     }
-}
 
-/// Owns one registration with the loop until it is cancelled.
-final class LoopToken: ScannerToken {
-    private var registration: AnyObject?
+    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any StatusPageHostToken {
+        watch(descriptor, handler)
+    }
 
-    /// - Parameter goesLast: Everything else that is ready goes first.
-    static func descriptor(
-        _ descriptor: CInt, _ loop: EventLoop, _ log: Log, goesLast: Bool = false, _ handler: @escaping () -> Void
-    ) -> LoopToken {
+    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any StatusPageHostToken {
+        timer(instant, handler)
+    }
+
+    private func watch(_ descriptor: CInt, _ handler: @escaping () -> Void) -> LoopToken {
         let token = LoopToken()
         token.attach(log, "watch a descriptor") { () throws(SystemError) in
             let watch = try loop.watch(descriptor) { _ in handler() }
@@ -40,10 +44,7 @@ final class LoopToken: ScannerToken {
         return token
     }
 
-    static func timer(
-        _ instant: MonotonicInstant, _ loop: EventLoop, _ log: Log, goesLast: Bool = false,
-        _ handler: @escaping () -> Void
-    ) -> LoopToken {
+    private func timer(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> LoopToken {
         // The timer must outlive this call and go when it has fired: the token holds it, and it the token.
         let token = LoopToken()
         token.attach(log, "set a timer") { () throws(SystemError) in
@@ -57,8 +58,13 @@ final class LoopToken: ScannerToken {
         }
         return token
     }
+}
 
-    private func attach(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {
+/// Owns one registration with the loop until it is cancelled.
+private final class LoopToken: ScannerToken, StatusPageHostToken {
+    private var registration: AnyObject?
+
+    func attach(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {
         do throws(SystemError) {
             registration = try register()
         } catch {
