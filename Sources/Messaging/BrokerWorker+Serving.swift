@@ -10,14 +10,16 @@ private let peerClosed = Int32(poll_peer_closed)
 extension BrokerWorker {
     /// Drives one connection. It returns when the connection ended as it was told to.
     mutating func serve(answerBy deadline: MonotonicInstant) throws(BrokerFailure) {
-        var nextTick = MonotonicInstant.now
+        // The first is due at once.
+        var lastTick = MonotonicInstant.now.advanced(by: .seconds(-1))
         while let descriptor = client?.descriptor {
             if acceptedAt == nil, .now >= deadline { throw .silent }
             if try sayGoodbye() { return }
+            let nextTick = lastTick.advanced(by: tickInterval)
             try poll(descriptor, until: min(nextTick, acceptedAt == nil ? deadline : nextTick, stopBy ?? nextTick))
             if .now >= nextTick {
                 try client?.tick()
-                nextTick = .now.advanced(by: .seconds(1))
+                lastTick = .now
             }
             report()
             takeOrders()
@@ -25,6 +27,15 @@ extension BrokerWorker {
             try checkProgress()
         }
         guard stopBy != nil else { throw client?.closed ?? .closed(code: nil) }
+    }
+
+    /// How often the library looks after its keepalive, and we after answers that do not come.
+    ///
+    /// While nothing is on its way only a ping can become due, and each look wakes the processor. A tenth of the
+    /// keepalive later is no harm: a broker waits for half of it more.
+    private var tickInterval: Duration {
+        guard acceptedAt != nil, window.isEmpty else { return .seconds(1) }
+        return max(.seconds(1), min(.seconds(10), settings.keepalive / 10))
     }
 
     /// Waits for the socket or the owner, and lets the library read and write.

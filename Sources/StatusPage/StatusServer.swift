@@ -77,7 +77,6 @@ package final class StatusServer {
         }
         self.daemon = daemon
         registration = host.whenReadable(mhd_shim_epoll_descriptor(daemon)) { [weak self] in self?.run() }
-        schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() }
     }
 
     deinit { stop() }
@@ -207,6 +206,7 @@ extension StatusServer {
 extension StatusServer {
     func connected(_ client: Client) {
         clients[ObjectIdentifier(client)] = client
+        if timers[.sweep] == nil { schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() } }
     }
 
     /// The library lost patience before we did.
@@ -231,6 +231,7 @@ extension StatusServer {
             client.drop()
         }
         run()
-        schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() }
+        // Nobody is there for most of the time: no reason to wake the processor each second.
+        if !clients.isEmpty { schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() } }
     }
 }
