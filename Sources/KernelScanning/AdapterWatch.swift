@@ -52,7 +52,7 @@ final class AdapterWatch {
         tell(false, because: reason, at: now)
     }
 
-    /// Once a second.
+    /// As `ScanHealth.nextTick` says.
     func tick(at now: MonotonicInstant) {
         if let advice = health.tick(at: now) { follow(advice, at: now) }
         guard isScanning else { return }

@@ -75,7 +75,9 @@ package final class HCIScanner: FallibleScanner {
     }
 
     private func scheduleTick() {
-        timer = host.at(host.now.advanced(by: .seconds(1))) { [weak self] in
+        let now = host.now
+        let pause = byIndex.values.map { $0.watch.health.nextTick(after: now) }.min() ?? .seconds(1)
+        timer = host.at(now.advanced(by: pause)) { [weak self] in
             guard let self else { return }
             for (index, adapter) in byIndex { tick(adapter, index) }
             _ = monitor.lostMessages()

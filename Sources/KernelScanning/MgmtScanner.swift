@@ -131,7 +131,9 @@ package final class MgmtScanner: FallibleScanner {
     // MARK: Health
 
     private func scheduleTick() {
-        timer = host.at(host.now.advanced(by: .seconds(1))) { [weak self] in
+        let now = host.now
+        let pause = byIndex.values.map { $0.watch.health.nextTick(after: now) }.min() ?? .seconds(1)
+        timer = host.at(now.advanced(by: pause)) { [weak self] in
             guard let self else { return }
             tick()
             scheduleTick()

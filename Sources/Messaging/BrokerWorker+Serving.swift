@@ -31,11 +31,11 @@ extension BrokerWorker {
 
     /// How often the library looks after its keepalive, and we after answers that do not come.
     ///
-    /// While nothing is on its way only a ping can become due, and each look wakes the processor. A tenth of the
+    /// While nothing is on its way only a ping can become due, and each look wakes the processor. A sixth of the
     /// keepalive later is no harm: a broker waits for half of it more.
     private var tickInterval: Duration {
         guard acceptedAt != nil, window.isEmpty else { return .seconds(1) }
-        return max(.seconds(1), min(.seconds(10), settings.keepalive / 10))
+        return max(.seconds(1), min(.seconds(10), settings.keepalive / 6))
     }
 
     /// Waits for the socket or the owner, and lets the library read and write.

@@ -79,7 +79,7 @@ struct Client: ~Copyable {
     /// To be called when the descriptor is writable and `wantsToWrite`.
     mutating func write() throws(BrokerFailure) { try check(mosquitto_loop_write(handle, 1)) }
 
-    /// Keepalive; to be called about once a second.
+    /// Keepalive; to be called about once a second, or as seldom as a ping may be late.
     mutating func tick() throws(BrokerFailure) { try check(mosquitto_loop_misc(handle)) }
 
     enum PublishResult {

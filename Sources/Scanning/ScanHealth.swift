@@ -27,6 +27,10 @@ package struct ScanHealth: Sendable {
     static let firstBackOff = Duration.seconds(5)
     static let longestBackOff = Duration.seconds(300)
     static let longestQuietInterval = Duration.seconds(900)
+    /// Silence after which nobody's rhythm says anything new: six reports of the slowest that is believed, and a
+    /// second for the tick that notes it.
+    static let silenceBeforeSlowTicks = Duration.seconds(10)
+    static let slowTick = Duration.seconds(5)
 
     /// What is going on besides listening.
     private enum Phase: Hashable {
@@ -41,6 +45,7 @@ package struct ScanHealth: Sendable {
 
     private var phase = Phase.listening
     private var lastHeard: MonotonicInstant?
+    private var lastTick = MonotonicInstant.zero
     private var listeningSince: MonotonicInstant?
     private var nextProbe: MonotonicInstant?
     private var quietInterval = Self.silenceBeforeProbe
@@ -112,10 +117,24 @@ package struct ScanHealth: Sendable {
         return reset(because: "the controller hangs: it answers no command", at: now)
     }
 
-    /// To be called about once a second.
+    /// How long after a tick the next is due.
+    ///
+    /// A house where nothing is heard should not wake the processor each second: until the next probe, seconds away,
+    /// no tick finds anything.
+    package func nextTick(after now: MonotonicInstant) -> Duration {
+        guard phase == .listening, !isDoubtful else { return .seconds(1) }
+        guard let listeningSince else { return Self.slowTick }
+        let quiet = max(lastHeard ?? .zero, listeningSince).duration(to: now)
+        return quiet > Self.silenceBeforeSlowTicks ? Self.slowTick : .seconds(1)
+    }
+
+    /// To be called about once a second, or as `nextTick` says.
     package mutating func tick(at now: MonotonicInstant) -> Advice? {
+        defer { lastTick = now }
         guard let listeningSince else { return nil }
-        if let lastHeard, lastHeard > listeningSince, lastHeard.duration(to: now) < .seconds(2) {
+        if let lastHeard, lastHeard > listeningSince,
+            lastHeard.duration(to: now) < .seconds(2) || lastHeard > lastTick
+        {
             recover()
             return nil
         }

@@ -34,6 +34,9 @@ package struct StoreSettings: Sendable {
     package var acknowledgementDelay: Duration = .seconds(2)
     /// How often to look whether the command line edited regions (a look at shared memory, no I/O).
     package var editInterval: Duration = .seconds(2)
+    /// How often to look where `.checkEdits` comes when somebody has written: for file systems on which no
+    /// watch tells of other machines or of a program that keeps the file open.
+    package static let watchedEditInterval: Duration = .seconds(60)
     /// First and longest wait before work that failed is tried again: doubles in between.
     package var retryDelays: ClosedRange<Duration> = .milliseconds(250)...Duration.seconds(30)
     /// How long to wait for the command line to finish a write.

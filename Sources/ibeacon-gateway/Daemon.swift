@@ -49,6 +49,8 @@ final class Daemon {
     /// What it takes to keep presence across restarts and suspends.
     var keeping = PresenceKeeping()
     private var storeWaker: WakerWatch?
+    /// Tells of edits by the command line.
+    private var editWatch: DirectoryWatch?
     private var brokerWaker: WakerWatch?
     private var availabilityWaker: WakerWatch?
     private var deadlineTimer: LoopTimer?
@@ -107,10 +109,26 @@ final class Daemon {
     private func openStore() throws {
         let waker = try loop.waker { [unowned self] in drainStore() }
         storeWaker = waker
-        let storeSettings = StoreSettings(
+        var storeSettings = StoreSettings(
             directory: settings.stateDirectory, boot: try keeping.readBoot(), now: { Clocks.now() },
             restamp: ciphers.finish)
+        if watchEdits() { storeSettings.editInterval = StoreSettings.watchedEditInterval }
         store = try Store(storeSettings, wake: waker.waker.wake)
+    }
+
+    /// Has the store look for edits as soon as the command line is done with the state.
+    ///
+    /// - Returns: false where the machine has no watch to give; the store must look by itself then.
+    private func watchEdits() -> Bool {
+        do throws(SystemError) {
+            editWatch = try DirectoryWatch(loop: loop, path: settings.stateDirectory) { [unowned self] in
+                store?.submit(.checkEdits)
+            }
+            return true
+        } catch {
+            log.info("the state directory cannot be watched (\(error)); it is looked into every 2 s")
+            return false
+        }
     }
 
     /// The store is open: the gateway begins with what it kept, and the world may come in.

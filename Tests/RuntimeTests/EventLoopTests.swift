@@ -63,6 +63,27 @@ private final class Seen<Value> {
         #expect(count.values.count == 5)
     }
 
+    @Test func `a directory tells when somebody has written to a file in it`() throws {
+        let loop = try EventLoop()
+        var template = Array("/tmp/directory-watch-XXXXXX".utf8CString)
+        #expect(mkdtemp(&template) != nil)
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { rmdir(path) }
+        let told = Seen<Void>()
+        let watch = try DirectoryWatch(loop: loop, path: path) { told.values.append(()) }
+        let file = open(path + "/file", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        defer { unlink(path + "/file") }
+        #expect(try !loop.step(timeout: .zero))
+        close(file)
+        while try loop.step(timeout: .zero) {}
+        #expect(told.values.count == 1)
+        close(open(path + "/file", O_RDONLY | O_CLOEXEC))
+        while try loop.step(timeout: .zero) {}
+        #expect(told.values.count == 1, "who only reads is of no interest")
+        #expect(throws: SystemError.self) { try DirectoryWatch(loop: loop, path: path + "/none") {} }
+        withExtendedLifetime(watch) {}
+    }
+
     @Test func `a descriptor is reported readable until it has been read`() throws {
         let loop = try EventLoop()
         let pipe = try Pipe()

@@ -13,6 +13,8 @@ private struct Bench {
     var isDeaf = false
     var isHung = false
     private(set) var advice: [ScanHealth.Advice] = []
+    private(set) var ticks = 0
+    private var nextTick = MonotonicInstant.zero
 
     init(_ intervals: [Duration]) {
         advertisers = intervals.enumerated().map { (UInt64($0.offset + 1), $0.element) }
@@ -29,12 +31,14 @@ private struct Bench {
                     health.heard(AdvertisingReport(address: address, rssi: RSSI(reported: strength)), at: now)
                 }
             }
-            guard now.nanoseconds % 1_000_000_000 == 0 else { continue }
+            guard now >= nextTick else { continue }
+            ticks += 1
             var next = health.tick(at: now)
             while let current = next {
                 advice.append(current)
                 next = follow(current, resetHelps: resetHelps)
             }
+            nextTick = now.advanced(by: health.nextTick(after: now))
         }
     }
 
@@ -155,6 +159,23 @@ private struct Bench {
         var bench = Bench([.milliseconds(8000)])
         bench.play(.seconds(600))
         #expect(bench.advice.isEmpty)
+    }
+
+    @Test func wakesSeldomInAHouseWithoutAdvertisers() {
+        var bench = Bench([.milliseconds(100)])
+        bench.play(.seconds(60))
+        bench.advertisers = []
+        bench.play(.seconds(60))
+        let before = bench.ticks
+        bench.play(.seconds(600))
+        // One in five seconds, and ten more each time that the scan was started afresh.
+        let restarts = bench.advice.count { $0 == .probe }
+        #expect((1...6).contains(restarts) && bench.ticks - before <= 600 / 5 + 10 * restarts)
+        bench.advertisers = [(1, .milliseconds(100))]
+        bench.play(.seconds(60))
+        bench.isHung = true
+        bench.play(.seconds(20))
+        #expect(bench.resets == 1, "and is as quick as ever where there was somebody")
     }
 
     @Test func doubtsAControllerWhoseAnswerIsLate() {

@@ -1,0 +1,32 @@
+import CSystemd
+import Glibc
+
+/// Tells when somebody is done with writing to a file in a directory, until this object goes; this program's own
+/// files count too.
+package final class DirectoryWatch {
+    private let loop: EventLoop
+    private var source: OpaquePointer?
+    fileprivate let handler: () -> Void
+
+    /// - Parameter handler: Called once for each file that was open for writing and is closed.
+    /// - Throws: ENOSPC where the user's inotify watches are used up; ENOENT for a directory that is not there.
+    package init(loop: EventLoop, path: String, _ handler: @escaping () -> Void) throws(SystemError) {
+        self.loop = loop
+        self.handler = handler
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try checked(
+            "sd_event_add_inotify",
+            sd_event_add_inotify(
+                loop.handle, &source, path, UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR), fileClosed, context))
+    }
+
+    deinit { sd_event_source_disable_unref(source) }
+}
+
+private func fileClosed(
+    _ source: OpaquePointer?, _ event: UnsafePointer<inotify_event>?, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<DirectoryWatch>.fromOpaque(context).takeUnretainedValue().handler()
+    return 0
+}
