@@ -8,8 +8,11 @@ package struct ListeningClock: Hashable, Sendable {
         var elapsed: Int64 = 0
         /// Nanoseconds of the monotonic clock; nil: not listening.
         var resumed: Int64?
-        /// Whether anybody ever said that this receiver listens, or does not.
+        /// Whether anybody ever said that this receiver listens, or does not. One that was kept from an earlier run and
+        /// is not known yet may be an adapter that was taken away.
         var isKnown = false
+        /// What the house had listened when this receiver last ceased to.
+        var houseAtEnd: Int64 = 0
         /// Share of the time in which the radio is on while it listens, 0.01 … 1.
         var duty: Float = 1
         /// Listening time at which the duty last changed; before everything, if it never did.
@@ -19,15 +22,22 @@ package struct ListeningClock: Hashable, Sendable {
             guard let resumed else { return elapsed }
             return elapsed + max(0, now.nanoseconds - resumed)
         }
+
+        mutating func stop(at now: MonotonicInstant) {
+            elapsed = time(at: now)
+            resumed = nil
+        }
     }
 
     /// By index of the receiver; those that never spoke are absent.
     private var hands: [Hand] = []
+    /// Runs while any receiver listens.
+    private var house = Hand()
 
     package init() {}
 
     /// Whether any receiver listens.
-    package var isListening: Bool { hands.contains { $0.resumed != nil } }
+    package var isListening: Bool { house.resumed != nil }
 
     package func isListening(_ receiver: Receiver) -> Bool {
         let index = Int(receiver.index)
@@ -40,9 +50,11 @@ package struct ListeningClock: Hashable, Sendable {
         hands[index].isKnown = true
         if isListening {
             hands[index].resumed = hands[index].resumed ?? now.nanoseconds
-        } else {
-            hands[index].elapsed = hands[index].time(at: now)
-            hands[index].resumed = nil
+            house.resumed = house.resumed ?? now.nanoseconds
+        } else if hands[index].resumed != nil {
+            hands[index].stop(at: now)
+            hands[index].houseAtEnd = house.time(at: now)
+            if !hands.contains(where: { $0.resumed != nil }) { house.stop(at: now) }
         }
     }
 
@@ -61,6 +73,7 @@ package struct ListeningClock: Hashable, Sendable {
         for index in hands.indices {
             if let resumed = hands[index].resumed { hands[index].resumed = resumed &+ slept }
         }
+        if let resumed = house.resumed { house.resumed = resumed &+ slept }
     }
 
     /// A sighting proves that a receiver listens of which nobody said anything yet.
@@ -76,19 +89,40 @@ package struct ListeningClock: Hashable, Sendable {
         return index < hands.count ? hands[index].time(at: now) : 0
     }
 
-    /// Whether anybody ever said that this receiver listens, or does not. One that was kept from an earlier run
-    /// and is not known yet may be an adapter that was taken away.
-    package func isKnown(_ receiver: Receiver) -> Bool {
+    /// When the receiver will have listened for `listened` nanoseconds in all, in nanoseconds of the monotonic clock;
+    /// `.max`: never, as things are.
+    ///
+    /// One that does not listen is waited for while others do (`PresenceTiming.absentGrace`, and `orphanGrace` for one
+    /// that was never heard of since a restart). Then their listening counts for it: it may have been taken away, or have
+    /// come back under another number.
+    package func instant(at listened: Int64, of receiver: Receiver, now: MonotonicInstant) -> Int64 {
         let index = Int(receiver.index)
-        return index < hands.count && hands[index].isKnown
+        let hand = index < hands.count ? hands[index] : Hand()
+        let left = listened &- hand.time(at: now)
+        if hand.resumed != nil || hand.isKnown && left <= 0 { return now.nanoseconds &+ left }
+        guard isListening else { return .max }
+        let grace = hand.isKnown ? PresenceTiming.absentGrace : PresenceTiming.orphanGrace
+        return now.nanoseconds &+ left &+ grace.nanoseconds &- missed(hand, at: now)
     }
 
-    /// Nanoseconds that the receiver has listened until `now`; for one that is not known, what the most patient
-    /// of the others has listened, less the time that it is given to appear. May be negative.
-    package func timeOrOthers(of receiver: Receiver, at now: MonotonicInstant) -> Int64 {
-        guard !isKnown(receiver) else { return time(of: receiver, at: now) }
-        let longest = hands.map { $0.time(at: now) }.max() ?? 0
-        return longest - PresenceTiming.orphanGrace.nanoseconds
+    /// Nanoseconds that others have listened since the receiver ceased to; of one that was not heard of since a restart,
+    /// since then.
+    private func missed(_ hand: Hand, at now: MonotonicInstant) -> Int64 {
+        house.time(at: now) - (hand.isKnown ? hand.houseAtEnd : 0)
+    }
+
+    /// The receivers that are known and do not listen, and how long others have listened since they ceased to.
+    package func absences(at now: MonotonicInstant) -> [(receiver: Receiver, missed: Int64)] {
+        hands.enumerated().compactMap { index, hand in
+            guard hand.isKnown, hand.resumed == nil, missed(hand, at: now) > 0 else { return nil }
+            return (Receiver(index: UInt8(clamping: index)), missed(hand, at: now))
+        }
+    }
+
+    /// Goes on with an absence that was kept, if the receiver still does not listen when it is heard of.
+    package mutating func resume(absenceOf receiver: Receiver, missed: Int64, at now: MonotonicInstant) {
+        let index = makeHand(of: receiver)
+        if hands[index].resumed == nil { hands[index].houseAtEnd = house.time(at: now) - missed }
     }
 
     /// The share of the time in which its radio is on.

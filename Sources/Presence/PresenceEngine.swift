@@ -236,7 +236,7 @@ package struct PresenceEngine: Sendable {
 
     /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, as nobody listens.
     ///
-    /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief.
+    /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief for a while.
     func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
         let member = memberships[position]
         var latest = Int64.min
@@ -245,14 +245,13 @@ package struct PresenceEngine: Sendable {
         while link >= 0 {
             let model = links[link].model
             let receiver = links[link].receiver
-            let isListening = clock.isListening(receiver)
-            let isOrphan = !clock.isKnown(receiver) && clock.isListening
-            let offset = now.nanoseconds &- clock.timeOrOthers(of: receiver, at: now)
             let hold = hold(model, of: regions[Int(member.region)])
             let end = max(model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
-            latest = max(latest, isListening || isOrphan ? end &+ offset : .max)
-            if receiver.index == member.receiver, isListening, let due = member.fadeDeadline(dwell: dwell(of: model)) {
-                fade = due &+ offset
+            latest = max(latest, clock.instant(at: end, of: receiver, now: now))
+            if receiver.index == member.receiver, clock.isListening(receiver),
+                let due = member.fadeDeadline(dwell: dwell(of: model))
+            {
+                fade = clock.instant(at: due, of: receiver, now: now)
             }
             link = Int(links[link].next)
         }
@@ -281,8 +280,12 @@ package struct PresenceEngine: Sendable {
         var link = Int(tracked[place].link)
         while link >= 0 {
             let model = links[link].model
-            let silence = clock.timeOrOthers(of: links[link].receiver, at: now) - model.lastHeard
-            if let level = model.trend.level, silence < Int64(model.hold * 1e9) { best = max(best ?? level, level) }
+            let end = model.lastHeard &+ Int64(model.hold * 1e9)
+            if let level = model.trend.level,
+                clock.instant(at: end, of: links[link].receiver, now: now) > now.nanoseconds
+            {
+                best = max(best ?? level, level)
+            }
             link = Int(links[link].next)
         }
         return best

@@ -1,8 +1,8 @@
 internal import Beacon
 
 extension PresenceState {
-    /// The first byte of `bytes`. Another form gets another number.
-    private static let version: UInt8 = 1
+    /// The first byte of `bytes`. Another form gets another number. 1 had no absences, and is read as if there were none.
+    private static let version: UInt8 = 2
     /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
     private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
     /// Regions that one beacon can be in: no one has as many.
@@ -13,6 +13,10 @@ extension PresenceState {
         var writer = StateWriter()
         writer.put(Self.version)
         writer.put(beacons) { writer, beacon in beacon.put(into: &writer) }
+        writer.put(absences) { writer, absence in
+            writer.put(absence.receiver)
+            writer.put(Self.clamped(absence.missed))
+        }
         return writer.bytes
     }
 
@@ -23,9 +27,16 @@ extension PresenceState {
     package init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
-            guard try reader.take(UInt8.self) == Self.version else { return nil }
+            let version = try reader.take(UInt8.self)
+            guard 1...Self.version ~= version else { return nil }
             beacons = try reader.takeList(most: PresenceTiming.mostBeacons) { reader throws(StateReader.Malformed) in
                 try Beacon(from: &reader)
+            }
+            absences = []
+            if version >= 2 {
+                absences = try reader.takeList(most: 256) { reader throws(StateReader.Malformed) in
+                    Absence(receiver: try reader.take(), missed: try reader.take(in: Self.silences))
+                }
             }
         } catch {
             return nil

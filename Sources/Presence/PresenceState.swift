@@ -31,8 +31,17 @@ package struct PresenceState: Hashable, Sendable {
         package var memberships: [Membership]
     }
 
+    /// A receiver that does not listen.
+    package struct Absence: Hashable, Sendable {
+        package var receiver: UInt8
+        /// Nanoseconds that others have listened since it ceased to.
+        package var missed: Int64
+    }
+
     /// In the order in which they were first heard; at most `PresenceTiming.mostBeacons`.
     package var beacons: [Beacon]
+    /// By number of the receiver.
+    package var absences: [Absence]
 }
 
 extension PresenceState.Beacon {
@@ -51,8 +60,11 @@ extension PresenceEngine {
     ///     of them is good to have, and whoever invents identities must not make every write large.
     package func state(at now: MonotonicInstant, mostAbsent: Int = .max) -> PresenceState {
         let beacons = tracked.indices.map { state(of: $0, at: now) }
+        let absences = clock.absences(at: now).map {
+            PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed)
+        }
         var silences = beacons.filter { !$0.isNear }.map(\.silence)
-        guard silences.count > mostAbsent else { return PresenceState(beacons: beacons) }
+        guard silences.count > mostAbsent else { return PresenceState(beacons: beacons, absences: absences) }
         silences.sort()
         let longest = mostAbsent > 0 ? silences[mostAbsent - 1] : -1
         var room = mostAbsent
@@ -62,7 +74,7 @@ extension PresenceEngine {
                 guard beacon.silence <= longest, room > 0 else { return false }
                 room -= 1
                 return true
-            })
+            }, absences: absences)
     }
 
     /// Goes on from a kept state. Give the regions first; call it once, before anything is heard.
@@ -73,6 +85,9 @@ extension PresenceEngine {
     /// - Returns: leaves of regions that are no more.
     package mutating func restore(_ state: PresenceState, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
+        for absence in state.absences {
+            clock.resume(absenceOf: Receiver(index: absence.receiver), missed: max(0, absence.missed), at: now)
+        }
         var gone: [RegionKey: BeaconID] = [:]
         for kept in state.beacons.prefix(PresenceTiming.mostBeacons) where !kept.links.isEmpty {
             let id = BeaconID(

@@ -55,11 +55,14 @@ package enum PresenceTiming {
     /// A sample moves the filters by at most this many dB: one outlier is not a step aside.
     package static let outlierStep: Float = 10
 
-    // MARK: Restart
+    // MARK: Receivers that are missing
 
-    /// Listening time of the others after which a receiver that was kept from before a restart, and was not heard
-    /// of since, no longer holds a beacon inside by its silence standing still. An adapter that is slow to come
-    /// up takes some seconds.
+    /// Listening time of the others after which a receiver that ceased to listen no longer holds a beacon inside by its
+    /// silence standing still. Somebody who is mending an adapter, or carries it to another port, is done by then; one
+    /// that was taken away, or has another number now, must not keep somebody at home for ever.
+    package static let absentGrace: Duration = .seconds(900)
+    /// The same for a receiver that was kept from before a restart, and was not heard of since. An adapter that is
+    /// slow to come up takes some seconds.
     package static let orphanGrace: Duration = .seconds(30)
 
     // MARK: Bounds

@@ -15,6 +15,8 @@ import Testing
                 let sighting = sighting(minor, rssi: Int8(-50 - second % 30), receiver: UInt8(minor % 2))
                 simulation.hear(sighting, at: Double(second) + Double(minor) / 100)
             }
+            // It listened for the first half only.
+            if second == 60 { simulation.handle(.listening(Receiver(index: 1), false)) }
         }
         return simulation
     }
@@ -37,7 +39,14 @@ import Testing
         let bytes = learned().engine.state(at: at(121)).bytes
         for count in 0..<bytes.count { #expect(PresenceState(bytes: Array(bytes[..<count])) == nil) }
         #expect(PresenceState(bytes: bytes + [0]) == nil)
-        #expect(PresenceState(bytes: [2] + bytes.dropFirst()) == nil)
+        #expect(PresenceState(bytes: [3] + bytes.dropFirst()) == nil)
+    }
+
+    @Test func `What was written before absences were kept is read as without any`() {
+        var state = learned().engine.state(at: at(121))
+        #expect(state.absences.count == 1)
+        state.absences = []
+        #expect(PresenceState(bytes: [1] + state.bytes.dropFirst().dropLast(4)) == state)
     }
 
     @Test(arguments: 1...8)
@@ -123,6 +132,63 @@ import Testing
         #expect(simulation.events.isEmpty)
         simulation.run(to: 1000)
         #expect(simulation.events == [Simulation.Event(change: .left(key("a")), seconds: 140)])
+    }
+
+    /// Inside by receiver 1, which then ceases to listen, at 100 s; receiver 0 goes on.
+    private func missing(holding leaveAfter: Int) -> Simulation {
+        var simulation = Simulation([region("a", leave: .after(.seconds(leaveAfter)))], receivers: [0, 1])
+        simulation.hear(sighting(1, receiver: 1), at: 90)
+        simulation.run(to: 100)
+        simulation.handle(.listening(Receiver(index: 1), false))
+        return simulation
+    }
+
+    @Test func `An adapter that is pulled out for good holds nobody inside for ever`() {
+        var simulation = missing(holding: 60)
+        simulation.run(to: 10_000)
+        // It had 50 s of its 60 left, and they begin after the 900 s in which it might have come back.
+        #expect(simulation.events.last == Simulation.Event(change: .left(key("a")), seconds: 1050))
+    }
+
+    @Test func `A restart makes nobody wait longer for a missing adapter than once`() {
+        var simulation = missing(holding: 60)
+        simulation.run(to: 600)
+        let state = simulation.engine.state(at: at(600))
+        var later = Simulation([region("a", leave: .after(.seconds(60)))], receivers: [0])
+        later.handle(.listening(Receiver(index: 1), false))
+        later.record(later.engine.restore(state, at: at(0)))
+        later.run(to: 10_000)
+        #expect(later.events == [Simulation.Event(change: .left(key("a")), seconds: 450)])
+    }
+
+    @Test func `An adapter that is away for ten minutes is waited for`() {
+        var simulation = missing(holding: 60)
+        simulation.run(to: 700)
+        simulation.handle(.listening(Receiver(index: 1), true))
+        simulation.run(to: 749)
+        #expect(!simulation.events.contains { $0.change == .left(key("a")) })
+        simulation.run(to: 751)
+        #expect(simulation.events.last == Simulation.Event(change: .left(key("a")), seconds: 750))
+    }
+
+    @Test func `Only time in which another listens counts for an adapter that is missing`() {
+        var simulation = missing(holding: 60)
+        simulation.run(to: 500)
+        simulation.handle(.listening(Receiver(index: 0), false))
+        simulation.run(to: 5000)
+        simulation.handle(.listening(Receiver(index: 0), true))
+        simulation.run(to: 10_000)
+        #expect(simulation.events.last == Simulation.Event(change: .left(key("a")), seconds: 5550))
+    }
+
+    @Test func `What a missing adapter had given up already, it does not believe in again`() {
+        var simulation = Simulation([region("a", leave: .after(.seconds(60)))], receivers: [0, 1])
+        simulation.hear(sighting(1, receiver: 1), at: 1)
+        simulation.hear(sighting(1, receiver: 0), at: 50)
+        simulation.run(to: 80)
+        simulation.handle(.listening(Receiver(index: 1), false))
+        simulation.run(to: 1000)
+        #expect(simulation.events.last == Simulation.Event(change: .left(key("a")), seconds: 110))
     }
 
     @Test func `While no adapter listens, nobody leaves`() {

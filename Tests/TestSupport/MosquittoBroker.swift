@@ -30,8 +30,11 @@ package final class MosquittoBroker: Sendable {
 
     private static func configure(_ settings: [String], port: UInt16, in directory: TemporaryDirectory) throws {
         // `user root`: as root it would become another user, who may not write here. For others it is nothing.
+        // `max_queued_messages 0`: without a bound. A witness on a busy machine falls behind by more than the usual
+        // 1,000, and the broker would drop what is beyond.
         let lines = [
-            "user root", "persistence true", "persistence_location \(directory.path)/", "log_type all",
+            "user root", "max_queued_messages 0", "persistence true", "persistence_location \(directory.path)/",
+            "log_type all",
             "listener \(port) 127.0.0.1",
         ]
         try directory.write((lines + settings).joined(separator: "\n") + "\n", to: "broker.conf")
