@@ -70,13 +70,15 @@ extension StatusSnapshot {
 extension StatusSnapshot.BrokerState {
     fileprivate var finding: StatusSnapshot.Finding {
         switch phase {
-        case .connected: .init(.ok, "broker", "\(name) is connected")
+        case .connected where reason.isEmpty: .init(.ok, "broker", "\(name) is connected")
+        case .connected: .init(.warning, "broker", "\(name) is connected, but \(reason)", cure: cure)
         case .connecting: .init(.warning, "broker", "\(name) is not connected yet")
         case .offline: .init(.ok, "broker", "port 0: nothing is sent")
         case .disconnected:
             .init(
                 .error, "broker", "\(name): \(reason)",
-                cure: "'ibeacon-gateway doctor' finds out what is wrong; nothing is lost meanwhile")
+                cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds out what is wrong" : cure)
+                    + "; nothing is lost meanwhile")
         }
     }
 }

@@ -70,6 +70,7 @@ extension StatusSnapshot.BrokerState {
         [
             "name": .shown(name), "state": .string(phase.rawValue), "reason": .shown(reason),
             "sinceAgo": .ago(since, at: now),
+            "retryIn": .optional(nextTry.map { .tenths(max(0, now.duration(to: $0).inSeconds)) }),
         ]
     }
 }

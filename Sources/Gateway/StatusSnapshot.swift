@@ -91,9 +91,14 @@ extension StatusSnapshot {
 
         package var name: String
         package var phase: Phase
-        /// Why it is not connected, in words; empty if it is. It never holds a secret.
+        /// Why it is not connected, or what is wrong although it is, in words; empty if all is well. It never holds a
+        /// secret.
         package var reason: String
+        /// What to do about it, if that is known.
+        package var cure = ""
         package var since: MonotonicInstant?
+        /// When the next attempt begins; nil unless one is waited for.
+        package var nextTry: MonotonicInstant?
 
         package init(name: String, phase: Phase, reason: String = "", since: MonotonicInstant? = nil) {
             self.name = name

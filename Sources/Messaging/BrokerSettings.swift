@@ -20,7 +20,7 @@ package struct BrokerSettings: Hashable, Sendable {
     /// Published by the broker if the connection ends without a good-bye.
     package var will: Will?
     /// From the start of an attempt to the broker's CONNACK, name look-up and TCP's own connecting excepted.
-    package var connectTimeout: Duration = .seconds(15)
+    package var connectTimeout: Duration = .seconds(10)
     /// For how long the broker may leave every message in flight unanswered. libmosquitto sends again on a new
     /// connection only, so a broker that loses an acknowledgement would be waited for without end.
     package var acknowledgeTimeout: Duration = .seconds(60)

@@ -41,7 +41,9 @@ extension Daemon {
 
     /// Messages from the outbox, on the disk by now.
     func deliver(_ rows: [OutboxRow]) {
+        let now = Clocks.now()
         for row in rows {
+            desk.handedOver(row.id, at: now)
             let message = Messaging.OutgoingMessage(
                 token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
                 qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain)

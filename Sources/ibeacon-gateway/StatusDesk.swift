@@ -24,14 +24,14 @@ struct StatusDesk {
     private var changes: [RegionKey: MonotonicInstant] = [:]
     private var hearings: [RegionKey: RegionHearing] = [:]
     private var rates = ReportRates()
-    private var broker: (phase: StatusSnapshot.BrokerState.Phase, reason: String, since: MonotonicInstant)
+    private var broker: BrokerWatch
     private var storeProblem: String?
     private var sent: UInt64 = 0
 
     init(at now: MonotonicInstant) {
         startedAt = now
         latest = now
-        broker = (.connecting, "", now)
+        broker = BrokerWatch(at: now)
     }
 
     // MARK: What happens
@@ -83,19 +83,12 @@ struct StatusDesk {
 
     /// - Returns: whether a person who watches wants to see it at once.
     mutating func note(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
-        switch event {
-        case .connected: broker = (.connected, "", now)
-        case .disconnected(let failure, _):
-            // An attempt that fails again is the same trouble.
-            let since = broker.phase == .disconnected ? broker.since : now
-            broker = (.disconnected, "\(failure)", since)
-        case .acknowledged:
-            sent += 1
-            return false
-        default: return false
-        }
-        return true
+        if case .acknowledged = event { sent += 1 }
+        return broker.note(event, at: now)
     }
+
+    /// A message went to the broker's thread.
+    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
 
     mutating func note(_ event: StoreEvent) {
         switch event {
@@ -106,7 +99,7 @@ struct StatusDesk {
     }
 
     /// A new connection is being made.
-    mutating func connects(at now: MonotonicInstant) { broker = (.connecting, "", now) }
+    mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
 
     /// Every `ReportRates.period`.
     mutating func sample(_ adapters: [AdapterStatus], _ gateway: Gateway, at now: MonotonicInstant) {
@@ -128,14 +121,7 @@ struct StatusDesk {
             device: daemon.settings.configuration.trackers[0].deviceID, startedAt: startedAt)
         let adapters = daemon.scanner?.adapters ?? []
         snapshot.scanner = .init(name: daemon.scannerName, adapters: adapters.map { state(of: $0, at: now) })
-        let address = daemon.settings.configuration.broker
-        snapshot.brokers = [
-            address.isOffline
-                ? .init(name: "none", phase: .offline)
-                : .init(
-                    name: "\(address.host):\(address.port)", phase: broker.phase, reason: broker.reason,
-                    since: broker.since)
-        ]
+        snapshot.brokers = [broker.state(of: daemon.settings.configuration.broker, at: now)]
         if let counters = daemon.store?.counters {
             snapshot.queue = .init(
                 pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),

@@ -41,7 +41,8 @@ struct StatusText {
         if rows.isEmpty { rows.append(["radio", "none", "no adapter is in use (\(scanner))"]) }
         for broker in status["brokers"]?.array ?? [] {
             let since = broker["sinceAgo"]?.asNumber == nil ? "" : " for \(Self.span(broker["sinceAgo"]))"
-            let reason = string(broker["reason"])
+            let retry = broker["retryIn"]?.asNumber == nil ? "" : "; next try in \(Self.span(broker["retryIn"]))"
+            let reason = string(broker["reason"]) + retry
             rows.append([
                 "broker", string(broker["state"]) + since,
                 string(broker["name"]) + (reason.isEmpty ? "" : ": \(reason)"),

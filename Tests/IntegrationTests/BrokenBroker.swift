@@ -1,9 +1,12 @@
 import Glibc
+import OwnTracks
 import TestSupport
 
 /// A service, a broker with which something is wrong for a while, and a consumer that is always well.
 final class BrokenBroker {
     enum Fault: String, CaseIterable {
+        /// To hold the others against.
+        case none
         case killedAndForgetful
         case restarted
         case standsStill
@@ -13,8 +16,17 @@ final class BrokenBroker {
         case certificateExpired
         case authorityUnknown
         case silent
+        /// Every 50th.
         case losesPackets
         case cutAgainAndAgain
+
+        /// Nobody is there. Otherwise somebody is, and is no good.
+        var isAbsence: Bool { self == .restarted || self == .unreachableAtStart }
+
+        /// There before the service starts.
+        var isFromTheStart: Bool {
+            [.unreachableAtStart, .nameNotResolved, .certificateExpired, .authorityUnknown].contains(self)
+        }
     }
 
     let fault: Fault
@@ -25,15 +37,25 @@ final class BrokenBroker {
     private let certificates: Certificates?
     private let httpPort: UInt16
 
-    /// The beacon comes for half a second every four seconds, six times.
+    /// The beacons come for half a second every four seconds, six times.
     private static let visits = 6
-    static let transitions = [[String]](repeating: ["enter", "leave"], count: visits).flatMap(\.self)
+    /// The last visit has been told by then, if nothing is in the way: it begins after 20 s and lasts half a second,
+    /// and `leaveAfter` is one second.
+    static let end: Duration = .seconds(22)
+    private let people: Int
+    /// What a consumer must have heard in the end, by name.
+    var expected: [String: [String]] {
+        let transitions = [[String]](repeating: ["enter", "leave"], count: Self.visits).flatMap(\.self)
+        return Dictionary(uniqueKeysWithValues: (0..<people).map { ("Ada\($0)", transitions) })
+    }
 
     init(_ fault: Fault) throws {
         self.fault = fault
+        // Enough of them that several packets are lost.
+        people = fault == .losesPackets || fault == .none ? 6 : 1
         let directory = try TemporaryDirectory()
         // The consumer's, whatever the other has.
-        let port = try LoopbackPort.free()
+        consumerPort = try LoopbackPort.free()
         let isTLS = fault == .certificateExpired || fault == .authorityUnknown
         certificates = isTLS ? try Certificates() : nil
         try run("mosquitto_passwd", ["-b", "-c", directory.file("passwords"), "jane", "right"])
@@ -45,22 +67,28 @@ final class BrokenBroker {
             settings += Self.tls(try issuer.issue("bad", days: fault == .certificateExpired ? -1 : 2))
         }
         self.settings = settings
-        consumerPort = port
-        broker = try MosquittoBroker(settings + ["listener \(port) 127.0.0.1"], in: directory)
-        consumer = try TransitionLog(broker, port: port, options: ["-u", "consumer", "-P", "right"])
+        broker = try MosquittoBroker(settings + ["listener \(consumerPort) 127.0.0.1"], in: directory)
+        consumer = try TransitionLog(broker, port: consumerPort, options: ["-u", "consumer", "-P", "right"])
         proxy = try FaultyProxy(to: broker.port)
         httpPort = try LoopbackPort.free()
-        let proxyPort = proxy.port
-        gateway = try GatewayProcess("", port: proxyPort)
+        // A proxy would still accept connections where the broker does not.
+        port = fault.isAbsence ? broker.port : proxy.port
+        gateway = try GatewayProcess("", port: port)
         try configure(host: fault == .nameNotResolved ? "no-such-broker.invalid" : "127.0.0.1")
         var air = BeaconScript()
-        for visit in 0..<Self.visits { air.advertise(7, from: Double(visit) * 4, to: Double(visit) * 4 + 0.5) }
+        for visit in 0..<Self.visits {
+            for person in 0..<people {
+                air.advertise(minor(person), from: Double(visit) * 4, to: Double(visit) * 4 + 0.5)
+            }
+        }
         try air.write(to: gateway.directory.file("air.btsnoop"))
         if fault == .unreachableAtStart { broker.stop() }
     }
 
     private let settings: [String]
     private let consumerPort: UInt16
+    /// Where the service seeks the broker.
+    private let port: UInt16
     /// Held, for their files go with them.
     private var others: Certificates?
 
@@ -73,29 +101,52 @@ final class BrokenBroker {
     }
 
     private func configure(host: String) throws {
+        let waypoints = (0..<people).map { BeaconScript.waypoint("Ada\($0)", minor: minor($0)) }
         let tls = certificates.map { ", tls: true, caFile: \"\($0.authority)\"" } ?? ""
         try gateway.configure(
             """
-            password: "right", waypoints: [\(BeaconScript.waypoint("Ada", minor: 7))], leaveAfter: 1,
-            scanner: {capture: "air.btsnoop"}\(tls)
-            """, port: proxy.port, host: host, http: "{listen: \"127.0.0.1:\(httpPort)\"}")
+            password: "right", waypoints: [\(waypoints.joined(separator: ","))], leaveAfter: 1,
+            lat: 48.2, lon: 16.4, scanner: {capture: "air.btsnoop"}\(tls)
+            """, port: port, host: host, http: "{listen: \"127.0.0.1:\(httpPort)\"}")
     }
 
-    /// What the status must say while the fault lasts; nil where nothing can be known yet.
-    var complaint: String? {
+    private func minor(_ person: Int) -> UInt16 { UInt16(7 + person) }
+
+    /// What the status must say while the fault lasts, and of its cure.
+    var complaint: (text: String, cure: String) {
         switch fault {
-        case .killedAndForgetful, .restarted, .unreachableAtStart: "broker"
-        case .standsStill, .losesPackets: nil
-        case .nameNotResolved: "cannot be resolved"
-        case .loginWithdrawn: "not authorised"
-        case .certificateExpired: "expired"
-        case .authorityUnknown: "certificate"
-        case .silent: nil
-        case .cutAgainAndAgain: nil
+        case .none: ("is connected", "")
+        case .killedAndForgetful: ("the connection was closed", "the broker's own log")
+        case .restarted, .unreachableAtStart: ("cannot be reached: Connection refused", "systemctl status mosquitto")
+        case .standsStill, .losesPackets: ("has not acknowledged a message for", "look at its machine")
+        case .nameNotResolved: ("cannot be resolved", "getent hosts no-such-broker.invalid")
+        case .loginWithdrawn: ("not authorised", "check \"username\" and the password")
+        case .certificateExpired: ("certificate has expired", "renew the broker's certificate")
+        case .authorityUnknown: ("certificate", "check \"caFile\"")
+        case .silent: ("does not answer as a broker", "the broker's own log")
+        case .cutAgainAndAgain: ("does not last", "the same client id")
         }
     }
 
-    var status: String { (try? gateway.ask("status")) ?? "" }
+    struct Status {
+        var text = ""
+        var cure = ""
+        /// When the service will try again, if it waits.
+        var nextTry: ContinuousClock.Instant?
+    }
+
+    /// What the service says of the broker.
+    func status() throws -> Status {
+        let json = try JSONValue(parsing: Array(try gateway.ask("--json", "status").utf8))
+        let finding = json["findings"]?.array?.first { $0["subject"] == "broker" }
+        let wait = json["brokers"]?.array?.first?["retryIn"]?.asNumber
+        return Status(
+            text: finding?["text"]?.string ?? "", cure: finding?["cure"]?.string ?? "",
+            nextTry: wait.map { .now + .seconds($0) })
+    }
+
+    /// Packets that the proxy has lost.
+    var lostCount: Int { proxy.lostCount }
 
     /// The fault begins. Those that are there from the start have begun.
     func breakIt() throws {
@@ -113,9 +164,9 @@ final class BrokenBroker {
         case .silent:
             proxy.behave(.isSilent)
             proxy.cut()
-        case .losesPackets: proxy.behave(.loses(every: 5))
+        case .losesPackets: proxy.behave(.loses(every: 50))
         case .cutAgainAndAgain: proxy.cut()
-        case .unreachableAtStart, .nameNotResolved, .certificateExpired, .authorityUnknown: break
+        case .none, .unreachableAtStart, .nameNotResolved, .certificateExpired, .authorityUnknown: break
         }
     }
 
@@ -147,7 +198,7 @@ final class BrokenBroker {
             proxy.behave(.passes)
             proxy.cut()
         case .losesPackets: proxy.behave(.passes)
-        case .cutAgainAndAgain: break
+        case .none, .cutAgainAndAgain: break
         }
     }
 

@@ -9,7 +9,7 @@ package final class FaultyProxy: Sendable {
         case isSilent
         /// Closes each connection as soon as the client has said something.
         case hangsUp
-        /// Loses the n-th piece of what comes from the broker, and every n-th after it.
+        /// Loses the n-th packet of MQTT that comes from the broker on a connection, and every n-th after it.
         case loses(every: Int)
     }
 
@@ -18,11 +18,15 @@ package final class FaultyProxy: Sendable {
     private let behaviour: Mutex<Behaviour>
     private let connections = Mutex<[Int32]>([])
     private let accepted = Atomic<Int>(0)
+    private let lost = Atomic<Int>(0)
 
     package var port: UInt16 { listener.port }
 
     /// Connections that clients have made so far.
     package var connectionCount: Int { accepted.load(ordering: .relaxed) }
+
+    /// Packets that were lost on purpose so far.
+    package var lostCount: Int { lost.load(ordering: .relaxed) }
 
     package init(to brokerPort: UInt16, _ behaviour: Behaviour = .passes) throws {
         listener = try LoopbackPort.Listener()
@@ -65,6 +69,45 @@ package final class FaultyProxy: Sendable {
         }
     }
 
+    /// A stream of MQTT, cut into its packets. What is not MQTT (TLS, say) must not be lost by the packet.
+    fileprivate struct Packets {
+        private var rest: [UInt8] = []
+        private var counted = 0
+
+        /// - Returns: the packets that are whole by now.
+        mutating func take(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
+            rest += bytes
+            var whole: [[UInt8]] = []
+            while let size = Self.size(rest), size <= rest.count {
+                whole.append(Array(rest.prefix(size)))
+                rest.removeFirst(size)
+            }
+            return whole
+        }
+
+        /// What was kept back because it was not whole yet.
+        mutating func takeRest() -> ArraySlice<UInt8> {
+            defer { rest = [] }
+            return rest[...]
+        }
+
+        /// Whether this is the n-th.
+        mutating func count(_ every: Int) -> Bool {
+            counted += 1
+            return counted.isMultiple(of: every)
+        }
+
+        /// MQTT 3.1.1, section 2.2: a byte, then the length of what follows in one to four bytes.
+        private static func size(_ bytes: [UInt8]) -> Int? {
+            var length = 0
+            for (index, byte) in bytes.dropFirst().prefix(4).enumerated() {
+                length |= Int(byte & 0x7f) << (7 * index)
+                if byte & 0x80 == 0 { return 2 + index + length }
+            }
+            return nil
+        }
+    }
+
     fileprivate final class Connection: Sendable {
         let proxy: FaultyProxy
         let client: Int32
@@ -78,14 +121,14 @@ package final class FaultyProxy: Sendable {
             let broker = LoopbackPort.connect(proxy.brokerPort)
             let both = [client, broker].filter { $0 >= 0 }
             proxy.connections.withLock { $0 += both }
-            var pieces = 0
-            while forward(broker, &pieces) {}
+            var packets = Packets()
+            while forward(broker, &packets) {}
             proxy.connections.withLock { $0.removeAll(where: both.contains) }
             both.forEach { Glibc.close($0) }
         }
 
         /// Waits for a piece and passes it on, or not. false: it is over.
-        private func forward(_ broker: Int32, _ pieces: inout Int) -> Bool {
+        private func forward(_ broker: Int32, _ packets: inout Packets) -> Bool {
             var watched = [
                 pollfd(fd: client, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: broker, events: Int16(POLLIN), revents: 0),
@@ -97,15 +140,20 @@ package final class FaultyProxy: Sendable {
                 let count = recv(from, &buffer, buffer.count, 0)
                 guard count > 0 else { return false }
                 switch proxy.behaviour.withLock({ $0 }) {
-                case .passes: break
                 case .isSilent: continue
                 case .hangsUp: return false
-                case .loses(let every):
-                    guard from == broker else { break }
-                    pieces += 1
-                    if pieces % every == 0 { continue }
+                case .loses(let every) where from == broker:
+                    for packet in packets.take(buffer[..<count]) {
+                        if packets.count(every) {
+                            proxy.lost.add(1, ordering: .relaxed)
+                        } else if !Self.sendAll(packet[...], to: to) {
+                            return false
+                        }
+                    }
+                case .passes, .loses:
+                    let begun = from == broker ? packets.takeRest() : []
+                    guard Self.sendAll(begun + buffer[..<count], to: to) else { return false }
                 }
-                guard Self.sendAll(buffer[..<count], to: to) else { return false }
             }
             return true
         }

@@ -185,7 +185,7 @@ function tiles() {
   }
   if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);
   for (const broker of state.brokers)
-    list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected"]);
+    list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected" || Boolean(broker.reason)]);
   const queue = [`${state.queue.sent.toLocaleString()} sent`];
   if (state.queue.setAside) queue.push(state.queue.setAside + " set aside");
   if (state.queue.dropped) queue.push(state.queue.dropped + " given up");
