@@ -30,10 +30,11 @@ package final class MosquittoBroker: Sendable {
 
     private static func configure(_ settings: [String], port: UInt16, in directory: TemporaryDirectory) throws {
         // `user root`: as root it would become another user, who may not write here. For others it is nothing.
-        // `max_queued_messages 0`: without a bound. A witness on a busy machine falls behind by more than the usual
-        // 1,000, and the broker would drop what is beyond.
+        // `max_queued_messages`: a witness on a busy machine falls behind by more than the usual 1,000, and the broker
+        // would drop what is beyond. Not 0, without a bound: with it mosquitto 2.0.11 hangs up on a client whose
+        // message it has to refuse.
         let lines = [
-            "user root", "max_queued_messages 0", "persistence true", "persistence_location \(directory.path)/",
+            "user root", "max_queued_messages 1000000", "persistence true", "persistence_location \(directory.path)/",
             "log_type all",
             "listener \(port) 127.0.0.1",
         ]
