@@ -77,10 +77,10 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        tests("BeaconTests", ["Beacon"]),
-        tests("RegionsTests", ["Beacon", "Regions"]),
+        tests("BeaconTests", ["Beacon", "TestSupport"]),
+        tests("RegionsTests", ["Beacon", "Regions", "TestSupport"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
-        tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks"]),
+        tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks", "TestSupport"]),
         tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
         tests("ScanningTests", ["Beacon", "Scanning"]),
         tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
@@ -91,7 +91,7 @@ let package = Package(
         tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
         tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
         tests(
-            "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild"],
+            "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],
             resources: [.copy("Fixtures")]),
         tests(
             "IntegrationTests",

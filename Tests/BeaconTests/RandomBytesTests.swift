@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Beacon
@@ -6,7 +7,7 @@ import Testing
 struct RandomBytesTests {
     @Test("random events never trap and never give more data than a report can carry", arguments: 0..<8)
     func randomEvents(seed: Int) {
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var parser = AdvertisingReportParser()
         var malformed = MalformedCounters()
         var delivered: UInt64 = 0
@@ -45,7 +46,7 @@ struct RandomBytesTests {
 
     @Test("structures of a walk lie within the data, one behind the other", arguments: 0..<4)
     func walk(seed: Int) {
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<1_000 {
             let data = (0..<Int.random(in: 0...31, using: &random)).map { _ in UInt8.random(in: 0...12, using: &random)
             }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Beacon
@@ -30,7 +31,7 @@ struct ValueTests {
 
     @Test("every UUID reads back as itself")
     func roundTrip() {
-        var random = SplitMix(seed: 1)
+        var random = SplitMix64(seed: 1)
         for _ in 0..<200 {
             let uuid = BeaconUUID(high: random.next(), low: random.next())
             #expect(BeaconUUID(uuid.description) == uuid)
@@ -57,20 +58,5 @@ struct ValueTests {
         #expect(start.advanced(by: .seconds(3)).nanoseconds == 3_000_000_005)
         #expect(start.duration(to: start.advanced(by: .milliseconds(7))) == .milliseconds(7))
         #expect(start < start.advanced(by: .nanoseconds(1)))
-    }
-}
-
-/// SplitMix64: the same numbers on every run.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

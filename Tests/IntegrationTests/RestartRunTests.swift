@@ -27,18 +27,26 @@ import Testing
         try air.write(to: gateway.directory.file("air.btsnoop"))
     }
 
-    @Test(arguments: [true, false])
-    func `A beacon that stayed does not enter again, one that left while we were down leaves`(isKilled: Bool) throws {
+    /// A gateway that both have just entered, and its witness. Ada stays.
+    private func occupied(
+        withBobUntil end: Double
+    ) throws -> (broker: MosquittoBroker, witness: Subscriber, gateway: GatewayProcess) {
         let broker = try MosquittoBroker()
-        defer { broker.stop() }
         let witness = try Subscriber(to: broker, topic: "owntracks/+/+/event")
         let gateway = try GatewayProcess(Self.members, port: broker.port)
         try air(gateway) {
             $0.advertise(7, from: 0, to: 60)
-            $0.advertise(8, from: 0, to: 60)
+            $0.advertise(8, from: 0, to: end)
         }
         try gateway.start()
         #expect(eventually { events(witness).count == 2 }, "\(gateway.log)")
+        return (broker, witness, gateway)
+    }
+
+    @Test(arguments: [true, false])
+    func `A beacon that stayed does not enter again, one that left while we were down leaves`(isKilled: Bool) throws {
+        let (broker, witness, gateway) = try occupied(withBobUntil: 60)
+        defer { broker.stop() }
         if isKilled { gateway.kill() } else { #expect(gateway.stop() == 0) }
         try air(gateway) { $0.advertise(7, from: 0, to: 60) }
         try gateway.start()
@@ -49,16 +57,8 @@ import Testing
     }
 
     @Test func `A service that was stopped for longer than leaveAfter and goes on makes nobody leave`() throws {
-        let broker = try MosquittoBroker()
+        let (broker, witness, gateway) = try occupied(withBobUntil: 0.5)
         defer { broker.stop() }
-        let witness = try Subscriber(to: broker, topic: "owntracks/+/+/event")
-        let gateway = try GatewayProcess(Self.members, port: broker.port)
-        try air(gateway) {
-            $0.advertise(7, from: 0, to: 60)
-            $0.advertise(8, from: 0, to: 0.5)
-        }
-        try gateway.start()
-        #expect(eventually { events(witness).count == 2 }, "\(gateway.log)")
         gateway.process?.send(SIGSTOP)
         usleep(5_000_000)
         gateway.process?.send(SIGCONT)

@@ -1,5 +1,6 @@
 import OwnTracks
 import Regions
+import TestSupport
 import Testing
 
 /// What a message may cost. Times are not asserted here (machines differ); the figures are in Docs.
@@ -83,7 +84,7 @@ import Testing
 
     @Test("Bytes of any kind are refused without harm")
     func anyBytes() {
-        var generator = SplitMix64(state: 1)
+        var generator = SplitMix64(seed: 1)
         let alphabet = Array(#"{}[]",:0123456789.eE+-truefalsn\u _/*'"#.utf8) + [0, 0x80, 0xc3, 0xff]
         for _ in 0..<20_000 {
             let length = Int(generator.next() % 40)
@@ -91,18 +92,5 @@ import Testing
             _ = try? Command(parsing: bytes)
             _ = try? Configuration(parsing: bytes, hostName: "pi")
         }
-    }
-}
-
-/// A small generator with a seed, so that a failure comes again.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
     }
 }

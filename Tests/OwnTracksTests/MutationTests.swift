@@ -1,5 +1,6 @@
 import OwnTracks
 import Regions
+import TestSupport
 import Testing
 
 /// Good texts with damage done to them, the same damage on every run.
@@ -9,7 +10,7 @@ private struct Mutator {
         "|1|2", ":", "1e999", "9223372036854775808", "\"_type\"", "NaN", "100", "\0",
     ].map { Array($0.utf8) }
 
-    var generator = SplitMix64(state: 42)
+    var generator = SplitMix64(seed: 42)
 
     mutating func below(_ limit: Int) -> Int { Int(generator.next() % UInt64(limit)) }
 

@@ -1,4 +1,5 @@
 import Beacon
+import TestSupport
 import Testing
 
 @testable import Regions
@@ -112,7 +113,7 @@ struct RegionDescriptionTests {
 
     @Test("what is written reads the same again", arguments: NumberBase.allCases)
     func roundTrip(base: NumberBase) throws {
-        var random = SplitMix(seed: 3)
+        var random = SplitMix64(seed: 3)
         let numbers: [UInt16?] = [nil, 1, 9, 10, 255, 0x1000, 0xcafe, 65535]
         for major in numbers + (0..<5).map({ _ in UInt16.random(in: 1...65535, using: &random) }) {
             for minor in numbers {
@@ -126,7 +127,7 @@ struct RegionDescriptionTests {
 
     @Test("random text is read or refused, never worse", arguments: 0..<4)
     func randomText(seed: Int) {
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let pieces = ["a", ":", Self.text, "0", "0x", "CAFE", " ", "-", "\u{301}", "\r\n", "65536", "é", "|"]
         for _ in 0..<1_000 {
             let text = (0..<Int.random(in: 0...8, using: &random)).compactMap { _ in

@@ -1,4 +1,5 @@
 import Beacon
+import TestSupport
 import Testing
 
 @testable import Regions
@@ -48,7 +49,7 @@ struct RegionIndexTests {
 
     @Test("it finds what comparing with each pattern finds", arguments: 0..<8)
     func bruteForce(seed: Int) {
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let uuids = (0..<4).map { BeaconUUID(high: UInt64($0), low: 0) }
         let numbers: [UInt16?] = [nil, 1, 2, 3, 65535]
         let patterns = (0..<Int.random(in: 0...200, using: &random)).map { _ in

@@ -1,5 +1,6 @@
 import Beacon
 import Regions
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -86,7 +87,7 @@ import Testing
 
     @Test func `five hundred random damages: it always starts and never tells what was not written`() throws {
         let originals = [try filled(closed: true), try filled(closed: false)]
-        var random = SplitMix64(state: 20_240_607)
+        var random = SplitMix64(seed: 20_240_607)
         var (noticed, lost) = (0, 0)
         for round in 0..<500 {
             let directory = try originals[round % 2].copy()
@@ -195,18 +196,5 @@ enum Damage: CaseIterable {
         case .erasedPage: for index in (place & ~4095)..<(place & ~4095) + 4096 { bytes[index] = 0xff }
         }
         return bytes
-    }
-}
-
-/// A generator that gives the same numbers every time.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -22,7 +23,7 @@ import Testing
 
     @Test func `killed forty times at random instants, the store has lost nothing and invented nothing`() throws {
         let directory = try TemporaryDirectory()
-        var random = SplitMix64(state: 9)
+        var random = SplitMix64(seed: 9)
         var acknowledged: Set<Int> = []
         var seen = 0
         var opened = 0
