@@ -116,8 +116,8 @@ final class OpenStore {
             try database.insert(
                 regions.enumerated().map { RegionRow(tracker: tracker, position: $0.offset, region: $0.element) })
         }
-        if let upTo = commit.editsTaken {
-            try database.run("DELETE FROM region_edit WHERE id <= ?1", .integer(upTo))
+        for (tracker, upTo) in commit.editsTaken {
+            try database.run("DELETE FROM region_edit WHERE tracker = ?1 AND id <= ?2", .text(tracker), .integer(upTo))
         }
         for (key, value) in commit.values {
             if let value {

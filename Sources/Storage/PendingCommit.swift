@@ -29,7 +29,8 @@ struct PendingCommit {
     private(set) var regions: [String: [Region]] = [:]
     private(set) var presence: PresenceRecord?
     private(set) var values: [String: [UInt8]?] = [:]
-    private(set) var editsTaken: Int64?
+    /// The last edit of each tracker.
+    private(set) var editsTaken: [String: Int64] = [:]
 
     /// Bytes of the messages' payloads.
     private(set) var payloadBytes = 0
@@ -49,7 +50,7 @@ struct PendingCommit {
                 payloadBytes += message.payload.count
             case .history(let entry): history.append(entry)
             case .value(let key, let value): values[key] = .some(value)
-            case .editsTaken(let id): editsTaken = max(editsTaken ?? id, id)
+            case .editsTaken(let tracker, let id): editsTaken[tracker] = max(editsTaken[tracker] ?? id, id)
             }
         }
         tokens.append(Token(token: token, messages: position))

@@ -24,7 +24,7 @@ package enum StoreEvent: Sendable {
     /// Hand these to the broker, in this order.
     case deliver([OutboxRow])
     /// The command line edited regions. Apply them, and commit the outcome with `editsTaken`; until
-    /// then, the same edits come again after a restart.
+    /// then, the same edits come again after a restart, and only then.
     case regionEdits([RegionEdit])
     case notice(StoreNotice)
     /// The thread has ended. `unsaved`: commits that could not be written.

@@ -13,8 +13,8 @@ package enum StoreChange: Sendable {
     case history(HistoryEntry)
     /// A small value to keep; nil forgets it. Keys beginning with `store.` are the store's own.
     case value(key: String, [UInt8]?)
-    /// Edits up to this one are in the regions that the same commit writes.
-    case editsTaken(upTo: Int64)
+    /// The tracker's edits up to this one are in the regions that the same commit writes.
+    case editsTaken(tracker: String, upTo: Int64)
 }
 
 /// What the wall clock shows, as an offset: epoch nanoseconds at the instant zero of CLOCK_BOOTTIME.

@@ -62,7 +62,10 @@ extension Daemon {
             case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
             case .failed(_, let error, let willRetry):
                 log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
-            case .stateLost: writeAll()
+            case .stateLost:
+                // The file that holds them is another.
+                waitingEdits = []
+                writeAll()
             case .committed, .stopped: break
             }
         }
@@ -91,6 +94,7 @@ extension Daemon {
             changes.append(.value(key: "monitoring \(base)", Array("\(tracker.monitoring.rawValue)".utf8)))
         }
         if let remoteChanges { changes.append(.value(key: Self.remoteKey, remoteChanges.bytes)) }
+        changes.append(.value(key: Self.servedTopicsKey, servedTopics))
         changes.append(.presence(presenceRecord(at: Clocks.now())))
         commit(changes)
     }
@@ -102,21 +106,6 @@ extension Daemon {
             log.error("cannot start: \(error)")
             loop.exit(ExitCode.software.rawValue)
         }
-    }
-
-    /// Regions that the command line changed, as if a command had brought them. What follows from them (a leave,
-    /// say) and that they are done go to the disk together: so each counts once, whenever the power fails.
-    func take(_ edits: [RegionEdit]) {
-        guard let last = edits.map(\.id).max() else { return }
-        let now = Clocks.now()
-        var effects: [Effect] = []
-        for (tracker, state) in gateway.trackers.enumerated() {
-            let changes = edits.filter { $0.tracker == state.topics.base }.map(\.change)
-            guard !changes.isEmpty else { continue }
-            effects += gateway.change(changes, of: tracker, at: now)
-        }
-        perform(effects, also: [.editsTaken(upTo: last)])
-        armDeadline()
     }
 
     private func change(for message: Message) -> [StoreChange] {

@@ -46,6 +46,8 @@ final class Daemon {
     /// nil while Home Assistant's discovery is not wanted.
     var home: HomeAssistantLink?
     var nextCommit: UInt64 = 1
+    /// Changes of regions that the command line made for topics that no tracker has.
+    var waitingEdits: [RegionEdit] = []
     /// What it takes to keep presence across restarts and suspends.
     var keeping = PresenceKeeping()
     private var storeWaker: WakerWatch?
@@ -141,6 +143,7 @@ final class Daemon {
                 stored: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
                 monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
                 kept: kept(in: snapshot), isSameBoot: snapshot.presence?.boot == keeping.boot, at: now))
+        tellServedTopics(known: snapshot.values[Self.servedTopicsKey])
         take(snapshot.edits)
         gateway.about = ["version": .string(Main.version), "started": .integer(Clocks.wallSeconds())]
         readClock()
@@ -229,6 +232,7 @@ final class Daemon {
         ciphers.update(configuration)
         commandReader.update(configuration)
         take(.configuration(configuration), at: Clocks.now())
+        serveWaitingEdits()
         guard !isSameBroker else {
             subscribe()
             return refreshHomeAssistant()

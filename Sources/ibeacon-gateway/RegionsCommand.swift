@@ -87,6 +87,12 @@ enum RegionsCommand {
             } catch {
                 throw Failure(.inputOutput, "\(error)")
             }
+            guard let reader = try? StoreReader(directory: directory),
+                let served = Daemon.servedTopics(in: reader), !served.contains(topic)
+            else { return }
+            Terminal.printError(
+                "the service was last started for \(served.joined(separator: ", ")); this waits until it is started "
+                    + "or reloaded with the settings of \(topic): sudo systemctl reload-or-restart ibeacon-gateway")
         }
     }
 

@@ -72,8 +72,6 @@ extension Setup {
         // Read as the service will read it.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
         dialogue.say("Wrote \(path).")
-        // With its old settings it would take the regions of the new topic for nobody's.
-        if isForService, SystemService.isRunning { _ = SystemService.control("stop", SystemService.unit) }
         try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)
     }
 

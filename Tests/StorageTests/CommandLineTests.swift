@@ -60,7 +60,7 @@ import Testing
         let edits = second.snapshot?.edits ?? []
         #expect(edits.count == 1)
         second.send(
-            .commit(token: 1, [.regions(tracker: tracker, [region("1")]), .editsTaken(upTo: edits.last?.id ?? 0)]))
+            .commit(token: 1, [.regions(tracker: tracker, [region("1")]), .editsTaken(tracker: tracker, upTo: edits.last?.id ?? 0)]))
         second.stop()
         let third = Harness(directory.path)
         third.send()
@@ -73,9 +73,25 @@ import Testing
         try editor.edit(tracker, [.remove(rid: "1"), .remove(rid: "2")])
         let store = Harness(directory.path)
         store.send()
-        store.send(.commit(token: 1, [.editsTaken(upTo: 2)]))
+        store.send(.commit(token: 1, [.editsTaken(tracker: tracker, upTo: 2)]))
         try editor.edit(tracker, [.remove(rid: "3")])
         #expect(store.pass(.seconds(2)).edits.map(\.id) == [3])
+    }
+
+    @Test func `edits of a tracker that is not served stay until it is`() throws {
+        let editor = try StoreEditor(directory: directory.path)
+        try editor.edit("another", [.remove(rid: "1")])
+        try editor.edit(tracker, [.remove(rid: "2")])
+        let first = Harness(directory.path)
+        first.send()
+        first.send(.commit(token: 1, [.editsTaken(tracker: tracker, upTo: 2)]))
+        first.stop()
+        let second = Harness(directory.path)
+        second.send()
+        #expect(second.snapshot?.edits.map(\.tracker) == ["another"])
+        second.send(.commit(token: 1, [.editsTaken(tracker: "another", upTo: 1)]))
+        second.stop()
+        #expect(try StoreReader(directory: directory.path).summary().edits == 0)
     }
 
     @Test func `edits and the daemon's own commits wait for each other and both count`() throws {
