@@ -38,7 +38,9 @@ let package = Package(
     name: "ibeacon-gateway",
     products: [
         // For tests: a disk that fails on command.
-        .library(name: "FaultyDisk", type: .dynamic, targets: ["CFaultyDisk"])
+        .library(name: "FaultyDisk", type: .dynamic, targets: ["CFaultyDisk"]),
+        // A wall clock that is set while a program runs.
+        .library(name: "FalseClock", type: .dynamic, targets: ["CFalseClock"]),
     ],
     targets: [
         pure("Beacon"),
@@ -103,6 +105,7 @@ let package = Package(
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // The same for a whole program, loaded into it.
         .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk"),
+        .target(name: "CFalseClock", path: "Tests/CFalseClock"),
         // Writes to a store until it is killed.
         .executableTarget(
             name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",

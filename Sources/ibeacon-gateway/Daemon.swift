@@ -267,6 +267,11 @@ final class Daemon {
     private func readClock() {
         let clock = WallClockJudge.read()
         let wasKnown = gateway.wallClock.isKnown
+        guard clock.isKnown || !wasKnown else {
+            let text =
+                "the wall clock was set to a time that cannot be right; messages keep to the time as it was known"
+            return log.once("clock", .warning, text)
+        }
         take(.wallClock(clock), at: Clocks.now())
         if clock.isKnown {
             store?.submit(.clockIsKnown(WallClockReading(epochNanosecondsAtBoot: clock.epochOffset)))
