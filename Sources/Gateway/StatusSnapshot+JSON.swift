@@ -39,6 +39,7 @@ extension StatusSnapshot {
             "beaconCount": .integer(Int64(beacons.count)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "counters": counters.json,
+            "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
             "malformed": .count(malformed.total),
             "process": process.map(\.json) ?? .null,
             "findings": .array(findings.map(\.json)),

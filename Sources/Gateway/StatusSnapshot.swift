@@ -26,6 +26,8 @@ package struct StatusSnapshot: Sendable {
     /// The newest first.
     package var transitions: [TransitionRecord] = []
     package var counters = Counters()
+    /// What was not taken for want of room, since the start.
+    package var overflow = OverflowState()
     /// Malformed advertising data by kind, whichever adapter heard it.
     package var malformed = MalformedCounters()
     /// What the process uses of the machine; nil where that is not known.
@@ -136,6 +138,19 @@ extension StatusSnapshot {
         package init(problem: String? = nil, writes: UInt64 = 0) {
             self.problem = problem
             self.writes = writes
+        }
+    }
+
+    /// What came faster or in greater number than there is room for.
+    package struct OverflowState: Hashable, Sendable {
+        /// iBeacon frames of beacons that belong to a region, beyond as many as are remembered.
+        package var sightings: UInt64 = 0
+        /// Messages from the broker that were too large or too many at once; counted anew for each connection's settings.
+        package var incoming: UInt64 = 0
+
+        package init(sightings: UInt64 = 0, incoming: UInt64 = 0) {
+            self.sightings = sightings
+            self.incoming = incoming
         }
     }
 

@@ -46,7 +46,7 @@ struct MetricsWriter {
 extension StatusSnapshot {
     /// The snapshot for Prometheus. Beacons are counted and not listed: whoever walks by would add a
     /// series, and the number of series is what a Prometheus server pays for.
-    func metrics(streams: Int, clientsDropped: UInt64) -> String {
+    func metrics(_ clients: ClientCounters) -> String {
         var writer = MetricsWriter()
         writeGateway(&writer)
         writeAdapters(&writer)
@@ -54,10 +54,16 @@ extension StatusSnapshot {
         writeRegions(&writer)
         writeProcess(&writer)
         writer.single(
-            "ibeacon_gateway_http_event_streams", .gauge, "Status pages that are open.", Double(streams))
+            "ibeacon_gateway_http_event_streams", .gauge, "Status pages that are open.", Double(clients.streams))
         writer.single(
             "ibeacon_gateway_http_clients_dropped_total", .counter,
-            "HTTP clients dropped since they were too slow.", Double(clientsDropped))
+            "HTTP clients dropped since they were too slow.", Double(clients.dropped))
+        writer.single(
+            "ibeacon_gateway_http_streams_refused_total", .counter,
+            "Status pages that were not let in as too many were open.", Double(clients.streamsRefused))
+        writer.single(
+            "ibeacon_gateway_http_connections_full_total", .counter,
+            "Times that as many HTTP connections were open as there may be.", Double(clients.timesFull))
         return writer.text
     }
 
@@ -72,6 +78,9 @@ extension StatusSnapshot {
             "ibeacon_gateway_clock_synchronized", .gauge, "1 if the time of day is known.", wallClock.isKnown ? 1 : 0)
         writer.single(
             "ibeacon_gateway_sightings_total", .counter, "iBeacon frames heard.", Double(counters.sightings))
+        writer.single(
+            "ibeacon_gateway_sightings_dropped_total", .counter,
+            "iBeacon frames of regions, beyond as many beacons as are remembered.", Double(overflow.sightings))
         writer.family(
             "ibeacon_gateway_transitions_total", .counter, "Transitions decided.",
             [([("event", "enter")], Double(counters.enters)), ([("event", "leave")], Double(counters.leaves))])
@@ -137,6 +146,9 @@ extension StatusSnapshot {
         writer.single(
             "ibeacon_gateway_queue_dropped_messages_total", .counter, "Messages given up for want of room.",
             Double(queue.dropped))
+        writer.single(
+            "ibeacon_gateway_incoming_messages_dropped_total", .counter,
+            "Messages from the broker that were too large or too many at once.", Double(overflow.incoming))
         writer.single(
             "ibeacon_gateway_messages_sent_total", .counter, "Messages that the broker acknowledged.",
             Double(queue.sent))

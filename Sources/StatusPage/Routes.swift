@@ -46,6 +46,7 @@ extension StatusServer {
     private func events(_ connection: OpaquePointer) -> HTTPResponse? {
         guard let client = client(of: connection) else { return nil }
         guard streamCount < settings.streamLimit else {
+            countRefusal()
             return text(503, "too many are watching", [("Retry-After", "30")])
         }
         let stream = EventStream(connection: connection, client: client, feed: feed)

@@ -20,8 +20,8 @@ package final class StatusServer {
 
     /// The port that it listens on, also if the kernel chose it.
     package let port: UInt16
-    /// What is new since the start, for the page's own metrics.
-    package private(set) var clientsDropped: UInt64 = 0
+    /// For the page's own metrics.
+    package private(set) var counters = ClientCounters()
 
     let guardian: RequestGuard
     let settings: StatusServerSettings
@@ -36,7 +36,7 @@ package final class StatusServer {
     let feed = EventFeed()
     private var eventTakenAt: MonotonicInstant?
 
-    private enum Timer { case library, event, change, sweep }
+    private enum Timer { case library, event, change, sweep, accept }
     enum Rendering { case status, metrics }
 
     /// Opens the port and begins to serve.
@@ -183,7 +183,7 @@ extension StatusServer {
             case .metrics:
                 HTTPResponse(
                     status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
-                    body: Array(snapshot.metrics(streams: streamCount, clientsDropped: clientsDropped).utf8))
+                    body: Array(snapshot.metrics(currentCounters).utf8))
             }
         if let response { rendered[rendering] = (response, host.now) }
         return response
@@ -206,15 +206,29 @@ extension StatusServer {
 extension StatusServer {
     func connected(_ client: Client) {
         clients[ObjectIdentifier(client)] = client
+        // Who comes now waits in the kernel until somebody goes.
+        if clients.count == settings.connectionLimit { counters.timesFull += 1 }
         if timers[.sweep] == nil { schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() } }
     }
 
+    private var currentCounters: ClientCounters {
+        var counters = counters
+        counters.streams = streamCount
+        return counters
+    }
+
     /// The library lost patience before we did.
-    func countDrop() { clientsDropped += 1 }
+    func countDrop() { counters.dropped += 1 }
+
+    /// One watcher too many.
+    func countRefusal() { counters.streamsRefused += 1 }
 
     func disconnected(_ client: Client) {
         client.stream = nil
         clients[ObjectIdentifier(client)] = nil
+        // At its limit libmicrohttpd takes the port out of its epoll set, and puts it back only at the beginning of the
+        // next call: without one nobody would ever be accepted again.
+        if clients.count == settings.connectionLimit - 1 { schedule(.accept, after: .zero) { $0.run() } }
     }
 
     /// Drops who has not got on in time: half-sent requests, answers not taken, watchers that sleep.
@@ -227,7 +241,7 @@ extension StatusServer {
         for client in clients.values {
             guard let deadline = client.deadline, deadline < now else { continue }
             client.deadline = nil
-            if !client.isIdle { clientsDropped += 1 }
+            if !client.isIdle { counters.dropped += 1 }
             client.drop()
         }
         run()

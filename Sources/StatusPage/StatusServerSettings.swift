@@ -29,6 +29,23 @@ package struct StatusServerSettings: Sendable {
     package static let shortestToken = 16
 }
 
+/// What became of those who asked, since the start.
+package struct ClientCounters: Hashable, Sendable {
+    /// Status pages that are open now.
+    package var streams = 0
+    /// Too slow, in sending or in reading.
+    package var dropped: UInt64 = 0
+    /// Status pages beyond `streamLimit`.
+    package var streamsRefused: UInt64 = 0
+    /// How often `connectionLimit` was reached.
+    package var timesFull: UInt64 = 0
+
+    package init(streams: Int = 0, dropped: UInt64 = 0) {
+        self.streams = streams
+        self.dropped = dropped
+    }
+}
+
 /// Why the status page cannot be served.
 package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Others on the network could see who is at home, and change it.

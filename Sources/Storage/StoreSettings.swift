@@ -38,7 +38,8 @@ package struct StoreSettings: Sendable {
     /// watch tells of other machines or of a program that keeps the file open.
     package static let watchedEditInterval: Duration = .seconds(60)
     /// First and longest wait before work that failed is tried again: doubles in between.
-    package var retryDelays: ClosedRange<Duration> = .milliseconds(250)...Duration.seconds(30)
+    package var retryDelays = Self.retryDelays
+    package static let retryDelays: ClosedRange<Duration> = .milliseconds(250)...Duration.seconds(30)
     /// How long to wait for the command line to finish a write.
     package var busyTimeout: Duration = .seconds(2)
     /// SQLite's name of the file layer; nil for the usual one. For tests of faults.

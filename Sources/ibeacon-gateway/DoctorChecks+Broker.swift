@@ -32,7 +32,9 @@ extension DoctorChecks {
     private static func session(_ configuration: Configuration, _ place: String) throws -> [DoctorFinding] {
         let outcome = try BrokerTrial.run(configuration)
         if let failure = outcome.failure {
-            return [DoctorFinding(.broker, failure.description, cure: BrokerCure.text(for: failure, configuration.broker))]
+            return [
+                DoctorFinding(.broker, failure.description, cure: BrokerCure.text(for: failure, configuration.broker))
+            ]
         }
         let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
         let way = configuration.broker.tls ? "TLS, and " : ""

@@ -140,6 +140,8 @@ struct StatusDesk {
         snapshot.trackers = gateway.trackerStates(hearings: heard, changes: changes, at: now)
         snapshot.transitions = transitions
         snapshot.counters = gateway.counters
+        snapshot.overflow = .init(
+            sightings: gateway.droppedSightings, incoming: UInt64(daemon.broker?.counts.dropped ?? 0))
         snapshot.malformed = malformed(adapters, daemon.recognised.malformed)
         snapshot.process = ProcessUsage.read()
         snapshot.findings = snapshot.liveFindings

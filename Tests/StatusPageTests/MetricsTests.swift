@@ -14,7 +14,7 @@ struct MetricsTests {
         var families: [String: String] = [:]
         var helped: Set<String> = []
         var samples: Set<String> = []
-        for line in home.statusSnapshot().metrics(streams: 1, clientsDropped: 2).split(separator: "\n") {
+        for line in home.statusSnapshot().metrics(ClientCounters(streams: 1, dropped: 2)).split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
             if line.hasPrefix("# HELP ") {
                 #expect(helped.insert(words[2]).inserted, "\(words[2]) stands twice")

@@ -57,11 +57,14 @@ struct StatusServerTests {
 
     init() { home = FakeHome(host: loop) }
 
-    private func server(patience: Duration = .seconds(15), streams: Int = 256) throws -> StatusServer {
+    private func server(patience: Duration = .seconds(15), streams: Int = 256, connections: Int = 512) throws
+        -> StatusServer
+    {
         let address = try #require(ListenAddress("127.0.0.1:0"))
         var settings = StatusServerSettings(address: address, token: token)
         settings.patience = patience
         settings.streamLimit = streams
+        settings.connectionLimit = connections
         return try StatusServer(settings: settings, host: loop, source: home)
     }
 
@@ -168,6 +171,26 @@ struct StatusServerTests {
         first.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         loop.run(atMost: .seconds(2)) { server.streamCount == 1 }
         #expect(get(server, "/events").hasPrefix("HTTP/1.1 503 "))
+        #expect(server.counters.streamsRefused == 1)
+    }
+
+    @Test("Beyond so many connections others wait, and are served when somebody goes")
+    func connectionLimit() throws {
+        let server = try server(patience: .seconds(1), connections: 2)
+        let dawdlers = (0..<2).map { _ in RawClient(port: server.port) }
+        for dawdler in dawdlers { dawdler.send("GET / HTTP/1.1\r\n") }
+        loop.run(atMost: .seconds(2)) { server.counters.timesFull == 1 }
+        #expect(server.counters.timesFull == 1)
+        let client = RawClient(port: server.port)
+        client.send("GET /status.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        loop.run(atMost: .milliseconds(300)) { false }
+        client.receive()
+        #expect(client.text == "")
+        let isServed = loop.run(atMost: .seconds(6)) {
+            client.receive()
+            return client.text.hasPrefix("HTTP/1.1 200 ")
+        }
+        #expect(isServed && server.counters.dropped == 2, "\(server.counters)")
     }
 
     @Test("Who sends half a request, in drips, is dropped")
@@ -202,7 +225,7 @@ struct StatusServerTests {
             good.receive()
             return server.streamCount == 1
         }
-        #expect(isDropped && !good.isClosed && server.clientsDropped == 1)
+        #expect(isDropped && !good.isClosed && server.counters.dropped == 1)
     }
 
     @Test("A server that stops while pages are open ends them")

@@ -60,7 +60,9 @@ import Testing
         let edits = second.snapshot?.edits ?? []
         #expect(edits.count == 1)
         second.send(
-            .commit(token: 1, [.regions(tracker: tracker, [region("1")]), .editsTaken(tracker: tracker, upTo: edits.last?.id ?? 0)]))
+            .commit(
+                token: 1,
+                [.regions(tracker: tracker, [region("1")]), .editsTaken(tracker: tracker, upTo: edits.last?.id ?? 0)]))
         second.stop()
         let third = Harness(directory.path)
         third.send()
