@@ -21,6 +21,7 @@ struct Parts {
         try measureService(folder)
         try measureCommand()
         try measureText(folder)
+        try measurePresenceState()
         try measureOutbox(folder)
     }
 

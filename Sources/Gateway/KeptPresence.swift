@@ -32,7 +32,7 @@ extension KeptPresence {
         writer.put(Self.version)
         writer.put(trackers) { $0.put($1) }
         writer.put(stays) { $1.put(into: &$0) }
-        writer.put(state.bytes) { $0.put($1) }
+        writer.put(state.bytes)
         return writer.bytes
     }
 
@@ -49,10 +49,7 @@ extension KeptPresence {
             stays = try reader.takeList(most: Self.mostStays) { reader throws(StateReader.Malformed) in
                 try Stay(from: &reader)
             }
-            let inner = try reader.takeList(most: bytes.count) { reader throws(StateReader.Malformed) in
-                try reader.take(UInt8.self)
-            }
-            guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
+            guard let state = PresenceState(bytes: try reader.takeBytes()), reader.isAtEnd else { return nil }
             self.state = state
         } catch {
             return nil

@@ -19,6 +19,12 @@ package struct StateWriter {
         bytes.append(contentsOf: text.utf8.prefix(Int(UInt32.max)))
     }
 
+    /// After their count, and all at once: as a list of numbers, 150 kB took several milliseconds.
+    package mutating func put(_ content: [UInt8]) {
+        put(UInt32(clamping: content.count))
+        bytes.append(contentsOf: content.prefix(Int(UInt32.max)))
+    }
+
     /// nil as a byte 0, a value after a byte 1.
     package mutating func put<Value: FixedWidthInteger>(_ value: Value?) {
         put(value != nil)
@@ -83,6 +89,13 @@ package struct StateReader {
         else { throw Malformed() }
         offset += count
         return text
+    }
+
+    package mutating func takeBytes() throws(Malformed) -> [UInt8] {
+        let count = Int(try take(UInt32.self))
+        guard count <= bytes.count - offset else { throw Malformed() }
+        defer { offset += count }
+        return Array(bytes[offset..<(offset + count)])
     }
 
     package mutating func takeOptional<Value: FixedWidthInteger>(

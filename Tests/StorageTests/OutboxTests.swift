@@ -77,6 +77,16 @@ import Testing
         #expect(refused.map(\.row.text) == ["too large"])
     }
 
+    @Test func `of what the broker refuses only the latest is kept, and all of it counted`() throws {
+        let store = Harness(directory.path) { $0.refusedLimit = 2 }
+        store.send(.window(9), .commit(token: 1, (1...5).map { .message(message("\($0)")) }))
+        for id in 1...5 as ClosedRange<Int64> { store.send(.refused(id, reason: "no")) }
+        #expect(store.worker.counters.refusedRows == 5)
+        store.stop()
+        let refused = try StoreReader(directory: directory.path).summary().refused
+        #expect(refused.map(\.row.text) == ["5", "4"])
+    }
+
     @Test func `a newer state of a topic takes the place of one that still waits`() {
         let store = Harness(directory.path)
         let states = ["1", "2", "3"].map { StoreChange.message(message($0, topic: "room", kind: .state)) }
