@@ -19,6 +19,8 @@ struct Parts {
         }
         let folder = CommandLine.arguments[1]
         try measureService(folder)
+        measureCrowd()
+        try measureKeeping()
         try measureCommand()
         try measureText(folder)
         try measurePresenceState()

@@ -42,15 +42,20 @@ package struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
 extension BeaconUUID: CustomStringConvertible {
     /// Upper case and dashed, the only form this program prints.
     package var description: String {
-        var text = ""
-        text.reserveCapacity(36)
-        for byte in 0..<16 {
-            if byte == 4 || byte == 6 || byte == 8 || byte == 10 { text.append("-") }
-            let word = byte < 8 ? high : low
-            let value = UInt8(truncatingIfNeeded: word >> UInt64((7 - byte % 8) * 8))
-            text.append(hexadecimal(value))
+        // In one piece: each transition writes it several times before its message goes out.
+        String(unsafeUninitializedCapacity: 36) { text in
+            var end = 0
+            for nibble in 0..<32 {
+                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
+                    text[end] = UInt8(ascii: "-")
+                    end += 1
+                }
+                let word = nibble < 16 ? high : low
+                text[end] = hexadecimalDigit(UInt8(truncatingIfNeeded: word >> UInt64((15 - nibble % 16) * 4)))
+                end += 1
+            }
+            return end
         }
-        return text
     }
 }
 
@@ -89,8 +94,11 @@ func hexadecimalValue(of ascii: UInt8) -> UInt8? {
 
 /// Two upper-case hexadecimal digits.
 package func hexadecimal(_ byte: UInt8) -> String {
-    let digits: StaticString = "0123456789ABCDEF"
-    return digits.withUTF8Buffer { table in
-        String(UnicodeScalar(table[Int(byte >> 4)])) + String(UnicodeScalar(table[Int(byte & 15)]))
-    }
+    String(UnicodeScalar(hexadecimalDigit(byte >> 4))) + String(UnicodeScalar(hexadecimalDigit(byte)))
+}
+
+/// The ASCII digit of the low four bits.
+private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+    let digit = value & 15
+    return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") - 10 + digit
 }

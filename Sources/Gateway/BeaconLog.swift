@@ -2,8 +2,8 @@ package import Beacon
 
 /// The beacons heard in the last minutes with the course of their signal: what the status page draws.
 ///
-/// It is fed from the path of every advertisement, so a known beacon costs one look-up and no
-/// allocation, and the number of beacons is bounded whoever sends them.
+/// It is fed from the path of every advertisement, so a sighting costs one look-up and no allocation, and the number
+/// of beacons is bounded whoever sends them.
 package struct BeaconLog: Sendable {
     /// The width of one point of the series.
     package static let step: Duration = .seconds(10)
@@ -26,32 +26,36 @@ package struct BeaconLog: Sendable {
         var points = InlineArray<30, Int8>(repeating: 127)
     }
 
-    private var entries: [BeaconID: Entry] = [:]
-    /// Kept for `makeRoom`, so that making room allocates nothing either.
-    private var ages: [Int64] = []
-    private var doomed: [BeaconID] = []
+    private var recent = RecentBeacons(capacity: Self.capacity)
+    /// By place.
+    private var entries: [Entry] = []
 
     package init() {}
 
-    package var count: Int { entries.count }
+    package var count: Int { recent.count }
 
     /// A beacon was heard. `now` never lies before an earlier one.
     package mutating func hear(_ sighting: Sighting, at now: MonotonicInstant) {
         let step = Self.stepNumber(at: now)
-        if entries.count >= Self.capacity, entries[sighting.beacon] == nil { makeRoom() }
-        entries[sighting.beacon, default: Entry(last: sighting, lastHeard: now, newestStep: step)]
-            .hear(sighting, at: now, step: step)
+        let (place, isNew) = recent.hear(sighting.beacon)
+        if isNew {
+            let entry = Entry(last: sighting, lastHeard: now, newestStep: step)
+            if place < entries.count { entries[place] = entry } else { entries.append(entry) }
+        }
+        entries[place].hear(sighting, at: now, step: step)
     }
 
     /// Forgets what was not heard for long.
     package mutating func forget(at now: MonotonicInstant) {
-        entries = entries.filter { $0.value.lastHeard.duration(to: now) <= Self.memory }
+        while let place = recent.oldest, entries[place].lastHeard.duration(to: now) > Self.memory {
+            recent.removeOldest()
+        }
     }
 
     /// The beacons heard within `memory`, the strongest first; `distance` and `regions` are left open.
     package func states(at now: MonotonicInstant) -> [StatusSnapshot.BeaconState] {
         let step = Self.stepNumber(at: now)
-        return entries.values
+        return recent.places.map { entries[$0] }
             .filter { $0.lastHeard.duration(to: now) <= Self.memory }
             .map { $0.state(step: step) }
             .sorted { ($0.rssi?.dBm ?? -128, $0.lastHeard) > ($1.rssi?.dBm ?? -128, $1.lastHeard) }
@@ -59,17 +63,6 @@ package struct BeaconLog: Sendable {
 
     private static func stepNumber(at instant: MonotonicInstant) -> Int64 {
         instant.nanoseconds / step.nanoseconds
-    }
-
-    /// Drops the quarter that was heard longest ago: one by one, each stranger would cost a look at all.
-    private mutating func makeRoom() {
-        ages.removeAll(keepingCapacity: true)
-        for entry in entries.values { ages.append(entry.lastHeard.nanoseconds) }
-        ages.sort()
-        let last = ages[ages.count / 4]
-        doomed.removeAll(keepingCapacity: true)
-        for (beacon, entry) in entries where entry.lastHeard.nanoseconds <= last { doomed.append(beacon) }
-        for beacon in doomed { entries[beacon] = nil }
     }
 }
 

@@ -28,11 +28,12 @@ extension KeptPresence {
     private static let mostStays = 1_000_000
 
     package var bytes: [UInt8] {
-        var writer = StateWriter()
+        let engine = state.bytes
+        var writer = StateWriter(capacity: engine.count + 128 * stays.count)
         writer.put(Self.version)
         writer.put(trackers) { $0.put($1) }
         writer.put(stays) { $1.put(into: &$0) }
-        writer.put(state.bytes)
+        writer.put(list: engine)
         return writer.bytes
     }
 
@@ -49,7 +50,8 @@ extension KeptPresence {
             stays = try reader.takeList(most: Self.mostStays) { reader throws(StateReader.Malformed) in
                 try Stay(from: &reader)
             }
-            guard let state = PresenceState(bytes: try reader.takeBytes()), reader.isAtEnd else { return nil }
+            let inner = try reader.takeBytes()
+            guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
             self.state = state
         } catch {
             return nil

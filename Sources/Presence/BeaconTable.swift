@@ -2,14 +2,13 @@ internal import Beacon
 
 /// Finds the place of a beacon in a list: open addressing with linear probing over 4-byte entries.
 ///
-/// A `Dictionary` would keep the 20-byte identity a second time, and its hash costs as much as the rest of a
-/// sighting. This hash is one 128-bit product under a key drawn for each table, so that nobody on the air can
-/// choose identities that collide; nothing else depends on the key, as places are given out in order.
+/// A `Dictionary` would keep the 20-byte identity a second time. Nothing depends on the key of the hash, as places are
+/// given out in order.
 struct BeaconTable: Sendable {
     /// Place + 1; 0 is empty. A power of two entries, at most three quarters of them taken.
     private var entries: [UInt32] = Array(repeating: 0, count: 16)
     private var count = 0
-    private let key = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+    private let hash = BeaconHash()
 
     /// The place for which `isMatch` holds, among those whose hash may be that of `beacon`.
     @inline(__always)
@@ -40,22 +39,5 @@ struct BeaconTable: Sendable {
         var slot = hash(beacon) & mask
         while entries[slot] != 0 { slot = (slot + 1) & mask }
         entries[slot] = entry
-    }
-
-    @inline(__always)
-    private func hash(_ beacon: BeaconID) -> Int {
-        let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
-        let left = beacon.uuid.high ^ key.0
-        let right = beacon.uuid.low ^ key.1 ^ (numbers &* 0x9e37_79b9_7f4a_7c15)
-        let product = left.multipliedFullWidth(by: right)
-        return Int(truncatingIfNeeded: product.high ^ product.low)
-    }
-}
-
-extension BeaconID {
-    /// Equality, written out: the synthesised one is a call into another module.
-    @inline(__always)
-    func isSame(as other: BeaconID) -> Bool {
-        minor == other.minor && major == other.major && uuid.low == other.uuid.low && uuid.high == other.uuid.high
     }
 }

@@ -10,7 +10,7 @@ extension PresenceState {
 
     /// What to keep on disk; `init(bytes:)` makes the same value of it.
     package var bytes: [UInt8] {
-        var writer = StateWriter()
+        var writer = StateWriter(capacity: 256 * beacons.count)
         writer.put(Self.version)
         writer.put(beacons) { writer, beacon in beacon.put(into: &writer) }
         writer.put(absences) { writer, absence in

@@ -44,13 +44,6 @@ package struct PresenceState: Hashable, Sendable {
     package var absences: [Absence]
 }
 
-extension PresenceState.Beacon {
-    fileprivate var isNear: Bool { memberships.contains(where: \.isNear) }
-
-    /// Nanoseconds since any receiver heard it, in that receiver's listening time.
-    fileprivate var silence: Int64 { links.map(\.silence).min() ?? .max }
-}
-
 extension PresenceEngine {
     /// What to keep. Restoring it into an engine with the same regions goes on as if nothing had been.
     ///
@@ -59,22 +52,46 @@ extension PresenceEngine {
     ///   - mostAbsent: Of the beacons that are nowhere near, only so many, those heard last: what was learned
     ///     of them is good to have, and whoever invents identities must not make every write large.
     package func state(at now: MonotonicInstant, mostAbsent: Int = .max) -> PresenceState {
-        let beacons = tracked.indices.map { state(of: $0, at: now) }
+        var room = mostAbsent
+        let longest = longestSilence(ofAbsent: mostAbsent, at: now)
+        let kept = tracked.indices.filter { place in
+            guard tracked[place].nearCount == 0 else { return true }
+            guard room > 0, silence(of: place, at: now) <= longest else { return false }
+            room -= 1
+            return true
+        }
         let absences = clock.absences(at: now).map {
             PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed)
         }
-        var silences = beacons.filter { !$0.isNear }.map(\.silence)
-        guard silences.count > mostAbsent else { return PresenceState(beacons: beacons, absences: absences) }
+        return PresenceState(beacons: kept.map { state(of: $0, at: now) }, absences: absences)
+    }
+
+    /// The silence of the last of so many beacons that are nowhere near, those heard last first.
+    private func longestSilence(ofAbsent most: Int, at now: MonotonicInstant) -> Int64 {
+        var silences: [Int64] = []
+        for place in tracked.indices where tracked[place].nearCount == 0 {
+            silences.append(silence(of: place, at: now))
+        }
+        guard silences.count > most else { return .max }
+        guard most > 0 else { return -1 }
         silences.sort()
-        let longest = mostAbsent > 0 ? silences[mostAbsent - 1] : -1
-        var room = mostAbsent
-        return PresenceState(
-            beacons: beacons.filter { beacon in
-                guard !beacon.isNear else { return true }
-                guard beacon.silence <= longest, room > 0 else { return false }
-                room -= 1
-                return true
-            }, absences: absences)
+        return silences[most - 1]
+    }
+
+    /// Nanoseconds since any receiver heard it, in that receiver's listening time.
+    private func silence(of place: Int, at now: MonotonicInstant) -> Int64 {
+        var shortest = Int64.max
+        var position = Int(tracked[place].link)
+        while position >= 0 {
+            shortest = min(shortest, silence(of: links[position], at: now))
+            position = Int(links[position].next)
+        }
+        return shortest
+    }
+
+    private func silence(of link: Link, at now: MonotonicInstant) -> Int64 {
+        let start = max(link.model.lastHeard, clock.silenceStart(of: link.receiver))
+        return clock.time(of: link.receiver, at: now) - start
     }
 
     /// Goes on from a kept state. Give the regions first; call it once, before anything is heard.
@@ -114,13 +131,11 @@ extension PresenceEngine {
         var position = Int(tracked[place].link)
         while position >= 0 {
             let link = links[position]
-            let listened = clock.time(of: link.receiver, at: now)
-            let start = max(link.model.lastHeard, clock.silenceStart(of: link.receiver))
             var model = link.model
             // Only the silence matters; without this, equal states would differ by when the machine started.
             model.setLastHeard(0)
             beacon.links.append(
-                PresenceState.Link(receiver: link.receiver.index, silence: listened - start, model: model))
+                PresenceState.Link(receiver: link.receiver.index, silence: silence(of: link, at: now), model: model))
             position = Int(link.next)
         }
         position = Int(tracked[place].membership)

@@ -49,6 +49,9 @@ package final class Log: Sendable {
     /// Lines suppressed so far, by `once` or because there were too many.
     package var suppressedTotal: Int { limiter.withLock { $0.suppressedTotal } }
 
+    /// Whether lines of this priority are written at all.
+    package func writes(_ priority: LogPriority) -> Bool { priority <= threshold }
+
     package func error(_ text: @autoclosure () -> String) { write(.error, text) }
     package func warning(_ text: @autoclosure () -> String) { write(.warning, text) }
     package func notice(_ text: @autoclosure () -> String) { write(.notice, text) }

@@ -14,6 +14,7 @@ package struct Database: ~Copyable {
     }
 
     private let handle: OpaquePointer
+    private let statements = StatementCache()
 
     /// - Parameters:
     ///   - path: The file; `:memory:` for none.
@@ -42,10 +43,13 @@ package struct Database: ~Copyable {
         self.handle = handle
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        statements.close()
+        sqlite3_close_v2(handle)
+    }
 
     package func prepare(_ sql: String) throws(DatabaseError) -> Statement {
-        try Statement(sql, on: handle)
+        try Statement(sql, on: handle, cache: statements)
     }
 
     /// Runs one statement to its end.
@@ -96,6 +100,9 @@ package struct Database: ~Copyable {
     package func dataVersion() throws(DatabaseError) -> Int64 {
         try value("PRAGMA data_version")?.asInteger ?? 0
     }
+
+    /// Plays what it can of the log into the file without waiting for anybody.
+    func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
 
     /// Pages written to the disk by this connection since the last call.
     package func takePagesWritten() -> Int {

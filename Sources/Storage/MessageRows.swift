@@ -33,6 +33,7 @@ private enum MessageColumns {
 extension OutboxRow: StoredRow {
     static let table = "outbox"
     static let columns = MessageColumns.names
+    static let insertSQL = makeInsertSQL()
 
     init?(values: [SQLValue]) {
         guard let row = MessageColumns.row(from: values[...]) else { return nil }
@@ -45,6 +46,7 @@ extension OutboxRow: StoredRow {
 extension RefusedRow: StoredRow {
     static let table = "refused"
     static let columns = MessageColumns.names + ["reason"]
+    static let insertSQL = makeInsertSQL()
 
     init?(values: [SQLValue]) {
         guard let row = MessageColumns.row(from: values.dropLast()), let reason = values.last?.asText else {

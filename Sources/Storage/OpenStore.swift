@@ -11,6 +11,10 @@ final class OpenStore {
     private(set) var historyRows: Int
     private var nextHistoryID: Int64
     private(set) var boot: BootRow
+    /// What stands in the table of those inside; nil: not known.
+    private var inside: [PresenceRecord.Inside]?
+    /// Written since `checkpoint`.
+    private var pagesInLog = 0
 
     /// Takes the database over and puts this boot on record.
     init(_ database: consuming Database, _ settings: StoreSettings) throws(DatabaseError) {
@@ -61,7 +65,10 @@ final class OpenStore {
         var book = book
         var boot = boot
         var nextHistoryID = nextHistoryID
+        var inside = inside
         let unstampedBefore = book.unstamped
+        // Whatever becomes of a transaction that fails.
+        self.inside = nil
         try database.transaction { () throws(DatabaseError) in
             if let first = work.firstTry { try removeGhosts(first, &book, &nextHistoryID) }
             try outbox.acknowledge(work.acknowledged, in: database, &book)
@@ -72,7 +79,7 @@ final class OpenStore {
                 try write(commit, handedOut: handedOut, &book, &nextHistoryID, &outcome)
             }
             // A checkpoint beside a commit is the later of the two.
-            if let record = work.checkpoint ?? work.commit?.presence { try write(record) }
+            if let record = work.checkpoint ?? work.commit?.presence { try write(record, &inside) }
             if let clock = work.clock, clock.isNews(to: boot.wallClock) {
                 boot.wallClock = clock
                 try database.insert(boot)
@@ -88,12 +95,28 @@ final class OpenStore {
         }
         outcome.unblocked = book.unstamped < unstampedBefore || work.clock != nil
         outcome.take(&book)
-        (self.book, self.boot, self.nextHistoryID) = (book, boot, nextHistoryID)
+        (self.book, self.boot, self.nextHistoryID, self.inside) = (book, boot, nextHistoryID, inside)
         historyRows += work.commit?.history.count ?? 0
         if work.pruneBefore != nil || work.firstTry != nil || outcome.dropped.history > 0 {
             historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         }
         return outcome
+    }
+
+    /// Whether the log has grown so far that it should be played into the file while nobody waits.
+    var wantsCheckpoint: Bool { pagesInLog >= StoreFile.checkpointPages / 4 * 3 }
+
+    /// Plays the log into the file; what fails is done by the next commit, or the next but one.
+    func checkpoint() {
+        database.checkpoint()
+        pagesInLog = 0
+    }
+
+    /// Pages written by this connection since the last call, the log's included.
+    func takePagesWritten() -> Int {
+        let pages = database.takePagesWritten()
+        pagesInLog += pages
+        return pages
     }
 
     /// The keys that the next commit gets.
@@ -136,12 +159,26 @@ final class OpenStore {
         }
     }
 
-    private func write(_ record: PresenceRecord) throws(DatabaseError) {
+    private func write(
+        _ record: PresenceRecord, _ inside: inout [PresenceRecord.Inside]?
+    ) throws(DatabaseError) {
         var record = record
         record.boot = settings.boot
         try database.insert(PresenceRow(record))
-        try database.run("DELETE FROM inside")
-        try database.insert(record.inside.map(InsideRow.init))
+        if let known = inside {
+            // All but the one who came or went stand there already.
+            let (old, new) = (Set(known), Set(record.inside))
+            for gone in known where !new.contains(gone) {
+                try database.run(
+                    "DELETE FROM inside WHERE tracker = ?1 AND rid = ?2 AND beacon = ?3", .text(gone.tracker),
+                    .text(gone.rid), .text(gone.beacon.description))
+            }
+            try database.insert(record.inside.filter { !old.contains($0) }.map(InsideRow.init))
+        } else {
+            try database.run("DELETE FROM inside")
+            try database.insert(record.inside.map(InsideRow.init))
+        }
+        inside = record.inside
     }
 
     /// Keeps the history within its limit, with a tenth of slack so that it is not trimmed at each entry.

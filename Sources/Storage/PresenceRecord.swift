@@ -20,6 +20,12 @@ package struct PresenceRecord: Hashable, Sendable {
             self.since = since
             self.lastHeard = lastHeard
         }
+
+        /// Of what tells most of them apart: all of them are hashed at each transition.
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(rid)
+            hasher.combine(beacon.minor)
+        }
     }
 
     /// Of the form of `state`. The reader decides which it understands.

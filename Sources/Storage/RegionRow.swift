@@ -58,6 +58,7 @@ extension SQLValue {
 struct RegionRow: StoredRow {
     static let table = "region"
     static let columns = ["tracker", "position"] + RegionColumns.names
+    static let insertSQL = makeInsertSQL()
 
     let tracker: String
     let position: Int64
@@ -87,6 +88,7 @@ struct RegionRow: StoredRow {
 struct RegionEditRow: StoredRow {
     static let table = "region_edit"
     static let columns = ["id", "tracker", "kind"] + RegionColumns.names
+    static let insertSQL = makeInsertSQL()
 
     private enum Kind: Int64 {
         case set = 0

@@ -4,6 +4,7 @@ internal import Beacon
 struct HistoryRow: StoredRow {
     static let table = "history"
     static let columns = ["id", "tracker", "rid", "name", "event", "beacon", "tst", "stamp", "boot", "happened"]
+    static let insertSQL = makeInsertSQL()
 
     let id: Int64
     var entry: HistoryEntry
@@ -42,6 +43,7 @@ struct HistoryRow: StoredRow {
 struct PresenceRow: StoredRow {
     static let table = "presence"
     static let columns = ["id", "version", "state", "boot", "saved_at"]
+    static let insertSQL = makeInsertSQL()
 
     let record: PresenceRecord
 
@@ -67,6 +69,7 @@ struct PresenceRow: StoredRow {
 struct InsideRow: StoredRow {
     static let table = "inside"
     static let columns = ["tracker", "rid", "beacon", "since", "last_heard"]
+    static let insertSQL = makeInsertSQL()
 
     let inside: PresenceRecord.Inside
 
@@ -92,6 +95,7 @@ struct InsideRow: StoredRow {
 struct SettingRow: StoredRow {
     static let table = "setting"
     static let columns = ["key", "value"]
+    static let insertSQL = makeInsertSQL()
 
     let key: String
     let value: [UInt8]
@@ -113,6 +117,7 @@ struct SettingRow: StoredRow {
 struct BootRow: StoredRow, Hashable {
     static let table = "boot"
     static let columns = ["number", "id", "wall_offset"]
+    static let insertSQL = makeInsertSQL()
 
     /// Counts boots in their order.
     let number: Int64

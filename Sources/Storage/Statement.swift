@@ -1,24 +1,30 @@
 internal import CSQLite
 
-/// A prepared statement; finalised when it goes out of scope.
+/// A prepared statement; when it goes out of scope it is kept for the next time, or finalised.
 package struct Statement: ~Copyable {
     private let handle: OpaquePointer
     /// Its connection, which lives at least as long: SQLite keeps a closed connection until its last
     /// statement is gone.
     private let connection: OpaquePointer
     private let sql: String
+    private let cache: StatementCache
 
-    init(_ sql: String, on connection: OpaquePointer) throws(DatabaseError) {
+    init(_ sql: String, on connection: OpaquePointer, cache: StatementCache) throws(DatabaseError) {
+        self.cache = cache
+        self.connection = connection
+        self.sql = sql
+        if let kept = cache.take(sql) {
+            handle = kept
+            return
+        }
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v2(connection, sql, -1, &handle, nil)
         guard code == SQLITE_OK else { throw DatabaseError(connection, sql: sql) }
         guard let handle else { throw DatabaseError(code: SQLITE_MISUSE, message: "empty statement", sql: sql) }
         self.handle = handle
-        self.connection = connection
-        self.sql = sql
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit { cache.put(handle, sql: sql) }
 
     /// Gives the values for `?1`, `?2` … in their order; all others become NULL.
     package func bind(_ values: [SQLValue]) throws(DatabaseError) {

@@ -69,11 +69,13 @@ final class StoreChannel: Sendable {
             mailSignal.clear()
             let mail = shared.withLock { $0.mailbox.take(withCommit: worker.takesCommits) }
             let events = worker.step(mail, at: settings.now())
-            shared.withLock { shared in
+            let isIdle = shared.withLock { shared in
                 shared.events += events
                 shared.counters = worker.counters
+                return shared.mailbox.pending == 0
             }
             if !events.isEmpty { wake() }
+            if isIdle { worker.tidy() }
         }
         endSignal.set()
     }

@@ -3,6 +3,10 @@ internal import Glibc
 /// Opens the database of the state directory, whatever its condition: a damaged file is set aside
 /// under another name, and what is good in it goes into a new one.
 enum StoreFile {
+    /// A commit that makes the log this long plays it into the file. 512 pages instead of SQLite's 1000: at most
+    /// 2 MiB of log beside the file.
+    static let checkpointPages = 512
+
     /// - Parameter notices: Gets what a person should know of.
     static func open(
         _ settings: StoreSettings, notices: inout [StoreNotice]
@@ -35,8 +39,7 @@ enum StoreFile {
         // Deleted rows are overwritten where that costs no extra write, so that a damaged page cannot
         // bring them back.
         try database.run("PRAGMA secure_delete = FAST")
-        // 512 pages instead of 1000: at most 2 MiB of log beside the file.
-        try database.run("PRAGMA wal_autocheckpoint = 512")
+        try database.run("PRAGMA wal_autocheckpoint = \(checkpointPages)")
         try database.run("PRAGMA journal_size_limit = 4194304")
         let version: Int64 = if case .sound(let version) = finding { version } else { 0 }
         try Migrations.run(on: database, from: version)

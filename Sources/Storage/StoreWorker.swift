@@ -67,6 +67,11 @@ final class StoreWorker {
         return events
     }
 
+    /// What can be done while nobody waits, so that no commit has to do it.
+    func tidy() {
+        if let store, trouble == nil, store.wantsCheckpoint { store.checkpoint() }
+    }
+
     private func count() {
         counters.handedOut = delivery.handedOut.count
         counters.pending = work.commit?.count ?? 0
@@ -195,7 +200,7 @@ final class StoreWorker {
             writeFailed(error, at: now)
             if work.commit != nil, work.firstTry == nil { work.firstTry = keys }
         }
-        counters.pagesWritten += UInt64(store.database.takePagesWritten())
+        counters.pagesWritten += UInt64(store.takePagesWritten())
     }
 
     private func isWriteDue(at now: MonotonicInstant) -> Bool {

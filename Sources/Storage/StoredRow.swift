@@ -4,6 +4,8 @@ protocol StoredRow {
     static var table: String { get }
     /// In the order of `values`; the column `digest` follows them in every table.
     static var columns: [String] { get }
+    /// Made once, by `makeInsertSQL`.
+    static var insertSQL: String { get }
     var values: [SQLValue] { get }
     /// - Returns: nil if the values make no sense.
     init?(values: [SQLValue])
@@ -13,7 +15,7 @@ extension StoredRow {
     static var columnList: String { columns.joined(separator: ", ") + ", digest" }
 
     /// An earlier row of the same key is replaced.
-    static var insertSQL: String {
+    static func makeInsertSQL() -> String {
         let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
         return "INSERT OR REPLACE INTO \(table) (\(columnList)) VALUES (\(places))"
     }

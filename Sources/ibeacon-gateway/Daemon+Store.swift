@@ -14,10 +14,10 @@ extension Daemon {
     /// - Parameter also: what else belongs into the transaction.
     func perform(_ effects: [Effect], also: [StoreChange] = []) {
         guard !effects.isEmpty || !also.isEmpty else { return }
-        note(effects)
         var changes = also
         var movesSomebody = false
         var requests: [SettingsRequest] = []
+        var entries: [LogEntry] = []
         for effect in effects {
             switch effect {
             case .publish(let message): changes += change(for: message)
@@ -31,12 +31,15 @@ extension Daemon {
                 changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
             case .reconfigure(let changes, let waypoints, let tracker):
                 requests.append(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
-            case .log(let entry): write(entry)
+            case .log(let entry): entries.append(entry)
             }
         }
         // Who is where, and the message that says so, are on the disk together or not at all.
         if movesSomebody { changes.append(.presence(presenceRecord(at: Clocks.now()))) }
         commit(changes)
+        // While the disk is at it; the message is not to wait for the page and the journal.
+        note(effects)
+        for entry in entries { write(entry) }
         // Last, for what they change writes its own.
         for request in requests { reconfigure(request) }
     }

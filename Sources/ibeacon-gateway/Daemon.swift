@@ -69,6 +69,7 @@ final class Daemon {
         ciphers = Ciphers(settings.configuration)
         commandReader = CommandReader(settings.configuration, ciphers: ciphers)
         gateway = Gateway(configuration: settings.configuration, wallClock: WallClockJudge.read())
+        gateway.explainsTransitions = log.writes(.debug)
     }
 
     /// Runs until a signal ends it.

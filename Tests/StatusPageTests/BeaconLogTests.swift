@@ -38,9 +38,29 @@ struct BeaconLogTests {
     func bounded() {
         var log = BeaconLog()
         for minor in 0..<5000 as Range<UInt16> { log.hear(sighting(minor, -70), at: at(Double(minor) / 1000)) }
-        #expect((BeaconLog.capacity / 2...BeaconLog.capacity).contains(log.count))
+        #expect(log.count == BeaconLog.capacity)
         let newest = log.states(at: at(5)).map(\.id.minor).sorted()
-        #expect(newest == Array(newest[0]...4999), "those heard last stay")
+        #expect(newest == Array(4488...4999), "those heard last stay")
+    }
+
+    @Test("Those who are heard again and again stay, whatever crowd passes")
+    func residents() {
+        var log = BeaconLog()
+        var reference: [UInt16] = []
+        var generator = SystemRandomNumberGenerator()
+        for turn in 0..<20_000 {
+            let minor = turn % 3 == 0 ? UInt16.random(in: 0..<100, using: &generator) : UInt16(100 + turn)
+            log.hear(sighting(minor, -70), at: at(Double(turn) / 1000))
+            reference.removeAll { $0 == minor }
+            reference.append(minor)
+            if reference.count > BeaconLog.capacity { reference.removeFirst() }
+            guard turn % 500 == 499 else { continue }
+            #expect(log.states(at: at(Double(turn) / 1000)).map(\.id.minor).sorted() == reference.sorted())
+        }
+        log.forget(at: at(321))
+        #expect(log.count == 0)
+        log.hear(sighting(7, -70), at: at(322))
+        #expect(log.states(at: at(322)).map(\.sightings) == [1], "a place that was given back begins anew")
     }
 
     @Test("The usual gap is learned")

@@ -1,0 +1,40 @@
+internal import CSQLite
+
+/// Statements of one connection that were used and will be again: to prepare one costs as much as to run it.
+///
+/// Belongs to the thread of its connection. What lies here was reset: it holds no lock and no value.
+final class StatementCache {
+    /// The service runs some twenty different ones; each takes a few kilobytes.
+    private static let most = 32
+    /// What is run once (a schema, a setting of the connection) is not worth keeping. Some PRAGMAs act when they are
+    /// prepared and do nothing when they are run again.
+    private static let repeated = ["SELECT", "INSERT", "DELETE", "UPDATE", "BEGIN", "COMMIT"]
+
+    private var idle: [String: OpaquePointer] = [:]
+    private var isClosed = false
+
+    func take(_ sql: String) -> OpaquePointer? { idle.removeValue(forKey: sql) }
+
+    /// Takes a statement over that nobody uses any more.
+    func put(_ handle: OpaquePointer, sql: String) {
+        guard !isClosed, idle[sql] == nil, Self.repeated.contains(where: sql.hasPrefix) else {
+            sqlite3_finalize(handle)
+            return
+        }
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        if idle.count >= Self.most { finalizeAll() }
+        idle[sql] = handle
+    }
+
+    /// The connection is about to be closed.
+    func close() {
+        isClosed = true
+        finalizeAll()
+    }
+
+    private func finalizeAll() {
+        for handle in idle.values { sqlite3_finalize(handle) }
+        idle = [:]
+    }
+}
