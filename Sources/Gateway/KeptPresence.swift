@@ -34,7 +34,7 @@ extension KeptPresence {
         writer.put(trackers) { $0.put($1) }
         writer.put(stays) { $1.put(into: &$0) }
         writer.put(list: engine)
-        return writer.bytes
+        return writer.finish()
     }
 
     /// Reads what `bytes` gave.

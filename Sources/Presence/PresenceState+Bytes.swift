@@ -17,7 +17,7 @@ extension PresenceState {
             writer.put(absence.receiver)
             writer.put(Self.clamped(absence.missed))
         }
-        return writer.bytes
+        return writer.finish()
     }
 
     /// Reads what `bytes` gave.

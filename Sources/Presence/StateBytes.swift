@@ -6,24 +6,32 @@ internal import Beacon
 /// It runs at each transition before the message goes out. What other targets call has no type parameters where it
 /// can be: unspecialised, a byte costs fifty nanoseconds.
 package struct StateWriter {
-    package private(set) var bytes: [UInt8] = []
+    /// Longer than what was put, mostly; the rest is zero.
+    private var room: [UInt8]
+    private var end = 0
 
     /// - Parameter capacity: Bytes that will be put, about.
-    package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+    package init(capacity: Int = 0) { room = Array(repeating: 0, count: max(64, capacity)) }
 
-    package mutating func put(_ value: UInt8) { bytes.append(value) }
-    package mutating func put(_ value: Int8) { bytes.append(UInt8(bitPattern: value)) }
+    /// What was put.
+    package consuming func finish() -> [UInt8] {
+        room.removeLast(room.count - end)
+        return room
+    }
+
+    package mutating func put(_ value: UInt8) { putInteger(value) }
+    package mutating func put(_ value: Int8) { putInteger(value) }
     package mutating func put(_ value: UInt16) { putInteger(value) }
     package mutating func put(_ value: UInt32) { putInteger(value) }
     package mutating func put(_ value: Int32) { putInteger(value) }
     package mutating func put(_ value: UInt64) { putInteger(value) }
     package mutating func put(_ value: Int64) { putInteger(value) }
     package mutating func put(_ value: Float) { putInteger(value.bitPattern) }
-    package mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
+    package mutating func put(_ value: Bool) { putInteger(value ? 1 as UInt8 : 0) }
 
     package mutating func put(_ text: String) {
-        put(UInt32(clamping: text.utf8.count))
-        bytes.append(contentsOf: text.utf8.prefix(Int(UInt32.max)))
+        var text = text
+        text.withUTF8 { put(list: UnsafeRawBufferPointer($0)) }
     }
 
     /// nil as a byte 0, a value after a byte 1.
@@ -44,14 +52,30 @@ package struct StateWriter {
     }
 
     /// As a list of bytes.
-    package mutating func put(list: [UInt8]) {
-        put(UInt32(clamping: list.count))
-        bytes.append(contentsOf: list.prefix(Int(UInt32.max)))
+    package mutating func put(list: [UInt8]) { list.withUnsafeBytes { put(list: $0) } }
+
+    private mutating func put(list: UnsafeRawBufferPointer) {
+        let count = min(list.count, Int(UInt32.max))
+        put(UInt32(clamping: count))
+        reserve(count)
+        room.withUnsafeMutableBytes { $0[end..<(end + count)].copyBytes(from: list.prefix(count)) }
+        end += count
     }
 
     @inline(__always)
-    private mutating func putInteger(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    private mutating func putInteger<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+        reserve(MemoryLayout<Value>.size)
+        room.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: end, as: Value.self) }
+        end += MemoryLayout<Value>.size
+    }
+
+    @inline(__always)
+    private mutating func reserve(_ count: Int) {
+        if end + count > room.count { grow(by: count) }
+    }
+
+    private mutating func grow(by count: Int) {
+        room += Array(repeating: 0, count: max(room.count, count))
     }
 }
 

@@ -17,6 +17,19 @@ struct Delivery {
         cursor = 0
     }
 
+    /// Hands out rows that were committed just now, without reading them back.
+    ///
+    /// - Returns: false, and nothing is handed out, if something before them has not been looked at, or there is no
+    ///   room for all.
+    mutating func handOut(_ fresh: [OutboxRow]) -> Bool {
+        guard let first = fresh.first, let last = fresh.last, cursor == first.id - 1,
+            window - handedOut.count >= fresh.count
+        else { return false }
+        for row in fresh { handedOut.insert(row.id) }
+        cursor = last.id
+        return true
+    }
+
     /// The next rows in order, as many as the window has room for.
     ///
     /// - Parameters:
@@ -26,7 +39,7 @@ struct Delivery {
         from database: borrowing Database, before end: Int64, except withheld: Set<Int64>
     ) throws(DatabaseError) -> [OutboxRow] {
         let room = window - handedOut.count
-        guard room > 0 else { return [] }
+        guard room > 0, cursor < end - 1 else { return [] }
         let (skipped, start) = (handedOut.union(withheld), cursor)
         var rows: [OutboxRow] = []
         try Outbox.forEachDeliverable(after: start, before: end, in: database) { row in

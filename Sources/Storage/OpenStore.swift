@@ -50,6 +50,8 @@ final class OpenStore {
     struct Outcome {
         /// For each message of the commit, its row.
         var outboxIDs: [Int64?] = []
+        /// The rows of the commit, if none of them waits for the clock or was replaced by another.
+        var fresh: [OutboxRow] = []
         /// Rows that waited for the clock do so no more: what waited behind them can go.
         var unblocked = false
         var superseded: UInt64 = 0
@@ -95,6 +97,13 @@ final class OpenStore {
         }
         outcome.unblocked = book.unstamped < unstampedBefore || work.clock != nil
         outcome.take(&book)
+        if let commit = work.commit, book.unstamped == 0, work.clock == nil, outcome.superseded == 0,
+            outcome.dropped.total == 0
+        {
+            outcome.fresh = zip(outcome.outboxIDs, commit.messages).compactMap { id, waiting in
+                id.map { OutboxRow(id: $0, message: waiting.message, boot: settings.boot) }
+            }
+        }
         (self.book, self.boot, self.nextHistoryID, self.inside) = (book, boot, nextHistoryID, inside)
         historyRows += work.commit?.history.count ?? 0
         if work.pruneBefore != nil || work.firstTry != nil || outcome.dropped.history > 0 {

@@ -49,7 +49,10 @@ struct RowDigest {
         case .blob(let bytes):
             add(byte: 4)
             add(word: UInt64(bytes.count))
-            bytes.withUnsafeBufferPointer { for byte in $0 { add(byte: byte) } }
+            // In a register: presence is some kilobytes at each transition.
+            var sum = self.value
+            bytes.withUnsafeBufferPointer { for byte in $0 { sum = Self.mix(sum, byte) } }
+            self.value = sum
         }
     }
 
@@ -59,6 +62,9 @@ struct RowDigest {
 
     @inline(__always)
     private mutating func add(byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        value = Self.mix(value, byte)
     }
+
+    @inline(__always)
+    private static func mix(_ sum: UInt64, _ byte: UInt8) -> UInt64 { (sum ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
 }

@@ -222,6 +222,9 @@ final class StoreWorker {
         }
         if done.checkpoint != nil || done.commit?.presence != nil { lastPresenceWrite = now }
         if outcome.unblocked { delivery.lookAgain() }
+        if done.firstTry == nil, trouble == nil, !stopping, delivery.handOut(outcome.fresh) {
+            events.append(.deliver(outcome.fresh))
+        }
         counters.superseded += outcome.superseded
         counters.refusedRows += outcome.refused
         counters.dropped = counters.dropped + outcome.dropped
