@@ -45,7 +45,7 @@ extension Parts {
             }
             var bytes = 0
             let seconds = best(of: 8) {
-                bytes = gateway.keptPresence(at: MonotonicInstant(nanoseconds: now)).bytes.count
+                bytes = gateway.keptPresenceBytes(at: MonotonicInstant(nanoseconds: now)).count
             }
             say("presence as bytes: \(count) beacons inside", seconds * 1e6, "us")
             say("the same: size", Double(bytes) / 1e3, "kB")

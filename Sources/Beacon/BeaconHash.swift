@@ -5,25 +5,16 @@
 /// air depends on it: places are given out in order, and a slot more or less is some nanoseconds in a receiver that
 /// answers nobody. The tables are bounded besides.
 package struct BeaconHash: Sendable, BitwiseCopyable {
-    @usableFromInline let first = UInt64.random(in: .min ... .max)
-    @usableFromInline let second = UInt64.random(in: .min ... .max)
+    private let first = UInt64.random(in: .min ... .max)
+    private let second = UInt64.random(in: .min ... .max)
 
     package init() {}
 
-    @inlinable
     package func callAsFunction(_ beacon: BeaconID) -> Int {
         let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
         let left = beacon.uuid.high ^ first
         let right = beacon.uuid.low ^ second ^ (numbers &* 0x9e37_79b9_7f4a_7c15)
         let product = left.multipliedFullWidth(by: right)
         return Int(truncatingIfNeeded: product.high ^ product.low)
-    }
-}
-
-extension BeaconID {
-    /// Equality, written out: the synthesised one is a call into another module.
-    @inlinable
-    package func isSame(as other: BeaconID) -> Bool {
-        minor == other.minor && major == other.major && uuid.low == other.uuid.low && uuid.high == other.uuid.high
     }
 }

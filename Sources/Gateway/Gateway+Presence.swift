@@ -15,20 +15,31 @@ extension Gateway {
 
     /// Who is where, to keep.
     package func keptPresence(at instant: MonotonicInstant) -> KeptPresence {
-        var kept = KeptPresence(
+        KeptPresence(
             trackers: trackers.map(\.topics.base), state: engine.state(at: instant, mostAbsent: Self.mostAbsentKept),
-            stays: [])
+            stays: stays)
+    }
+
+    /// The bytes of `keptPresence`.
+    package func keptPresenceBytes(at instant: MonotonicInstant) -> [UInt8] {
+        KeptPresence.bytes(
+            trackers: trackers.map(\.topics.base), stays: stays,
+            state: engine.stateBytes(at: instant, mostAbsent: Self.mostAbsentKept))
+    }
+
+    private var stays: [KeptPresence.Stay] {
+        var stays: [KeptPresence.Stay] = []
         for (position, tracker) in trackers.enumerated() {
             for (rid, occupancy) in tracker.occupancy.sorted(by: { $0.key < $1.key }) {
                 let isKnown = wallClock.isKnown || occupancy.keptTimestamp != nil
-                kept.stays.append(
+                stays.append(
                     KeptPresence.Stay(
                         tracker: position, rid: rid, since: occupancy.since,
                         timestamp: isKnown ? occupancy.timestamp(by: wallClock) : nil,
                         beacon: occupancy.beacon, rssi: occupancy.rssi))
             }
         }
-        return kept
+        return stays
     }
 
     /// Goes on from what was kept: who was inside is inside, without entering anew.

@@ -27,13 +27,15 @@ extension KeptPresence {
     private static let mostTrackers = 10_000
     private static let mostStays = 1_000_000
 
-    package var bytes: [UInt8] {
-        let engine = state.bytes
-        var writer = StateWriter(capacity: engine.count + 128 * stays.count)
-        writer.put(Self.version)
+    package var bytes: [UInt8] { Self.bytes(trackers: trackers, stays: stays, state: state.bytes) }
+
+    /// - Parameter state: Of the presence engine.
+    static func bytes(trackers: [String], stays: [Stay], state: [UInt8]) -> [UInt8] {
+        var writer = StateWriter(capacity: state.count + 128 * stays.count)
+        writer.put(version)
         writer.put(trackers) { $0.put($1) }
         writer.put(stays) { $1.put(into: &$0) }
-        writer.put(list: engine)
+        writer.put(list: state)
         return writer.finish()
     }
 

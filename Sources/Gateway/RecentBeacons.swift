@@ -100,7 +100,7 @@ struct RecentBeacons: Sendable {
         var slot = hash(beacon) & mask
         while table[slot] != 0 {
             let place = Int(table[slot]) - 1
-            if items[place].beacon.isSame(as: beacon) { return place }
+            if items[place].beacon == beacon { return place }
             slot = (slot + 1) & mask
         }
         return nil

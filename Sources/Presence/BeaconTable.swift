@@ -8,16 +8,16 @@ struct BeaconTable: Sendable {
     /// Place + 1; 0 is empty. A power of two entries, at most three quarters of them taken.
     private var entries: [UInt32] = Array(repeating: 0, count: 16)
     private var count = 0
-    private let hash = BeaconHash()
+    private let key = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
 
-    /// The place for which `isMatch` holds, among those whose hash may be that of `beacon`.
+    /// The place of a beacon among `beacons`.
     @inline(__always)
-    func place(of beacon: BeaconID, isMatch: (Int) -> Bool) -> Int? {
+    func place(of beacon: BeaconID, in beacons: [TrackedBeacon]) -> Int? {
         let mask = entries.count - 1
         var slot = hash(beacon) & mask
         while entries[slot] != 0 {
             let place = Int(entries[slot]) - 1
-            if isMatch(place) { return place }
+            if beacons[place].beacon.isSame(as: beacon) { return place }
             slot = (slot + 1) & mask
         }
         return nil
@@ -39,5 +39,23 @@ struct BeaconTable: Sendable {
         var slot = hash(beacon) & mask
         while entries[slot] != 0 { slot = (slot + 1) & mask }
         entries[slot] = entry
+    }
+
+    /// As `BeaconHash` does, which as a call into another target would cost twice as much.
+    @inline(__always)
+    private func hash(_ beacon: BeaconID) -> Int {
+        let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
+        let left = beacon.uuid.high ^ key.0
+        let right = beacon.uuid.low ^ key.1 ^ (numbers &* 0x9e37_79b9_7f4a_7c15)
+        let product = left.multipliedFullWidth(by: right)
+        return Int(truncatingIfNeeded: product.high ^ product.low)
+    }
+}
+
+extension BeaconID {
+    /// Equality, written out: the synthesised one is a call into another module.
+    @inline(__always)
+    func isSame(as other: BeaconID) -> Bool {
+        minor == other.minor && major == other.major && uuid.low == other.uuid.low && uuid.high == other.uuid.high
     }
 }

@@ -76,11 +76,15 @@ package struct ListeningClock: Hashable, Sendable {
         if let resumed = house.resumed { house.resumed = resumed &+ slept }
     }
 
-    /// A sighting proves that a receiver listens of which nobody said anything yet.
-    package mutating func noteSighting(by receiver: Receiver, at now: MonotonicInstant) {
+    /// A sighting: proves that a receiver listens of which nobody said anything yet.
+    ///
+    /// - Returns: nanoseconds that the receiver has listened, and the share of the time in which its radio is on.
+    mutating func hear(by receiver: Receiver, at now: MonotonicInstant) -> (listened: Int64, duty: Float) {
         let index = Int(receiver.index)
-        if index < hands.count, hands[index].resumed != nil || hands[index].isKnown { return }
-        set(receiver, isListening: true, at: now)
+        if index >= hands.count || hands[index].resumed == nil && !hands[index].isKnown {
+            set(receiver, isListening: true, at: now)
+        }
+        return (hands[index].time(at: now), hands[index].duty)
     }
 
     /// Nanoseconds that the receiver has listened until `now`.

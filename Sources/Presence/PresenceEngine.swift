@@ -31,7 +31,11 @@ package struct PresenceEngine: Sendable {
     }
 
     var clock = ListeningClock()
-    var regions: [MonitoredRegion] = []
+    var regions: [MonitoredRegion] = [] {
+        didSet { rules = regions.map(RegionRule.init) }
+    }
+    /// By position in `regions`.
+    private(set) var rules: [RegionRule] = []
     var positions: [RegionKey: Int] = [:]
     var insideCount: [Int] = []
     var tracked: [TrackedBeacon] = []
@@ -94,11 +98,10 @@ package struct PresenceEngine: Sendable {
     // MARK: Hearing
 
     private mutating func hear(_ sighting: Sighting, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        let receiver = sighting.receiver
-        clock.noteSighting(by: receiver, at: now)
-        let listened = clock.time(of: receiver, at: now)
-        let duty = clock.duty(of: receiver)
-        guard let place = find(sighting.beacon) ?? track(sighting, listened: listened, duty: duty) else { return }
+        let (listened, duty) = clock.hear(by: sighting.receiver, at: now)
+        // Not by a function of the engine that changes nothing: it would be called with a copy of the engine.
+        let known = table.place(of: sighting.beacon, in: tracked)
+        guard let place = known ?? track(sighting, listened: listened, duty: duty) else { return }
         let heard = hear(sighting, by: tracked[place].link, listened: listened, duty: duty)
         var position = tracked[place].membership
         guard position >= 0 else { return }
@@ -109,9 +112,13 @@ package struct PresenceEngine: Sendable {
                 judge(Int(position), of: place, level: level, sighting, listened, heard, &effects)
             }
             if memberships[Int(position)].isNear {
-                let fade = memberships[Int(position)].fadeDeadline(dwell: dwell(of: links[heard].model))
-                let silence = listened &+ hold(links[heard].model, of: regions[Int(member.region)])
-                earliest = min(earliest, now.nanoseconds &+ (min(silence, fade ?? silence) &- listened))
+                var left = rules[Int(member.region)].hold(learned: links[heard].model.hold)
+                if memberships[Int(position)].isFading,
+                    let fade = memberships[Int(position)].fadeDeadline(dwell: dwell(of: links[heard].model))
+                {
+                    left = min(left, fade &- listened)
+                }
+                earliest = min(earliest, now.nanoseconds &+ left)
             }
             position = member.next
         }
@@ -145,7 +152,7 @@ package struct PresenceEngine: Sendable {
     ) {
         let region = Int(memberships[position].region)
         let isNear = memberships[position].judge(
-            level: level, of: regions[region], at: listened, by: sighting.receiver.index,
+            level: level, of: rules[region], at: listened, by: sighting.receiver.index,
             dwell: dwell(of: links[link].model))
         guard isNear != memberships[position].isNear else { return }
         if isNear {
@@ -156,10 +163,6 @@ package struct PresenceEngine: Sendable {
         } else {
             leave(position, of: place, &effects)
         }
-    }
-
-    private func find(_ beacon: BeaconID) -> Int? {
-        table.place(of: beacon) { tracked[$0].beacon.isSame(as: beacon) }
     }
 
     /// Begins to remember a beacon, if a region wants it and there is room.
@@ -243,29 +246,18 @@ package struct PresenceEngine: Sendable {
         var fade = Int64.max
         var link = Int(tracked[place].link)
         while link >= 0 {
-            let model = links[link].model
             let receiver = links[link].receiver
-            let hold = hold(model, of: regions[Int(member.region)])
-            let end = max(model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
+            let hold = rules[Int(member.region)].hold(learned: links[link].model.hold)
+            let end = max(links[link].model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
             latest = max(latest, clock.instant(at: end, of: receiver, now: now))
-            if receiver.index == member.receiver, clock.isListening(receiver),
-                let due = member.fadeDeadline(dwell: dwell(of: model))
+            if member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
+                let due = member.fadeDeadline(dwell: dwell(of: links[link].model))
             {
                 fade = clock.instant(at: due, of: receiver, now: now)
             }
             link = Int(links[link].next)
         }
         return min(latest, fade)
-    }
-
-    /// Nanoseconds of silence after which a receiver gives a beacon up for a region.
-    func hold(_ model: ArrivalModel, of region: MonitoredRegion) -> Int64 {
-        let hold =
-            switch region.leaveRule {
-            case .auto: Int64(model.hold * 1e9)
-            case .after(let duration): max(0, duration.nanoseconds)
-            }
-        return region.holdsLonger ? hold &* PresenceTiming.longerHoldFactor : hold
     }
 
     /// Nanoseconds that a level must stand on the other side of a threshold.

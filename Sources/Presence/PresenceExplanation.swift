@@ -49,7 +49,7 @@ extension PresenceEngine {
     /// What is known of one beacon in one region; nil if it is in no memory or does not match.
     package func explain(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> PresenceExplanation? {
         guard let region = positions[key],
-            let place = table.place(of: beacon, isMatch: { tracked[$0].beacon.isSame(as: beacon) })
+            let place = table.place(of: beacon, in: tracked)
         else { return nil }
         var position = Int(tracked[place].membership)
         while position >= 0, memberships[position].region != region { position = Int(memberships[position].next) }
@@ -120,6 +120,6 @@ extension PresenceEngine {
             interval: model.interval > 0 ? .seconds(Double(model.interval)) : nil,
             shareHeard: model.shareHeard, longestRecentGap: .seconds(Double(model.longestRecentGap)),
             level: model.trend.level, isMoving: model.trend.motion > 0.5,
-            isRhythmKnown: model.isRhythmKnown, hold: .nanoseconds(hold(model, of: regions[region])))
+            isRhythmKnown: model.isRhythmKnown, hold: .nanoseconds(rules[region].hold(learned: model.hold)))
     }
 }

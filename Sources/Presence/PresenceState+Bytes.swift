@@ -1,8 +1,8 @@
-internal import Beacon
+package import Beacon
 
 extension PresenceState {
     /// The first byte of `bytes`. Another form gets another number. 1 had no absences, and is read as if there were none.
-    private static let version: UInt8 = 2
+    fileprivate static let version: UInt8 = 2
     /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
     private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
     /// Regions that one beacon can be in: no one has as many.
@@ -13,10 +13,7 @@ extension PresenceState {
         var writer = StateWriter(capacity: 256 * beacons.count)
         writer.put(Self.version)
         writer.put(beacons) { writer, beacon in beacon.put(into: &writer) }
-        writer.put(absences) { writer, absence in
-            writer.put(absence.receiver)
-            writer.put(Self.clamped(absence.missed))
-        }
+        writer.put(absences) { $1.put(into: &$0) }
         return writer.finish()
     }
 
@@ -49,24 +46,75 @@ extension PresenceState {
     fileprivate static var membershipLimit: Int { mostMemberships }
 }
 
+extension PresenceEngine {
+    /// The bytes of `state(at:mostAbsent:)`, without making it first: this goes to the disk with each transition.
+    package func stateBytes(at now: MonotonicInstant, mostAbsent: Int = .max) -> [UInt8] {
+        let places = placesToKeep(at: now, mostAbsent: mostAbsent)
+        var writer = StateWriter(capacity: 256 * places.count)
+        writer.put(PresenceState.version)
+        writer.put(UInt32(clamping: places.count))
+        for place in places {
+            PresenceState.Beacon.put(tracked[place].beacon, into: &writer)
+            writer.putList { writer in
+                var count = 0
+                forEachLink(of: place, at: now) { link in
+                    link.put(into: &writer)
+                    count += 1
+                }
+                return count
+            }
+            writer.putList { writer in
+                var count = 0
+                forEachMembership(of: place, at: now) { membership in
+                    membership.put(into: &writer)
+                    count += 1
+                }
+                return count
+            }
+        }
+        writer.put(absences(at: now)) { $1.put(into: &$0) }
+        return writer.finish()
+    }
+}
+
+extension PresenceState.Absence {
+    fileprivate func put(into writer: inout StateWriter) {
+        writer.put(receiver)
+        writer.put(PresenceState.clamped(missed))
+    }
+}
+
+extension PresenceState.Link {
+    fileprivate func put(into writer: inout StateWriter) {
+        writer.put(receiver)
+        writer.put(PresenceState.clamped(silence))
+        model.put(into: &writer)
+    }
+}
+
+extension PresenceState.Membership {
+    fileprivate func put(into writer: inout StateWriter) {
+        writer.put(Int32(clamping: tracker))
+        writer.put(rid)
+        writer.put(isNear)
+        writer.put(wavering.map(PresenceState.clamped))
+        writer.put(receiver)
+    }
+}
+
 extension PresenceState.Beacon {
     fileprivate func put(into writer: inout StateWriter) {
-        writer.put(uuidHigh)
-        writer.put(uuidLow)
-        writer.put(major)
-        writer.put(minor)
-        writer.put(links) { writer, link in
-            writer.put(link.receiver)
-            writer.put(PresenceState.clamped(link.silence))
-            link.model.put(into: &writer)
-        }
-        writer.put(memberships) { writer, membership in
-            writer.put(Int32(clamping: membership.tracker))
-            writer.put(membership.rid)
-            writer.put(membership.isNear)
-            writer.put(membership.wavering.map(PresenceState.clamped))
-            writer.put(membership.receiver)
-        }
+        let uuid = BeaconUUID(high: uuidHigh, low: uuidLow)
+        Self.put(BeaconID(uuid: uuid, major: major, minor: minor), into: &writer)
+        writer.put(links) { $1.put(into: &$0) }
+        writer.put(memberships) { $1.put(into: &$0) }
+    }
+
+    fileprivate static func put(_ beacon: BeaconID, into writer: inout StateWriter) {
+        writer.put(beacon.uuid.high)
+        writer.put(beacon.uuid.low)
+        writer.put(beacon.major)
+        writer.put(beacon.minor)
     }
 
     fileprivate init(from reader: inout StateReader) throws(StateReader.Malformed) {

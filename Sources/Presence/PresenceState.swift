@@ -52,18 +52,25 @@ extension PresenceEngine {
     ///   - mostAbsent: Of the beacons that are nowhere near, only so many, those heard last: what was learned
     ///     of them is good to have, and whoever invents identities must not make every write large.
     package func state(at now: MonotonicInstant, mostAbsent: Int = .max) -> PresenceState {
+        PresenceState(
+            beacons: placesToKeep(at: now, mostAbsent: mostAbsent).map { state(of: $0, at: now) },
+            absences: absences(at: now))
+    }
+
+    func absences(at now: MonotonicInstant) -> [PresenceState.Absence] {
+        clock.absences(at: now).map { PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed) }
+    }
+
+    /// The beacons that are near, and of the others so many, those heard last; in their order.
+    func placesToKeep(at now: MonotonicInstant, mostAbsent: Int) -> [Int] {
         var room = mostAbsent
         let longest = longestSilence(ofAbsent: mostAbsent, at: now)
-        let kept = tracked.indices.filter { place in
+        return tracked.indices.filter { place in
             guard tracked[place].nearCount == 0 else { return true }
             guard room > 0, silence(of: place, at: now) <= longest else { return false }
             room -= 1
             return true
         }
-        let absences = clock.absences(at: now).map {
-            PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed)
-        }
-        return PresenceState(beacons: kept.map { state(of: $0, at: now) }, absences: absences)
     }
 
     /// The silence of the last of so many beacons that are nowhere near, those heard last first.
@@ -109,7 +116,7 @@ extension PresenceEngine {
         for kept in state.beacons.prefix(PresenceTiming.mostBeacons) where !kept.links.isEmpty {
             let id = BeaconID(
                 uuid: BeaconUUID(high: kept.uuidHigh, low: kept.uuidLow), major: kept.major, minor: kept.minor)
-            guard table.place(of: id, isMatch: { tracked[$0].beacon.isSame(as: id) }) == nil else { continue }
+            guard table.place(of: id, in: tracked) == nil else { continue }
             let wanted = restore(kept, as: id, at: now)
             for membership in kept.memberships where membership.isNear {
                 let key = RegionKey(tracker: membership.tracker, rid: membership.rid)
@@ -128,31 +135,39 @@ extension PresenceEngine {
         let id = tracked[place].beacon
         var beacon = PresenceState.Beacon(
             uuidHigh: id.uuid.high, uuidLow: id.uuid.low, major: id.major, minor: id.minor, links: [], memberships: [])
+        forEachLink(of: place, at: now) { beacon.links.append($0) }
+        forEachMembership(of: place, at: now) { beacon.memberships.append($0) }
+        return beacon
+    }
+
+    func forEachLink(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Link) -> Void) {
         var position = Int(tracked[place].link)
         while position >= 0 {
             let link = links[position]
             var model = link.model
             // Only the silence matters; without this, equal states would differ by when the machine started.
             model.setLastHeard(0)
-            beacon.links.append(
-                PresenceState.Link(receiver: link.receiver.index, silence: silence(of: link, at: now), model: model))
+            body(PresenceState.Link(receiver: link.receiver.index, silence: silence(of: link, at: now), model: model))
             position = Int(link.next)
         }
-        position = Int(tracked[place].membership)
+    }
+
+    /// The regions that the beacon is near in, or hesitates about.
+    func forEachMembership(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Membership) -> Void) {
+        var position = Int(tracked[place].membership)
         while position >= 0 {
             let member = memberships[position]
-            let key = regions[Int(member.region)].key
             let listened = clock.time(of: Receiver(index: member.receiver), at: now)
             let wavering = member.wavering(at: listened)
             if member.isNear || wavering != nil {
-                beacon.memberships.append(
+                let key = regions[Int(member.region)].key
+                body(
                     PresenceState.Membership(
                         tracker: key.tracker, rid: key.rid, isNear: member.isNear, wavering: wavering,
                         receiver: wavering == nil ? 0 : member.receiver))
             }
             position = Int(member.next)
         }
-        return beacon
     }
 
     /// - Returns: the regions that the beacon still belongs to.

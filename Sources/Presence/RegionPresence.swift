@@ -26,7 +26,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     ///   - dwell: Nanoseconds that the level must stand on the other side.
     /// - Returns: whether the beacon is near now.
     mutating func judge(
-        level: Float?, of rule: MonitoredRegion, at listened: Int64, by receiver: UInt8, dwell: Int64
+        level: Float?, of rule: RegionRule, at listened: Int64, by receiver: UInt8, dwell: Int64
     ) -> Bool {
         guard let threshold = isNear ? rule.leaveRSSI : rule.enterRSSI ?? rule.leaveRSSI else {
             isWavering = false
@@ -51,9 +51,12 @@ struct RegionPresence: Sendable, BitwiseCopyable {
         isWavering = false
     }
 
+    /// Whether the level has fallen and is not believed yet.
+    var isFading: Bool { isNear && isWavering }
+
     /// Listening time of `receiver` at which a level that already fell is believed without another sighting.
     func fadeDeadline(dwell: Int64) -> Int64? {
-        isNear && isWavering ? since &+ dwell : nil
+        isFading ? since &+ dwell : nil
     }
 
     /// Nanoseconds of listening that the level has stood on the other side; nil: it does not.

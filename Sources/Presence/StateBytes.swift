@@ -51,6 +51,16 @@ package struct StateWriter {
         for item in items.prefix(Int(UInt32.max)) { put(&self, item) }
     }
 
+    /// A list whose count is known when it has been put.
+    ///
+    /// - Parameter put: Puts the items, and returns how many.
+    mutating func putList(_ put: (inout StateWriter) -> Int) {
+        let start = end
+        self.put(UInt32(0))
+        let count = UInt32(clamping: put(&self))
+        room.withUnsafeMutableBytes { $0.storeBytes(of: count.littleEndian, toByteOffset: start, as: UInt32.self) }
+    }
+
     /// As a list of bytes.
     package mutating func put(list: [UInt8]) { list.withUnsafeBytes { put(list: $0) } }
 

@@ -97,8 +97,8 @@ final class OpenStore {
         }
         outcome.unblocked = book.unstamped < unstampedBefore || work.clock != nil
         outcome.take(&book)
-        if let commit = work.commit, book.unstamped == 0, work.clock == nil, outcome.superseded == 0,
-            outcome.dropped.total == 0
+        if let commit = work.commit, unstampedBefore == 0, work.clock == nil, outcome.superseded == 0,
+            outcome.dropped.total == 0, commit.messages.allSatisfy({ $0.message.stamp == .exact })
         {
             outcome.fresh = zip(outcome.outboxIDs, commit.messages).compactMap { id, waiting in
                 id.map { OutboxRow(id: $0, message: waiting.message, boot: settings.boot) }
@@ -175,19 +175,31 @@ final class OpenStore {
         record.boot = settings.boot
         try database.insert(PresenceRow(record))
         if let known = inside {
-            // All but the one who came or went stand there already.
-            let (old, new) = (Set(known), Set(record.inside))
-            for gone in known where !new.contains(gone) {
+            // All but the one who came or went stand there already, mostly in the same order.
+            let (before, after) = Self.middles(known, record.inside)
+            let (old, new) = (Set(before), Set(after))
+            for gone in before where !new.contains(gone) {
                 try database.run(
                     "DELETE FROM inside WHERE tracker = ?1 AND rid = ?2 AND beacon = ?3", .text(gone.tracker),
                     .text(gone.rid), .text(gone.beacon.description))
             }
-            try database.insert(record.inside.filter { !old.contains($0) }.map(InsideRow.init))
+            try database.insert(after.filter { !old.contains($0) }.map(InsideRow.init))
         } else {
             try database.run("DELETE FROM inside")
             try database.insert(record.inside.map(InsideRow.init))
         }
         inside = record.inside
+    }
+
+    /// What is left of two lists without what they begin and end with alike.
+    private static func middles<Item: Equatable>(_ one: [Item], _ other: [Item]) -> (ArraySlice<Item>, ArraySlice<Item>)
+    {
+        let shorter = min(one.count, other.count)
+        var start = 0
+        while start < shorter, one[start] == other[start] { start += 1 }
+        var end = 0
+        while end < shorter - start, one[one.count - 1 - end] == other[other.count - 1 - end] { end += 1 }
+        return (one[start..<(one.count - end)], other[start..<(other.count - end)])
     }
 
     /// Keeps the history within its limit, with a tenth of slack so that it is not trimmed at each entry.

@@ -46,7 +46,7 @@ extension Daemon {
             }
         }
         return PresenceRecord(
-            version: Int64(KeptPresence.version), state: gateway.keptPresence(at: now).bytes, inside: inside,
+            version: Int64(KeptPresence.version), state: gateway.keptPresenceBytes(at: now), inside: inside,
             savedAt: now)
     }
 

@@ -40,7 +40,7 @@ struct GatewayHarness {
         _ json: String = "", after seconds: Int, isSameBoot: Bool = true, isClockKnown: Bool = true,
         regions: [RegionSet]? = nil
     ) throws {
-        let kept = try #require(KeptPresence(bytes: gateway.keptPresence(at: now).bytes))
+        let kept = try #require(KeptPresence(bytes: gateway.keptPresenceBytes(at: now)))
         let stored = regions ?? gateway.trackers.map(\.regions)
         let epoch = gateway.wallClock.epochOffset + now.nanoseconds + Int64(seconds) * 1_000_000_000
         now = isSameBoot ? now.advanced(by: .seconds(seconds)) : MonotonicInstant(nanoseconds: 5_000_000_000)

@@ -26,6 +26,11 @@ import Testing
         let state = simulation.engine.state(at: at(simulation.now))
         #expect(state.beacons.count == 3)
         #expect(PresenceState(bytes: state.bytes) == state)
+        for most in [0, 1, .max] {
+            let now = at(simulation.now)
+            let bytes = simulation.engine.state(at: now, mostAbsent: most).bytes
+            #expect(simulation.engine.stateBytes(at: now, mostAbsent: most) == bytes, "whichever way it is written")
+        }
         let empty = PresenceEngine().state(at: at(0))
         #expect(PresenceState(bytes: empty.bytes) == empty)
     }
