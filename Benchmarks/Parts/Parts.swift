@@ -20,7 +20,6 @@ struct Parts {
         let folder = CommandLine.arguments[1]
         try measureService(folder)
         measureCrowd()
-        try measureKeeping()
         try measureCommand()
         try measureText(folder)
         try measurePresenceState()
