@@ -100,7 +100,8 @@ extension BrokerWorker {
         guard let stopBy else { return false }
         let late = MonotonicInstant.now >= stopBy
         guard acceptedAt != nil, !late else {
-            client?.disconnect()
+            // The broker may not have what was to be said last, "offline" for one: then it tells the will.
+            if acceptedAt != nil, !window.isEmpty { client?.hangUp() } else { client?.disconnect() }
             return true
         }
         guard window.isEmpty, !saidGoodbye else { return false }

@@ -45,7 +45,10 @@ import Testing
                 "mosquitto_pub", ["-h", "127.0.0.1", "-p", "\(broker.port)", "-q", "1", "-t", "cmd", "-m", "\(round)"])
             #expect(eventually { owner.messages.last?.payload == Array("\(round)".utf8) }, "round \(round)")
         }
-        #expect(owner.messages.map { String(decoding: $0.payload, as: UTF8.self) } == ["1", "2", "3", "4", "5"])
+        // What we had not acknowledged when the connection was cut comes again: that is what QoS 1 is.
+        let heard = owner.messages.map { String(decoding: $0.payload, as: UTF8.self) }
+        let changes = heard.enumerated().filter { $0.offset == 0 || heard[$0.offset - 1] != $0.element }.map(\.element)
+        #expect(changes == ["1", "2", "3", "4", "5"], "\(heard)")
         #expect(owner.events.contains(.connected(sessionPresent: true)))
     }
 

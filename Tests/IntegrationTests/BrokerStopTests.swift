@@ -72,6 +72,23 @@ import Testing
         #expect(took < .seconds(2))
     }
 
+    @Test func `A stop that runs out of time before all was acknowledged leaves the last word to the will`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let proxy = try FaultyProxy(to: broker.port)
+        defer { proxy.close() }
+        let witness = try Subscriber(to: broker, topic: "will")
+        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        settings.will = will
+        let owner = try Owner(settings)
+        try owner.connection.start()
+        #expect(owner.connects())
+        proxy.behave(.loses(every: 1))
+        owner.publish(1)
+        #expect(owner.connection.stop(within: .seconds(1)))
+        #expect(eventually { witness.lines.count == 1 })
+    }
+
     @Test func `A stop between attempts is immediate`() throws {
         let broker = try MosquittoBroker()
         broker.stop()
