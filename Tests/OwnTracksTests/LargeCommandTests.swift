@@ -18,7 +18,7 @@ import Testing
         }.joined(separator: ",")
     }
 
-    @Test("10,000 regions come in one command and are merged", .timeLimit(.minutes(1)))
+    @Test("10,000 regions come in one command and are merged")
     func tenThousand() throws {
         let payload = setWaypoints(manyRegions(10_000))
         let clock = ContinuousClock()
@@ -33,11 +33,13 @@ import Testing
             again = set.apply(reading.changes)
         }
         print("10,000 regions, \(payload.count) bytes: merged in \(first), merged again in \(second)")
+        // Not a time limit of the test: that counts from before it is given a thread, and others may hold them all.
+        #expect(first + second < .seconds(60))
         #expect(set.regions.count == 10_000)
         #expect(again.isEmpty)
     }
 
-    @Test("They are exported and come back the same", .timeLimit(.minutes(1)))
+    @Test("They are exported and come back the same")
     func export() throws {
         guard case .setWaypoints(let reading) = try Command(parsing: setWaypoints(manyRegions(10_000))) else { return }
         let set = RegionSet.reading(reading)
