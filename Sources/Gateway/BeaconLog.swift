@@ -6,7 +6,9 @@ package import Beacon
 /// of beacons is bounded whoever sends them.
 package struct BeaconLog: Sendable {
     /// The width of one point of the series.
-    package static let step: Duration = .seconds(10)
+    package static let step: Duration = .nanoseconds(stepNanoseconds)
+    /// A `Duration` counts in attoseconds of 128 bits; to reckon in them took nearly half of a sighting.
+    private static let stepNanoseconds: Int64 = 10_000_000_000
     /// Points of the series: five minutes.
     package static let points = 30
     /// A beacon that was not heard for this long is forgotten.
@@ -62,7 +64,7 @@ package struct BeaconLog: Sendable {
     }
 
     private static func stepNumber(at instant: MonotonicInstant) -> Int64 {
-        instant.nanoseconds / step.nanoseconds
+        instant.nanoseconds / stepNanoseconds
     }
 }
 
@@ -72,7 +74,7 @@ extension BeaconLog.Entry {
 
     fileprivate mutating func hear(_ sighting: Sighting, at now: MonotonicInstant, step: Int64) {
         if sightings > 0 {
-            let gap = lastHeard.duration(to: now).inSeconds
+            let gap = Double(now.nanoseconds &- lastHeard.nanoseconds) / 1e9
             interval = interval == 0 ? gap : interval + (gap - interval) * Self.weight
         }
         sightings += 1

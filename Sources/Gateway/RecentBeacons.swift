@@ -49,7 +49,8 @@ struct RecentBeacons: Sendable {
 
     /// The beacon was heard: gives its place, which is one below `capacity`.
     mutating func hear(_ beacon: BeaconID) -> (place: Int, isNew: Bool) {
-        if let place = find(beacon) {
+        let home = hash(beacon)
+        if let place = find(beacon, from: home) {
             if place != Int(newest) {
                 unlink(place)
                 append(place)
@@ -65,7 +66,7 @@ struct RecentBeacons: Sendable {
             place = items.count
             items.append(Item(beacon: beacon))
         }
-        insert(place)
+        insert(place, from: home)
         append(place)
         return (place, true)
     }
@@ -95,9 +96,10 @@ struct RecentBeacons: Sendable {
 
     // MARK: Table
 
-    private func find(_ beacon: BeaconID) -> Int? {
+    /// - Parameter home: The hash of the beacon.
+    private func find(_ beacon: BeaconID, from home: Int) -> Int? {
         let mask = table.count - 1
-        var slot = hash(beacon) & mask
+        var slot = home & mask
         while table[slot] != 0 {
             let place = Int(table[slot]) - 1
             if items[place].beacon == beacon { return place }
@@ -106,9 +108,9 @@ struct RecentBeacons: Sendable {
         return nil
     }
 
-    private mutating func insert(_ place: Int) {
+    private mutating func insert(_ place: Int, from home: Int) {
         let mask = table.count - 1
-        var slot = hash(items[place].beacon) & mask
+        var slot = home & mask
         while table[slot] != 0 { slot = (slot + 1) & mask }
         table[slot] = UInt16(truncatingIfNeeded: place + 1)
     }
