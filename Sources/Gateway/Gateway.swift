@@ -16,7 +16,7 @@ package struct Gateway: Sendable {
     /// What `status` says of the program and the machine, besides what the gateway knows itself.
     package var about: [String: JSONValue] = [:]
     /// Whether each transition is explained in the debug log. Who reads no debug log saves the words.
-    package var explainsTransitions = true
+    package let explainsTransitions: Bool
     /// The beacon regions in force and the way to find them: for ranging, which presence does not need.
     var monitored: [MonitoredRegion] = []
     var index = RegionIndex([])
@@ -26,9 +26,10 @@ package struct Gateway: Sendable {
     /// Whether the state of all regions was told since the start.
     private var hasAnnounced = false
 
-    package init(configuration: Configuration, wallClock: WallClock) {
+    package init(configuration: Configuration, wallClock: WallClock, explainsTransitions: Bool = true) {
         self.configuration = configuration
         self.wallClock = wallClock
+        self.explainsTransitions = explainsTransitions
         ranging = RangingThrottle(interval: configuration.rangingInterval)
         trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
     }

@@ -77,7 +77,9 @@ extension Daemon {
             return
         }
         remoteChanges = changes
-        gateway = Gateway(configuration: settings.configuration, wallClock: gateway.wallClock)
+        gateway = Gateway(
+            configuration: settings.configuration, wallClock: gateway.wallClock,
+            explainsTransitions: gateway.explainsTransitions)
         ciphers.update(settings.configuration)
         commandReader.update(settings.configuration)
     }

@@ -68,8 +68,9 @@ final class Daemon {
         loop = try EventLoop()
         ciphers = Ciphers(settings.configuration)
         commandReader = CommandReader(settings.configuration, ciphers: ciphers)
-        gateway = Gateway(configuration: settings.configuration, wallClock: WallClockJudge.read())
-        gateway.explainsTransitions = log.writes(.debug)
+        gateway = Gateway(
+            configuration: settings.configuration, wallClock: WallClockJudge.read(),
+            explainsTransitions: log.writes(.debug))
     }
 
     /// Runs until a signal ends it.

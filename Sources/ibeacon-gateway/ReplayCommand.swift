@@ -39,8 +39,8 @@ enum ReplayCommand {
             arguments.has("publish") ? try DirectPublisher(settings.configuration, purpose: "replay") : nil
         let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
         var gateway = Gateway(
-            configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true))
-        gateway.explainsTransitions = arguments.has("verbose")
+            configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true),
+            explainsTransitions: arguments.has("verbose"))
         var stored: [RegionSet] = []
         if let file = arguments.value("regions") {
             stored.append(try regions(in: file, base: settings.configuration.numberBase, log))
