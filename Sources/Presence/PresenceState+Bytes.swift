@@ -55,22 +55,8 @@ extension PresenceEngine {
         writer.put(UInt32(clamping: places.count))
         for place in places {
             PresenceState.Beacon.put(tracked[place].beacon, into: &writer)
-            writer.putList { writer in
-                var count = 0
-                forEachLink(of: place, at: now) { link in
-                    link.put(into: &writer)
-                    count += 1
-                }
-                return count
-            }
-            writer.putList { writer in
-                var count = 0
-                forEachMembership(of: place, at: now) { membership in
-                    membership.put(into: &writer)
-                    count += 1
-                }
-                return count
-            }
+            writer.putList { writer in forEachLink(of: place, at: now) { $0.put(into: &writer) } }
+            writer.putList { writer in forEachMembership(of: place, at: now) { $0.put(into: &writer) } }
         }
         writer.put(absences(at: now)) { $1.put(into: &$0) }
         return writer.finish()

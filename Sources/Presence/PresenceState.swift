@@ -140,7 +140,10 @@ extension PresenceEngine {
         return beacon
     }
 
-    func forEachLink(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Link) -> Void) {
+    /// - Returns: how many there are.
+    @discardableResult
+    func forEachLink(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Link) -> Void) -> Int {
+        var count = 0
         var position = Int(tracked[place].link)
         while position >= 0 {
             let link = links[position]
@@ -148,12 +151,20 @@ extension PresenceEngine {
             // Only the silence matters; without this, equal states would differ by when the machine started.
             model.setLastHeard(0)
             body(PresenceState.Link(receiver: link.receiver.index, silence: silence(of: link, at: now), model: model))
+            count += 1
             position = Int(link.next)
         }
+        return count
     }
 
     /// The regions that the beacon is near in, or hesitates about.
-    func forEachMembership(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Membership) -> Void) {
+    ///
+    /// - Returns: how many there are.
+    @discardableResult
+    func forEachMembership(
+        of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Membership) -> Void
+    ) -> Int {
+        var count = 0
         var position = Int(tracked[place].membership)
         while position >= 0 {
             let member = memberships[position]
@@ -165,9 +176,11 @@ extension PresenceEngine {
                     PresenceState.Membership(
                         tracker: key.tracker, rid: key.rid, isNear: member.isNear, wavering: wavering,
                         receiver: wavering == nil ? 0 : member.receiver))
+                count += 1
             }
             position = Int(member.next)
         }
+        return count
     }
 
     /// - Returns: the regions that the beacon still belongs to.
