@@ -100,7 +100,8 @@ let package = Package(
             ["Beacon", "Scanning", "Storage", "Encryption", "Messaging", "OwnTracks", "TestSupport", "ibeacon-gateway"]),
 
         // What tests need beside themselves.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/TestSupport", swiftSettings: settings),
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // The same for a whole program, loaded into it.

@@ -43,8 +43,7 @@ import Testing
             sleep(until: ContinuousClock.now + .seconds(1))
             for one in cases { one.house.tick() }
         }
-        let lasted = broken.duration(to: .now)
-        for index in cases.indices { try cure(&cases[index], lasted, end: started + BrokenBroker.end) }
+        for index in cases.indices { try cure(&cases[index], broken: broken, end: started + BrokenBroker.end) }
         waitForRecovery(&cases)
         // For what would come too often.
         usleep(2_000_000)
@@ -53,15 +52,19 @@ import Testing
         print("broker faults: \(start.duration(to: .now).components.seconds) s")
     }
 
-    private func cure(_ one: inout Case, _ lasted: Duration, end: ContinuousClock.Instant) throws {
+    private func cure(_ one: inout Case, broken: ContinuousClock.Instant, end: ContinuousClock.Instant) throws {
         let house = one.house
-        one.share = (house.gateway.processorTime - one.processorTime) / lasted
-        one.status = try house.status()
+        one.share = (house.gateway.processorTime - one.processorTime) / broken.duration(to: .now)
+        // On a slow machine a try takes its time.
+        _ = try eventually {
+            one.status = try house.status()
+            return one.status.text.contains(house.complaint.text)
+        }
         try house.cure()
         let cured = ContinuousClock.now
         one.cured = cured
-        // Within the wait that it is in; if that was over before the cure was, within the next.
-        let wait = one.status.nextTry.flatMap { $0 > cured ? cured.duration(to: $0) : nil }
+        // Within the wait that it is in; if that may have been over before the cure was, within the next.
+        let wait = one.status.nextTry.flatMap { $0 > cured + Self.tolerance ? cured.duration(to: $0) : nil }
         one.limit = max(wait ?? Self.longestStep(after: one.begun.duration(to: cured)), cured.duration(to: end))
     }
 

@@ -85,6 +85,13 @@ package final class MosquittoBroker: Sendable {
     package func freeze() { process.withLock { $0.send(SIGSTOP) } }
     package func thaw() { process.withLock { $0.send(SIGCONT) } }
 
-    /// Reads its configuration and password file again.
-    package func reload() { process.withLock { $0.send(SIGHUP) } }
+    /// Makes it read its configuration and password file again, and waits until it does: whoever connects afterwards is
+    /// judged by the new ones.
+    package func reload() {
+        let before = reloads
+        process.withLock { $0.send(SIGHUP) }
+        _ = eventually { reloads > before }
+    }
+
+    private var reloads: Int { log.split(separator: "\n").count { $0.hasSuffix("Reloading config.") } }
 }
