@@ -83,7 +83,7 @@ let package = Package(
         tests("RegionsTests", ["Beacon", "Regions", "TestSupport"]),
         tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks", "TestSupport"]),
-        tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Gateway"]),
+        tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Presence", "Gateway", "TestSupport"]),
         tests("ScanningTests", ["Beacon", "Scanning"]),
         tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
         tests("RuntimeTests", ["Beacon", "Runtime"]),

@@ -24,7 +24,7 @@ extension Parts {
                 }
             }
             var bytes = 0
-            let seconds = best(of: 10) { bytes = gateway.keptPresenceBytes(at: now).count }
+            let seconds = best(of: 10) { bytes = gateway.keepPresence(at: now).count }
             say("presence state of \(beacons) beacons inside, \(bytes) bytes", seconds * 1e3, "ms")
         }
     }

@@ -1,11 +1,15 @@
 package import Beacon
 internal import OwnTracks
-internal import Presence
+package import Presence
 internal import Regions
 
 extension Gateway {
     /// Beacons of whom something was learned and who are nowhere inside: so many are kept. About 60 kB.
     private static let mostAbsentKept = 512
+    /// Changes that are kept beside the whole, before it is kept anew.
+    private static let mostChanges = 255
+    /// Regions that one change names.
+    private static let mostChangedRegions = 256
 
     /// When somebody leaves if nothing is heard until then; nil while nobody is to leave.
     package var leaveDeadline: MonotonicInstant? { engine.nextDeadline }
@@ -20,26 +24,73 @@ extension Gateway {
             stays: stays)
     }
 
-    /// The bytes of `keptPresence`.
-    package func keptPresenceBytes(at instant: MonotonicInstant) -> [UInt8] {
-        KeptPresence.bytes(
+    /// The bytes of `keptPresence`. What changes from now on is noted, for `presenceChange`.
+    package mutating func keepPresence(at instant: MonotonicInstant) -> [UInt8] {
+        changesLeft = Self.mostChanges
+        changedRegions = []
+        engine.noteChanges()
+        return KeptPresence.bytes(
             trackers: trackers.map(\.topics.base), stays: stays,
             state: engine.stateBytes(at: instant, mostAbsent: Self.mostAbsentKept))
+    }
+
+    /// What transitions changed since presence was last kept, whole or by this.
+    package struct PresenceChange: Sendable {
+        /// For `KeptPresence(bytes:changes:)`.
+        package var bytes: [UInt8]
+        /// Regions that somebody entered or left.
+        package var regions: [RegionKey]
+    }
+
+    /// A few hundred bytes for one transition, where the whole may be hundreds of thousands: a message waits for them
+    /// to be on the disk. What was learned meanwhile of those who stayed is as old as the last whole.
+    ///
+    /// - Returns: nil if presence must be kept whole: it never was, or more changed than transitions do, or there are
+    ///   so many changes that reading them would take longer than they save.
+    package mutating func presenceChange(at instant: MonotonicInstant) -> PresenceChange? {
+        guard changesLeft > 0, let state = engine.changedStateBytes(at: instant) else { return nil }
+        changesLeft -= 1
+        let regions = changedRegions
+        changedRegions = []
+        var begun: [KeptPresence.Stay] = []
+        var ended: [RegionKey] = []
+        for key in regions {
+            if let occupancy = trackers[key.tracker].occupancy[key.rid] {
+                begun.append(stay(occupancy, in: key))
+            } else {
+                ended.append(key)
+            }
+        }
+        return PresenceChange(
+            bytes: KeptPresence.Change.bytes(begun: begun, ended: ended, state: state), regions: regions)
+    }
+
+    /// Presence must be kept whole next: what was kept was lost, or is changed by more than transitions.
+    package mutating func forgetKeptPresence() { changesLeft = 0 }
+
+    /// Somebody entered or left it.
+    mutating func note(changeOf key: RegionKey) {
+        guard changesLeft > 0 else { return }
+        if !changedRegions.contains(key) { changedRegions.append(key) }
+        if changedRegions.count > Self.mostChangedRegions { forgetKeptPresence() }
     }
 
     private var stays: [KeptPresence.Stay] {
         var stays: [KeptPresence.Stay] = []
         for (position, tracker) in trackers.enumerated() {
             for (rid, occupancy) in tracker.occupancy.sorted(by: { $0.key < $1.key }) {
-                let isKnown = wallClock.isKnown || occupancy.keptTimestamp != nil
-                stays.append(
-                    KeptPresence.Stay(
-                        tracker: position, rid: rid, since: occupancy.since,
-                        timestamp: isKnown ? occupancy.timestamp(by: wallClock) : nil,
-                        beacon: occupancy.beacon, rssi: occupancy.rssi))
+                stays.append(stay(occupancy, in: RegionKey(tracker: position, rid: rid)))
             }
         }
         return stays
+    }
+
+    private func stay(_ occupancy: Occupancy, in key: RegionKey) -> KeptPresence.Stay {
+        let isKnown = wallClock.isKnown || occupancy.keptTimestamp != nil
+        return KeptPresence.Stay(
+            tracker: key.tracker, rid: key.rid, since: occupancy.since,
+            timestamp: isKnown ? occupancy.timestamp(by: wallClock) : nil, beacon: occupancy.beacon,
+            rssi: occupancy.rssi)
     }
 
     /// Goes on from what was kept: who was inside is inside, without entering anew.

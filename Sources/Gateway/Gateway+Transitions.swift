@@ -8,6 +8,7 @@ extension Gateway {
     mutating func enter(_ key: RegionKey, by sighting: Sighting, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard let region = trackers[key.tracker].regions[rid: key.rid] else { return }
         trackers[key.tracker].occupancy[key.rid] = Occupancy(since: now, beacon: sighting.beacon, rssi: sighting.rssi)
+        note(changeOf: key)
         let record = TransitionRecord(
             key: key, isEnter: true, name: region.displayName, beacon: sighting.beacon, rssi: sighting.rssi,
             instant: now, timestamp: wallClock.epochSeconds(at: now))
@@ -21,6 +22,7 @@ extension Gateway {
         let regions = trackers[key.tracker].former ?? trackers[key.tracker].regions
         guard let region = regions[rid: key.rid] else { return }
         trackers[key.tracker].occupancy[key.rid] = nil
+        note(changeOf: key)
         let record = TransitionRecord(
             key: key, isEnter: false, name: region.displayName, beacon: beacon, rssi: nil,
             instant: now, timestamp: wallClock.epochSeconds(at: now))
@@ -86,6 +88,7 @@ extension Gateway {
     /// Takes over from what was kept who is inside, by `rid`: for one who tells and does not listen.
     package mutating func suppose(_ inside: [String: Occupancy], of tracker: Int) {
         trackers[tracker].occupancy = inside
+        forgetKeptPresence()
     }
 
     /// The retained state of one region, for those who come later.

@@ -23,6 +23,10 @@ package struct Gateway: Sendable {
     /// What is still to be told of regions.
     var notes = NoteQueue()
     var ranging: RangingThrottle
+    /// So many changes of presence may still be kept beside the last whole of it.
+    var changesLeft = 0
+    /// Regions that somebody entered or left since presence was last kept.
+    var changedRegions: [RegionKey] = []
     /// Whether the state of all regions was told since the start.
     private var hasAnnounced = false
 
@@ -59,6 +63,8 @@ package struct Gateway: Sendable {
         case .tick:
             return presence(.tick, at: now) + tellDueNotes(at: now)
         case .wallClock(let clock):
+            // The times since which people are inside were kept by the other.
+            if !clock.isCloseTo(wallClock) { forgetKeptPresence() }
             wallClock = clock
             return []
         case .command(let command):
@@ -117,6 +123,7 @@ package struct Gateway: Sendable {
     /// Tells the engine which regions there are now.
     mutating func monitor(at now: MonotonicInstant) -> [Effect] {
         monitored = monitoredRegions
+        forgetKeptPresence()
         // Presence has an index of its own; this one would only cost memory.
         index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])
         return presence(.regions(monitored), at: now)

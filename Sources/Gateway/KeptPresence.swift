@@ -19,13 +19,22 @@ package struct KeptPresence: Hashable, Sendable {
     var trackers: [String]
     var state: PresenceState
     var stays: [Stay]
+
+    /// What a transition changed in it. The trackers are those of what it changes.
+    struct Change {
+        /// Of the beacons that came near or went.
+        var state: PresenceState
+        /// Those that began.
+        var begun: [Stay]
+        var ended: [RegionKey]
+    }
 }
 
 extension KeptPresence {
     /// Of the form of `bytes`; also their first byte.
     package static let version: UInt8 = 1
     private static let mostTrackers = 10_000
-    private static let mostStays = 1_000_000
+    fileprivate static let mostStays = 1_000_000
 
     package var bytes: [UInt8] { Self.bytes(trackers: trackers, stays: stays, state: state.bytes) }
 
@@ -61,7 +70,66 @@ extension KeptPresence {
     }
 }
 
+extension KeptPresence {
+    /// - Parameters:
+    ///   - bytes: What `bytes` gave.
+    ///   - changes: Bytes of the changes since, in their order.
+    /// - Returns: nil if one of them is something else.
+    package init?(bytes: [UInt8], changes: [[UInt8]]) {
+        self.init(bytes: bytes)
+        var read: [Change] = []
+        for bytes in changes {
+            guard let change = Change(bytes: bytes) else { return nil }
+            read.append(change)
+        }
+        guard !read.isEmpty else { return }
+        state.amend(by: read.map(\.state))
+        var current: [RegionKey: Stay] = [:]
+        for stay in stays { current[stay.key] = stay }
+        for change in read {
+            for key in change.ended { current[key] = nil }
+            for stay in change.begun { current[stay.key] = stay }
+        }
+        stays = current.values.sorted { ($0.tracker, $0.rid) < ($1.tracker, $1.rid) }
+    }
+}
+
+extension KeptPresence.Change {
+    /// - Parameter state: Of the presence engine.
+    static func bytes(begun: [KeptPresence.Stay], ended: [RegionKey], state: [UInt8]) -> [UInt8] {
+        var writer = StateWriter(capacity: state.count + 128 * (begun.count + ended.count))
+        writer.put(KeptPresence.version)
+        writer.put(begun) { $1.put(into: &$0) }
+        writer.put(ended) { writer, key in
+            writer.put(Int32(clamping: key.tracker))
+            writer.put(key.rid)
+        }
+        writer.put(list: state)
+        return writer.finish()
+    }
+
+    init?(bytes: [UInt8]) {
+        var reader = StateReader(bytes)
+        do throws(StateReader.Malformed) {
+            guard try reader.take(UInt8.self) == KeptPresence.version else { return nil }
+            begun = try reader.takeList(most: KeptPresence.mostStays) { reader throws(StateReader.Malformed) in
+                try KeptPresence.Stay(from: &reader)
+            }
+            ended = try reader.takeList(most: KeptPresence.mostStays) { reader throws(StateReader.Malformed) in
+                RegionKey(tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText())
+            }
+            let inner = try reader.takeBytes()
+            guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
+            self.state = state
+        } catch {
+            return nil
+        }
+    }
+}
+
 extension KeptPresence.Stay {
+    var key: RegionKey { RegionKey(tracker: tracker, rid: rid) }
+
     /// Seconds of a hundred years on both sides of 1970: as nanoseconds they do not overflow.
     private static let timestamps: ClosedRange<Int64> = -3_155_695_200...3_155_695_200
 

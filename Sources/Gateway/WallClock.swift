@@ -20,6 +20,11 @@ package struct WallClock: Hashable, Sendable {
         self.init(epochOffset: epochNanoseconds &- now.nanoseconds, isKnown: isKnown)
     }
 
+    /// Whether times by the one and by the other are the same, to the second or so.
+    func isCloseTo(_ other: WallClock) -> Bool {
+        isKnown == other.isKnown && (epochOffset &- other.epochOffset).magnitude < 1_000_000_000
+    }
+
     /// Whole seconds since 1970.
     package func epochSeconds(at instant: MonotonicInstant) -> Int64 {
         let nanoseconds = epochOffset &+ instant.nanoseconds

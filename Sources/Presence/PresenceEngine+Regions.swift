@@ -24,6 +24,7 @@ extension PresenceEngine {
             }
         }
         let before = memberships
+        movers = nil
         regions = new
         positions = newPositions
         index = RegionIndex(new.map(\.pattern))

@@ -49,6 +49,8 @@ package struct PresenceEngine: Sendable {
     var mayMakeRoom = true
     /// No deadline lies before this; `.max`: nothing is pending.
     private var earliest: Int64 = .max
+    /// Who became near or far somewhere since the state was last kept, some more than once; nil: it has to be kept whole.
+    var movers: [BeaconID]?
 
     /// Beacons that are remembered; more are heard and dropped.
     private let mostBeacons: Int
@@ -157,6 +159,7 @@ package struct PresenceEngine: Sendable {
         guard isNear != memberships[position].isNear else { return }
         if isNear {
             memberships[position].set(near: true)
+            note(mover: tracked[place].beacon)
             tracked[place].nearCount += 1
             insideCount[region] += 1
             if insideCount[region] == 1 { effects.append(.entered(regions[region].key, by: sighting)) }
@@ -207,11 +210,17 @@ package struct PresenceEngine: Sendable {
         }
     }
 
+    private mutating func note(mover: BeaconID) {
+        guard let count = movers?.count else { return }
+        if count < PresenceTiming.mostMovers { movers?.append(mover) } else { movers = nil }
+    }
+
     // MARK: Leaving
 
     mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
         let region = Int(memberships[position].region)
         memberships[position].set(near: false)
+        note(mover: tracked[place].beacon)
         tracked[place].nearCount -= 1
         mayMakeRoom = true
         insideCount[region] -= 1

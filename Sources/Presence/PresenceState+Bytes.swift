@@ -47,19 +47,54 @@ extension PresenceState {
 }
 
 extension PresenceEngine {
-    /// The bytes of `state(at:mostAbsent:)`, without making it first: this goes to the disk with each transition.
+    /// The bytes of `state(at:mostAbsent:)`, without making it first.
     package func stateBytes(at now: MonotonicInstant, mostAbsent: Int = .max) -> [UInt8] {
         let places = placesToKeep(at: now, mostAbsent: mostAbsent)
-        var writer = StateWriter(capacity: 256 * places.count)
-        writer.put(PresenceState.version)
-        writer.put(UInt32(clamping: places.count))
-        for place in places {
-            PresenceState.Beacon.put(tracked[place].beacon, into: &writer)
-            writer.putList { writer in forEachLink(of: place, at: now) { $0.put(into: &writer) } }
-            writer.putList { writer in forEachMembership(of: place, at: now) { $0.put(into: &writer) } }
+        return bytes(count: places.count, at: now) { writer in
+            for place in places { put(place, at: now, into: &writer) }
         }
+    }
+
+    /// From now on it is noted who comes and goes, for `changedStateBytes`.
+    package mutating func noteChanges() { movers = [] }
+
+    /// The bytes of a state with those beacons alone that became near or far somewhere since `noteChanges`, or since
+    /// this was last called. It goes to the disk with each transition, which does not wait for what others have learned.
+    ///
+    /// - Returns: nil if it is not known who that is, or too many.
+    package mutating func changedStateBytes(at now: MonotonicInstant) -> [UInt8]? {
+        guard let movers else { return nil }
+        self.movers = []
+        var beacons: [BeaconID] = []
+        for mover in movers where !beacons.contains(mover) { beacons.append(mover) }
+        return bytes(count: beacons.count, at: now) { writer in
+            for beacon in beacons {
+                if let place = table.place(of: beacon, in: tracked) {
+                    put(place, at: now, into: &writer)
+                } else {
+                    // Forgotten meanwhile: without receivers it is not restored.
+                    PresenceState.Beacon.put(beacon, into: &writer)
+                    writer.putList { _ in 0 }
+                    writer.putList { _ in 0 }
+                }
+            }
+        }
+    }
+
+    /// - Parameter put: Puts so many beacons.
+    private func bytes(count: Int, at now: MonotonicInstant, _ put: (inout StateWriter) -> Void) -> [UInt8] {
+        var writer = StateWriter(capacity: 256 * count)
+        writer.put(PresenceState.version)
+        writer.put(UInt32(clamping: count))
+        put(&writer)
         writer.put(absences(at: now)) { $1.put(into: &$0) }
         return writer.finish()
+    }
+
+    private func put(_ place: Int, at now: MonotonicInstant, into writer: inout StateWriter) {
+        PresenceState.Beacon.put(tracked[place].beacon, into: &writer)
+        writer.putList { writer in forEachLink(of: place, at: now) { $0.put(into: &writer) } }
+        writer.putList { writer in forEachMembership(of: place, at: now) { $0.put(into: &writer) } }
     }
 }
 
@@ -90,8 +125,7 @@ extension PresenceState.Membership {
 
 extension PresenceState.Beacon {
     fileprivate func put(into writer: inout StateWriter) {
-        let uuid = BeaconUUID(high: uuidHigh, low: uuidLow)
-        Self.put(BeaconID(uuid: uuid, major: major, minor: minor), into: &writer)
+        Self.put(id, into: &writer)
         writer.put(links) { $1.put(into: &$0) }
         writer.put(memberships) { $1.put(into: &$0) }
     }

@@ -44,6 +44,29 @@ package struct PresenceState: Hashable, Sendable {
     package var absences: [Absence]
 }
 
+extension PresenceState {
+    /// Takes over what a later state says of the beacons that are in it. The others stay as they were.
+    package mutating func amend(by changes: [PresenceState]) {
+        var places: [BeaconID: Int] = [:]
+        for (place, beacon) in beacons.enumerated() { places[beacon.id] = place }
+        for change in changes {
+            for beacon in change.beacons {
+                if let place = places[beacon.id] {
+                    beacons[place] = beacon
+                } else {
+                    places[beacon.id] = beacons.count
+                    beacons.append(beacon)
+                }
+            }
+            absences = change.absences
+        }
+    }
+}
+
+extension PresenceState.Beacon {
+    var id: BeaconID { BeaconID(uuid: BeaconUUID(high: uuidHigh, low: uuidLow), major: major, minor: minor) }
+}
+
 extension PresenceEngine {
     /// What to keep. Restoring it into an engine with the same regions goes on as if nothing had been.
     ///
@@ -114,13 +137,11 @@ extension PresenceEngine {
         }
         var gone: [RegionKey: BeaconID] = [:]
         for kept in state.beacons.prefix(PresenceTiming.mostBeacons) where !kept.links.isEmpty {
-            let id = BeaconID(
-                uuid: BeaconUUID(high: kept.uuidHigh, low: kept.uuidLow), major: kept.major, minor: kept.minor)
-            guard table.place(of: id, in: tracked) == nil else { continue }
-            let wanted = restore(kept, as: id, at: now)
+            guard table.place(of: kept.id, in: tracked) == nil else { continue }
+            let wanted = restore(kept, at: now)
             for membership in kept.memberships where membership.isNear {
                 let key = RegionKey(tracker: membership.tracker, rid: membership.rid)
-                if !wanted.contains(key) { gone[key] = id }
+                if !wanted.contains(key) { gone[key] = kept.id }
             }
         }
         for (key, beacon) in gone.sorted(by: { ($0.key.tracker, $0.key.rid) < ($1.key.tracker, $1.key.rid) })
@@ -184,9 +205,8 @@ extension PresenceEngine {
     }
 
     /// - Returns: the regions that the beacon still belongs to.
-    private mutating func restore(
-        _ kept: PresenceState.Beacon, as id: BeaconID, at now: MonotonicInstant
-    ) -> Set<RegionKey> {
+    private mutating func restore(_ kept: PresenceState.Beacon, at now: MonotonicInstant) -> Set<RegionKey> {
+        let id = kept.id
         let first = memberships.count
         appendMemberships(of: id)
         guard memberships.count > first else { return [] }

@@ -69,6 +69,8 @@ package enum PresenceTiming {
 
     /// Beacons that are remembered. Whoever invents identities under a wildcard region fills this and no more.
     package static let mostBeacons = 16_384
+    /// Beacons whose coming and going is kept by itself; with more, everything is.
+    static let mostMovers = 1024
     /// Receivers that are told apart for one beacon.
     package static let mostReceivers = 16
 }

@@ -59,6 +59,7 @@ enum Inspection {
             try check(OutboxRow.self, in: database)
             try check(RefusedRow.self, in: database)
             try check(HistoryRow.self, in: database)
+            if version >= PresenceChangeRow.schemaVersion { try check(PresenceChangeRow.self, in: database) }
             if version >= 2 {
                 try check(RegionEditRow.self, in: database)
                 let sequence = try database.value("SELECT max(seq) FROM sqlite_sequence")?.asInteger ?? 0

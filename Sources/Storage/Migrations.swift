@@ -66,6 +66,11 @@ package enum Migrations {
                 extension_members TEXT, digest INTEGER NOT NULL)
             """
         ],
+        [
+            """
+            CREATE TABLE presence_change (id INTEGER PRIMARY KEY, state BLOB NOT NULL, digest INTEGER NOT NULL)
+            """
+        ],
     ]
 
     /// Brings a file of version `found` to `version`, in one transaction.

@@ -11,8 +11,8 @@ final class OpenStore {
     private(set) var historyRows: Int
     private var nextHistoryID: Int64
     private(set) var boot: BootRow
-    /// What stands in the table of those inside; nil: not known.
-    private var inside: [PresenceRecord.Inside]?
+    /// What stands in the tables of presence; nil: not known.
+    private var presence: StoredPresence?
     /// Written since `checkpoint`.
     private var pagesInLog = 0
 
@@ -67,10 +67,10 @@ final class OpenStore {
         var book = book
         var boot = boot
         var nextHistoryID = nextHistoryID
-        var inside = inside
+        var presence = presence
         let unstampedBefore = book.unstamped
         // Whatever becomes of a transaction that fails.
-        self.inside = nil
+        self.presence = nil
         try database.transaction { () throws(DatabaseError) in
             if let first = work.firstTry { try removeGhosts(first, &book, &nextHistoryID) }
             try outbox.acknowledge(work.acknowledged, in: database, &book)
@@ -81,7 +81,10 @@ final class OpenStore {
                 try write(commit, handedOut: handedOut, &book, &nextHistoryID, &outcome)
             }
             // A checkpoint beside a commit is the later of the two.
-            if let record = work.checkpoint ?? work.commit?.presence { try write(record, &inside) }
+            if let record = work.checkpoint ?? work.commit?.presence { try write(record, &presence) }
+            if work.checkpoint == nil, let changes = work.commit?.presenceChanges {
+                for change in changes { try write(change, &presence) }
+            }
             if let clock = work.clock, clock.isNews(to: boot.wallClock) {
                 boot.wallClock = clock
                 try database.insert(boot)
@@ -104,7 +107,7 @@ final class OpenStore {
                 id.map { OutboxRow(id: $0, message: waiting.message, boot: settings.boot) }
             }
         }
-        (self.book, self.boot, self.nextHistoryID, self.inside) = (book, boot, nextHistoryID, inside)
+        (self.book, self.boot, self.nextHistoryID, self.presence) = (book, boot, nextHistoryID, presence)
         historyRows += work.commit?.history.count ?? 0
         if work.pruneBefore != nil || work.firstTry != nil || outcome.dropped.history > 0 {
             historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
@@ -168,38 +171,42 @@ final class OpenStore {
         }
     }
 
-    private func write(
-        _ record: PresenceRecord, _ inside: inout [PresenceRecord.Inside]?
-    ) throws(DatabaseError) {
+    private func write(_ record: PresenceRecord, _ known: inout StoredPresence?) throws(DatabaseError) {
         var record = record
         record.boot = settings.boot
         try database.insert(PresenceRow(record))
-        if let known = inside {
-            // All but the one who came or went stand there already, mostly in the same order.
-            let (before, after) = Self.middles(known, record.inside)
-            let (old, new) = (Set(before), Set(after))
-            for gone in before where !new.contains(gone) {
-                try database.run(
-                    "DELETE FROM inside WHERE tracker = ?1 AND rid = ?2 AND beacon = ?3", .text(gone.tracker),
-                    .text(gone.rid), .text(gone.beacon.description))
-            }
-            try database.insert(after.filter { !old.contains($0) }.map(InsideRow.init))
+        // An empty table is not emptied, which would be a page more.
+        if known?.nextChange != 1 { try database.run("DELETE FROM presence_change") }
+        var inside: [PresenceRecord.Place: PresenceRecord.Inside] = [:]
+        for item in record.inside { inside[item.place] = item }
+        if let known {
+            // Most of them stand there already.
+            for (place, item) in known.inside where inside[place] != item { try remove(place) }
+            try database.insert(record.inside.filter { known.inside[$0.place] != $0 }.map(InsideRow.init))
         } else {
             try database.run("DELETE FROM inside")
             try database.insert(record.inside.map(InsideRow.init))
         }
-        inside = record.inside
+        known = StoredPresence(nextChange: 1, inside: inside)
     }
 
-    /// What is left of two lists without what they begin and end with alike.
-    private static func middles<Item: Equatable>(_ one: [Item], _ other: [Item]) -> (ArraySlice<Item>, ArraySlice<Item>)
-    {
-        let shorter = min(one.count, other.count)
-        var start = 0
-        while start < shorter, one[start] == other[start] { start += 1 }
-        var end = 0
-        while end < shorter - start, one[one.count - 1 - end] == other[other.count - 1 - end] { end += 1 }
-        return (one[start..<(one.count - end)], other[start..<(other.count - end)])
+    private func write(_ change: PresenceChange, _ known: inout StoredPresence?) throws(DatabaseError) {
+        var last = (known?.nextChange).map { $0 - 1 }
+        if last == nil { last = try database.value("SELECT max(id) FROM presence_change")?.asInteger }
+        let next = (last ?? 0) + 1
+        try database.insert(PresenceChangeRow(id: next, state: change.state))
+        known?.nextChange = next + 1
+        for place in change.left + change.entered.map(\.place) {
+            guard known == nil || known?.inside[place] != nil else { continue }
+            try remove(place)
+            known?.inside[place] = nil
+        }
+        try database.insert(change.entered.map(InsideRow.init))
+        for item in change.entered { known?.inside[item.place] = item }
+    }
+
+    private func remove(_ place: PresenceRecord.Place) throws(DatabaseError) {
+        try database.run("DELETE FROM inside WHERE tracker = ?1 AND rid = ?2", .text(place.tracker), .text(place.rid))
     }
 
     /// Keeps the history within its limit, with a tenth of slack so that it is not trimmed at each entry.
@@ -227,4 +234,11 @@ extension WallClockReading {
         guard let known else { return true }
         return (epochNanosecondsAtBoot &- known.epochNanosecondsAtBoot).magnitude >= 1_000_000_000
     }
+}
+
+/// What stands in the tables of presence.
+private struct StoredPresence {
+    /// The key of the next change.
+    var nextChange: Int64
+    var inside: [PresenceRecord.Place: PresenceRecord.Inside]
 }

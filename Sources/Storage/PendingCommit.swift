@@ -4,7 +4,7 @@ internal import Regions
 /// Commits that go to the disk in one transaction.
 ///
 /// While the disk is busy, what comes is joined: one fsync serves all, and of presence state and
-/// regions, which are whole values, only the newest is kept. Joining keeps each commit whole, as the
+/// regions, where they are whole values, only the newest is kept. Joining keeps each commit whole, as the
 /// transaction is at least as large as every commit in it.
 struct PendingCommit {
     struct Token {
@@ -28,6 +28,8 @@ struct PendingCommit {
     private(set) var history: [HistoryEntry] = []
     private(set) var regions: [String: [Region]] = [:]
     private(set) var presence: PresenceRecord?
+    /// After `presence`, or after what is on the disk.
+    private(set) var presenceChanges: [PresenceChange] = []
     private(set) var values: [String: [UInt8]?] = [:]
     /// The last edit of each tracker.
     private(set) var editsTaken: [String: Int64] = [:]
@@ -42,7 +44,8 @@ struct PendingCommit {
         for change in changes {
             switch change {
             case .regions(let tracker, let new): regions[tracker] = new
-            case .presence(let new): presence = new
+            case .presence(let new): add(checkpoint: new)
+            case .presenceChange(let change): presenceChanges.append(change)
             case .message(let message):
                 let index = forgotten + tokens.count
                 messages.append(Message(token: index, position: position, message: message))
@@ -57,7 +60,13 @@ struct PendingCommit {
     }
 
     /// A checkpoint that came after these commits, so it holds what they decided.
-    mutating func add(checkpoint: PresenceRecord) { presence = checkpoint }
+    mutating func add(checkpoint: PresenceRecord) {
+        presence = checkpoint
+        presenceChanges = []
+    }
+
+    /// A checkpoint that came before these commits.
+    mutating func precede(by checkpoint: PresenceRecord) { presence = presence ?? checkpoint }
 
     /// Forgets whom to answer, the oldest first. What they asked for stays.
     mutating func forgetTokens(over limit: Int) {

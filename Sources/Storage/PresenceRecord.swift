@@ -2,7 +2,19 @@ package import Beacon
 
 /// What the presence engine wants to find again after a restart.
 package struct PresenceRecord: Hashable, Sendable {
-    /// Somebody inside a region, for people who look into the file. The engine reads `state` alone.
+    /// A region of a tracker.
+    package struct Place: Hashable, Sendable {
+        /// The base topic of the tracker.
+        package var tracker: String
+        package var rid: String
+
+        package init(tracker: String, rid: String) {
+            self.tracker = tracker
+            self.rid = rid
+        }
+    }
+
+    /// Somebody inside a region, for people who look into the file. The engine reads its own forms alone.
     package struct Inside: Hashable, Sendable {
         /// The base topic of the tracker.
         package var tracker: String
@@ -21,17 +33,15 @@ package struct PresenceRecord: Hashable, Sendable {
             self.lastHeard = lastHeard
         }
 
-        /// Of what tells most of them apart: all of them are hashed at each transition.
-        package func hash(into hasher: inout Hasher) {
-            hasher.combine(rid)
-            hasher.combine(beacon.minor)
-        }
+        package var place: Place { Place(tracker: tracker, rid: rid) }
     }
 
     /// Of the form of `state`. The reader decides which it understands.
     package var version: Int64
     /// The engine's own form.
     package var state: [UInt8]
+    /// `PresenceChange.state` of those since, in their order.
+    package var changes: [[UInt8]] = []
     package var inside: [Inside]
     package var savedAt: MonotonicInstant
     /// The boot whose clock `savedAt`, and every instant in `state`, was read from. The store fills it in.
@@ -45,5 +55,21 @@ package struct PresenceRecord: Hashable, Sendable {
         self.inside = inside
         self.savedAt = savedAt
         self.boot = boot
+    }
+}
+
+/// What a transition changed in presence.
+package struct PresenceChange: Hashable, Sendable {
+    /// The engine's own form, to be read after the whole and the changes before it.
+    package var state: [UInt8]
+    /// Those who came, for people.
+    package var entered: [PresenceRecord.Inside]
+    /// Where nobody is any more, for people.
+    package var left: [PresenceRecord.Place]
+
+    package init(state: [UInt8], entered: [PresenceRecord.Inside], left: [PresenceRecord.Place]) {
+        self.state = state
+        self.entered = entered
+        self.left = left
     }
 }

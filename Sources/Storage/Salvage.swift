@@ -20,6 +20,7 @@ enum Salvage {
             try copy(RegionRow.self, from: damaged, into: database, &count)
             try copy(RegionEditRow.self, from: damaged, into: database, &count)
             try copy(PresenceRow.self, from: damaged, into: database, &count)
+            try copy(PresenceChangeRow.self, from: damaged, into: database, &count)
             try copy(InsideRow.self, from: damaged, into: database, &count)
             try copy(OutboxRow.self, from: damaged, into: database, &count)
             try copy(RefusedRow.self, from: damaged, into: database, &count)

@@ -39,6 +39,30 @@ struct HistoryRow: StoredRow {
     }
 }
 
+/// What changed in the engine's state since it was written whole: rows in their order.
+struct PresenceChangeRow: StoredRow {
+    static let table = "presence_change"
+    static let columns = ["id", "state"]
+    static let insertSQL = makeInsertSQL()
+    /// Since which there is the table.
+    static let schemaVersion = 3
+
+    let id: Int64
+    let state: [UInt8]
+
+    init(id: Int64, state: [UInt8]) {
+        self.id = id
+        self.state = state
+    }
+
+    init?(values: [SQLValue]) {
+        guard let id = values[0].asInteger, let state = values[1].asBlob else { return nil }
+        self.init(id: id, state: state)
+    }
+
+    var values: [SQLValue] { [.integer(id), .blob(state)] }
+}
+
 /// The engine's state: one row.
 struct PresenceRow: StoredRow {
     static let table = "presence"

@@ -6,6 +6,7 @@ struct StoreMail {
     var commit: PendingCommit?
     var acknowledged: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
+    /// It came before the commit, if there is one.
     var checkpoint: PresenceRecord?
     var clock: WallClockReading?
     var pruneBefore: Int64?

@@ -7,6 +7,8 @@ package enum StoreChange: Sendable {
     case regions(tracker: String, [Region])
     /// This is the presence state from now on.
     case presence(PresenceRecord)
+    /// This changed in the presence state that was given before.
+    case presenceChange(PresenceChange)
     /// A message to deliver.
     case message(OutgoingMessage)
     /// A transition to remember.

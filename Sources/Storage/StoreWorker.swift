@@ -83,12 +83,13 @@ final class StoreWorker {
     }
 
     private func take(_ mail: StoreMail, at now: MonotonicInstant) {
-        if let commit = mail.commit {
-            work.commit = commit
-            // What a commit says of presence is newer than a checkpoint that came before it.
-            if commit.presence != nil { work.checkpoint = nil }
-        }
         if let checkpoint = mail.checkpoint { work.checkpoint = checkpoint }
+        if var commit = mail.commit {
+            // What a commit says of presence is newer than a checkpoint that came before it.
+            if let checkpoint = work.checkpoint { commit.precede(by: checkpoint) }
+            work.checkpoint = nil
+            work.commit = commit
+        }
         for id in mail.acknowledged where delivery.handedOut.remove(id) != nil {
             work.acknowledged.insert(id)
             work.acknowledgedSince = work.acknowledgedSince ?? now

@@ -1,6 +1,7 @@
 internal import Beacon
 internal import Gateway
 internal import OwnTracks
+internal import Presence
 internal import Runtime
 internal import Storage
 
@@ -38,22 +39,43 @@ extension Daemon {
         var inside: [PresenceRecord.Inside] = []
         for tracker in gateway.trackers {
             for (rid, occupancy) in tracker.occupancy {
-                let since = gateway.wallClock.isKnown ? occupancy.timestamp(by: gateway.wallClock) : nil
-                inside.append(
-                    PresenceRecord.Inside(
-                        tracker: tracker.topics.base, rid: rid, beacon: occupancy.beacon, since: since,
-                        lastHeard: nil))
+                inside.append(row(of: occupancy, in: PresenceRecord.Place(tracker: tracker.topics.base, rid: rid)))
             }
         }
         return PresenceRecord(
-            version: Int64(KeptPresence.version), state: gateway.keptPresenceBytes(at: now), inside: inside,
+            version: Int64(KeptPresence.version), state: gateway.keepPresence(at: now), inside: inside,
             savedAt: now)
+    }
+
+    /// What a transition changed in who is where: the change alone, if it can be told apart.
+    func presenceChange(at now: MonotonicInstant) -> StoreChange {
+        guard let change = gateway.presenceChange(at: now) else { return .presence(presenceRecord(at: now)) }
+        var entered: [PresenceRecord.Inside] = []
+        var left: [PresenceRecord.Place] = []
+        for key in change.regions {
+            let tracker = gateway.trackers[key.tracker]
+            let place = PresenceRecord.Place(tracker: tracker.topics.base, rid: key.rid)
+            if let occupancy = tracker.occupancy[key.rid] {
+                entered.append(row(of: occupancy, in: place))
+            } else {
+                left.append(place)
+            }
+        }
+        return .presenceChange(PresenceChange(state: change.bytes, entered: entered, left: left))
+    }
+
+    private func row(of occupancy: Occupancy, in place: PresenceRecord.Place) -> PresenceRecord.Inside {
+        PresenceRecord.Inside(
+            tracker: place.tracker, rid: place.rid, beacon: occupancy.beacon,
+            since: gateway.wallClock.isKnown ? occupancy.timestamp(by: gateway.wallClock) : nil, lastHeard: nil)
     }
 
     /// Who was where when the program ended, as far as it was kept.
     func kept(in snapshot: StoreSnapshot) -> KeptPresence? {
         guard let record = snapshot.presence else { return nil }
-        guard record.version == Int64(KeptPresence.version), let kept = KeptPresence(bytes: record.state) else {
+        guard record.version == Int64(KeptPresence.version),
+            let kept = KeptPresence(bytes: record.state, changes: record.changes)
+        else {
             log.warning("who was inside cannot be read from the state (form \(record.version)); all enter anew")
             return nil
         }

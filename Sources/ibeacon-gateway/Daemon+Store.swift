@@ -16,6 +16,7 @@ extension Daemon {
         guard !effects.isEmpty || !also.isEmpty else { return }
         var changes = also
         var movesSomebody = false
+        var changesRegions = false
         var requests: [SettingsRequest] = []
         var entries: [LogEntry] = []
         for effect in effects {
@@ -23,7 +24,7 @@ extension Daemon {
             case .publish(let message): changes += change(for: message)
             case .regions(let tracker, let regions):
                 changes.append(.regions(tracker: base(of: tracker), regions.regions))
-                movesSomebody = true
+                changesRegions = true
             case .record(let record):
                 if settings.configuration.historyDays > 0 { changes.append(.history(entry(for: record))) }
                 movesSomebody = true
@@ -35,7 +36,11 @@ extension Daemon {
             }
         }
         // Who is where, and the message that says so, are on the disk together or not at all.
-        if movesSomebody { changes.append(.presence(presenceRecord(at: Clocks.now()))) }
+        if changesRegions {
+            changes.append(.presence(presenceRecord(at: Clocks.now())))
+        } else if movesSomebody {
+            changes.append(presenceChange(at: Clocks.now()))
+        }
         commit(changes)
         // While the disk is at it; the message is not to wait for the page and the journal.
         note(effects)
@@ -64,6 +69,7 @@ extension Daemon {
                 log.error("the state cannot be written: \(failure.error); it is tried again")
             case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
             case .failed(_, let error, let willRetry):
+                if !willRetry { gateway.forgetKeptPresence() }
                 log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
             case .stateLost:
                 // The file that holds them is another.

@@ -10,7 +10,7 @@ struct GatewayHarness {
     /// What the wall clock shows when virtual time begins.
     static let epoch: Int64 = 1_700_000_000
 
-    private(set) var gateway: Gateway
+    var gateway: Gateway
     private(set) var now = MonotonicInstant.zero
     private(set) var effects: [Effect] = []
 
@@ -40,7 +40,7 @@ struct GatewayHarness {
         _ json: String = "", after seconds: Int, isSameBoot: Bool = true, isClockKnown: Bool = true,
         regions: [RegionSet]? = nil
     ) throws {
-        let kept = try #require(KeptPresence(bytes: gateway.keptPresenceBytes(at: now)))
+        let kept = try #require(KeptPresence(bytes: gateway.keepPresence(at: now)))
         let stored = regions ?? gateway.trackers.map(\.regions)
         let epoch = gateway.wallClock.epochOffset + now.nanoseconds + Int64(seconds) * 1_000_000_000
         now = isSameBoot ? now.advanced(by: .seconds(seconds)) : MonotonicInstant(nanoseconds: 5_000_000_000)

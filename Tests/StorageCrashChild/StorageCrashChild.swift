@@ -42,8 +42,12 @@ internal import Storage
                 let message = OutgoingMessage(
                     tracker: "t", topic: "t/event", payload: payload, qos: 1, retain: false, kind: .transition,
                     happened: settings.now(), stamp: .exact)
-                let state = PresenceRecord(version: 1, state: payload, inside: [], savedAt: settings.now())
-                store.submit(.commit(token: UInt64(number), [.message(message), .presence(state)]))
+                let presence =
+                    number % 8 == 1
+                    ? StoreChange.presence(
+                        PresenceRecord(version: 1, state: payload, inside: [], savedAt: settings.now()))
+                    : .presenceChange(PresenceChange(state: payload, entered: [], left: []))
+                store.submit(.commit(token: UInt64(number), [.message(message), presence]))
             }
             usleep(500)
         }

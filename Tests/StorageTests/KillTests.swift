@@ -38,7 +38,7 @@ import Testing
             store.begin()
             store.send(.window(1_000_000))
             #expect(store.events.notices.isEmpty, "round \(round)")
-            let state = store.snapshot?.presence.map { String(decoding: $0.state, as: UTF8.self) } ?? "0"
+            let state = store.snapshot?.presence.map { String(decoding: $0.latest, as: UTF8.self) } ?? "0"
             let last = try #require(Int(state))
             #expect(last >= committed.max() ?? seen, "round \(round)")
             let waiting = store.events.delivered.compactMap { Int($0.text) }

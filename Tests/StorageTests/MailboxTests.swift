@@ -72,4 +72,23 @@ import Testing
         #expect(commit?.regions == ["t": [region("999")]])
         #expect(commit?.presence?.state == [231])
     }
+
+    @Test func `changes of presence wait in their order, until a whole one comes`() {
+        var mailbox = StoreMailbox(countLimit: 10, byteLimit: 1000, payloadLimit: 1000)
+        for number: UInt8 in 1...3 { mailbox.append(.commit(token: 1, [.presenceChange(change([number]))])) }
+        var commit = mailbox.take(withCommit: true).commit
+        #expect(commit?.presence == nil)
+        #expect(commit?.presenceChanges.map(\.state) == [[1], [2], [3]])
+        mailbox.append(.checkpoint(presence([4])))
+        mailbox.append(.commit(token: 2, [.presenceChange(change([5]))]))
+        let mail = mailbox.take(withCommit: true)
+        #expect(mail.checkpoint?.state == [4])
+        #expect(mail.commit?.presenceChanges.map(\.state) == [[5]])
+        mailbox.append(.commit(token: 3, [.presenceChange(change([6]))]))
+        mailbox.append(.checkpoint(presence([7])))
+        mailbox.append(.commit(token: 4, [.presenceChange(change([8]))]))
+        commit = mailbox.take(withCommit: true).commit
+        #expect(commit?.presence?.state == [7])
+        #expect(commit?.presenceChanges.map(\.state) == [[8]])
+    }
 }

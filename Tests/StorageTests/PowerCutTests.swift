@@ -13,7 +13,7 @@ import Testing
         var acknowledged: Set<Int> = []
     }
 
-    /// Thirty transitions; each commit carries the count as presence state, and one history entry.
+    /// Thirty transitions; each commit carries the count as presence state, whole or changed, and one history entry.
     private func run(in directory: String, on disk: FaultySQLite) -> Told {
         let store = Harness(directory) {
             $0.vfs = disk.name
@@ -29,7 +29,9 @@ import Testing
                 .commit(
                     token: UInt64(number),
                     [
-                        .presence(presence([UInt8(number)])), .history(entry("\(number)", at: Int64(number))),
+                        number % 8 == 1
+                            ? .presence(presence([UInt8(number)])) : .presenceChange(change([UInt8(number)])),
+                        .history(entry("\(number)", at: Int64(number))),
                         .message(message("\(number)")),
                     ]))
             told.committed.formUnion(events.committed.map { Int($0) })
@@ -74,7 +76,7 @@ import Testing
         store.begin()
         store.send(.window(1000))
         #expect(store.events.notices.isEmpty, what)
-        let count = Int(store.snapshot?.presence?.state.first ?? 0)
+        let count = Int(store.snapshot?.presence?.latest.first ?? 0)
         // The commit under way when it happened may be there or not.
         #expect(count >= (told.committed.max() ?? 0) && count <= told.tried, what)
         let waiting = store.events.delivered.compactMap { Int($0.text) }

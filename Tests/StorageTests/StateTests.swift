@@ -54,6 +54,69 @@ import Testing
         #expect(second.snapshot?.presence == expected)
     }
 
+    @Test func `changes of presence come back in their order, and a whole one takes their place`() {
+        let first = Harness(directory.path)
+        first.send(.commit(token: 1, [.presence(presence([1]))]))
+        for number: UInt8 in 2...4 { first.send(.commit(token: UInt64(number), [.presenceChange(change([number]))])) }
+        first.stop()
+        let second = Harness(directory.path)
+        second.send()
+        #expect(second.snapshot?.presence?.state == [1])
+        #expect(second.snapshot?.presence?.changes == [[2], [3], [4]])
+        second.send(.commit(token: 1, [.presenceChange(change([5]))]))
+        second.stop()
+        let third = Harness(directory.path)
+        third.send()
+        #expect(third.snapshot?.presence?.changes == [[2], [3], [4], [5]])
+        third.send(.commit(token: 1, [.presence(presence([6]))]))
+        third.send(.commit(token: 2, [.presenceChange(change([7]))]))
+        third.stop()
+        let fourth = Harness(directory.path)
+        fourth.send()
+        #expect(fourth.snapshot?.presence?.state == [6])
+        #expect(fourth.snapshot?.presence?.changes == [[7]])
+    }
+
+    @Test func `a change after a checkpoint that waits goes to the disk with it, after it`() {
+        let store = Harness(directory.path)
+        store.send(.commit(token: 1, [.presence(presence([1]))]))
+        store.send(.commit(token: 2, [.presenceChange(change([2]))]))
+        store.send(.checkpoint(presence([3])))
+        store.send(.commit(token: 3, [.presenceChange(change([4]))]))
+        #expect(store.worker.counters.transactions == 3)
+        store.stop()
+        let second = Harness(directory.path)
+        second.send()
+        #expect(second.snapshot?.presence?.state == [3])
+        #expect(second.snapshot?.presence?.changes == [[4]])
+    }
+
+    @Test(arguments: [true, false])
+    func `those inside are told as the changes leave them`(isAfterRestart: Bool) throws {
+        func inside(_ rid: String, minor: UInt16) -> PresenceRecord.Inside {
+            let beacon = BeaconID(uuid: beacon.uuid, major: 1, minor: minor)
+            return PresenceRecord.Inside(tracker: tracker, rid: rid, beacon: beacon, since: 1, lastHeard: nil)
+        }
+        var store = Harness(directory.path)
+        store.send(
+            .commit(token: 1, [.presence(presence([1], inside: [inside("a", minor: 1), inside("b", minor: 2)]))]))
+        if isAfterRestart {
+            store.stop()
+            store = Harness(directory.path)
+        }
+        let left = PresenceRecord.Place(tracker: tracker, rid: "a")
+        store.send(
+            .commit(token: 2, [.presenceChange(change([2], entered: [inside("c", minor: 3)], left: [left]))]),
+            .commit(token: 3, [.presenceChange(change([3], entered: [inside("b", minor: 4)]))]))
+        #expect(
+            try StoreReader(directory: directory.path).summary().inside == [
+                inside("b", minor: 4), inside("c", minor: 3),
+            ])
+        store.send(.commit(token: 4, [.presence(presence([4], inside: [inside("c", minor: 3)]))]))
+        #expect(try StoreReader(directory: directory.path).summary().inside == [inside("c", minor: 3)])
+        store.stop()
+    }
+
     @Test func `values are kept until they are forgotten`() {
         let store = Harness(directory.path)
         store.send(.commit(token: 1, [.value(key: "mode", [1]), .value(key: "configuration", [2])]))

@@ -177,6 +177,17 @@ func presence(_ bytes: [UInt8], inside: [PresenceRecord.Inside] = []) -> Presenc
     PresenceRecord(version: 3, state: bytes, inside: inside, savedAt: MonotonicInstant(nanoseconds: 5))
 }
 
+func change(
+    _ bytes: [UInt8], entered: [PresenceRecord.Inside] = [], left: [PresenceRecord.Place] = []
+) -> PresenceChange {
+    PresenceChange(state: bytes, entered: entered, left: left)
+}
+
+extension PresenceRecord {
+    /// The whole or, if there are any, the last change.
+    var latest: [UInt8] { changes.last ?? state }
+}
+
 /// So that the tests themselves need no Foundation.
 enum FileManagerShim {
     static func makeDirectory(_ path: String) throws {
