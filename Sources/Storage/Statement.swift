@@ -8,6 +8,8 @@ package struct Statement: ~Copyable {
     private let connection: OpaquePointer
     private let sql: String
     private let cache: StatementCache
+    /// Whether it will be used again.
+    private let isKept: Bool
 
     init(_ sql: String, on connection: OpaquePointer, cache: StatementCache) throws(DatabaseError) {
         self.cache = cache
@@ -15,6 +17,7 @@ package struct Statement: ~Copyable {
         self.sql = sql
         if let kept = cache.take(sql) {
             handle = kept
+            isKept = true
             return
         }
         var handle: OpaquePointer?
@@ -22,9 +25,10 @@ package struct Statement: ~Copyable {
         guard code == SQLITE_OK else { throw DatabaseError(connection, sql: sql) }
         guard let handle else { throw DatabaseError(code: SQLITE_MISUSE, message: "empty statement", sql: sql) }
         self.handle = handle
+        isKept = StatementCache.keeps(sql)
     }
 
-    deinit { cache.put(handle, sql: sql) }
+    deinit { if isKept { cache.put(handle, sql: sql) } else { sqlite3_finalize(handle) } }
 
     /// Gives the values for `?1`, `?2` … in their order; all others become NULL.
     package func bind(_ values: [SQLValue]) throws(DatabaseError) {

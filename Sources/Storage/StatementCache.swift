@@ -10,21 +10,29 @@ final class StatementCache {
     /// prepared and do nothing when they are run again.
     private static let repeated = ["SELECT", "INSERT", "DELETE", "UPDATE", "BEGIN", "COMMIT"]
 
-    private var idle: [String: OpaquePointer] = [:]
+    /// No dictionary: the texts are long to hash, and mostly the very same string, which is seen at once.
+    private var idle: [(sql: String, handle: OpaquePointer)] = []
     private var isClosed = false
 
-    func take(_ sql: String) -> OpaquePointer? { idle.removeValue(forKey: sql) }
+    func take(_ sql: String) -> OpaquePointer? {
+        guard let place = idle.firstIndex(where: { $0.sql == sql }) else { return nil }
+        idle.swapAt(place, idle.count - 1)
+        return idle.removeLast().handle
+    }
+
+    /// Whether it is worth keeping for `put`.
+    static func keeps(_ sql: String) -> Bool { repeated.contains(where: sql.hasPrefix) }
 
     /// Takes a statement over that nobody uses any more.
     func put(_ handle: OpaquePointer, sql: String) {
-        guard !isClosed, idle[sql] == nil, Self.repeated.contains(where: sql.hasPrefix) else {
+        guard !isClosed else {
             sqlite3_finalize(handle)
             return
         }
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
         if idle.count >= Self.most { finalizeAll() }
-        idle[sql] = handle
+        idle.append((sql, handle))
     }
 
     /// The connection is about to be closed.
@@ -34,7 +42,7 @@ final class StatementCache {
     }
 
     private func finalizeAll() {
-        for handle in idle.values { sqlite3_finalize(handle) }
-        idle = [:]
+        for (_, handle) in idle { sqlite3_finalize(handle) }
+        idle = []
     }
 }
