@@ -13,6 +13,7 @@ struct StoreMail {
     var window: Int?
     var redeliver = false
     var checkEdits = false
+    var rereadEdits = false
     var stop = false
     /// Dropped since the last time because the disk did not take it.
     var dropped = DropCounts()
@@ -58,6 +59,7 @@ struct StoreMailbox {
         case .redeliver: mail.redeliver = true
         case .clockIsKnown(let reading): mail.clock = reading
         case .checkEdits: mail.checkEdits = true
+        case .rereadEdits: mail.rereadEdits = true
         case .pruneHistory(let before): mail.pruneBefore = max(before, mail.pruneBefore ?? before)
         case .stop: mail.stop = true
         }

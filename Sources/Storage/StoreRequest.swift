@@ -65,6 +65,8 @@ package enum StoreRequest: Sendable {
     case clockIsKnown(WallClockReading)
     /// Look for edits by the command line now (it is done every few seconds anyway).
     case checkEdits
+    /// Hands all edits out again that are on the disk, once no commit is on its way that may take some of them.
+    case rereadEdits
     /// Forgets transitions before these epoch seconds.
     case pruneHistory(before: Int64)
     /// Writes what waits and ends. Sent by `Store.stop`.

@@ -25,4 +25,6 @@ struct EditWatch {
     var dataVersion: Int64?
     /// The last that the daemon was told of.
     var lastSeen: Int64 = 0
+    /// The daemon wants to be told of all of them.
+    var areWantedAgain = false
 }

@@ -102,6 +102,7 @@ final class StoreWorker {
         work.pruneBefore = mail.pruneBefore ?? work.pruneBefore
         if let window = mail.window { delivery.window = window }
         if mail.redeliver { delivery.startOver() }
+        if mail.rereadEdits { edits.areWantedAgain = true }
         if mail.dropped.total > 0 {
             counters.dropped = counters.dropped + mail.dropped
             say(.error, "the disk takes nothing; dropped from memory: \(mail.dropped)")
@@ -287,12 +288,14 @@ final class StoreWorker {
     // MARK: Reading
 
     private func lookForEdits(asked: Bool, at now: MonotonicInstant) {
-        guard let store, asked || edits.nextCheck <= now else { return }
+        let again = edits.areWantedAgain && work.commit == nil
+        guard let store, asked || again || edits.nextCheck <= now else { return }
         edits.nextCheck = now.advanced(by: settings.editInterval)
         do throws(DatabaseError) {
             let version = try store.database.dataVersion()
-            guard version != edits.dataVersion || asked else { return }
+            guard version != edits.dataVersion || asked || again else { return }
             edits.dataVersion = version
+            if again { (edits.areWantedAgain, edits.lastSeen) = (false, 0) }
             let new = try StoredState.edits(store.database, after: edits.lastSeen)
             guard let last = new.last else { return }
             edits.lastSeen = last.id

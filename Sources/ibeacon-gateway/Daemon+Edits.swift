@@ -8,9 +8,6 @@ internal import Storage
 extension Daemon {
     /// The topics that the service has regions for, as it keeps them for the command line: a JSON array.
     static let servedTopicsKey = "served topics"
-    /// More than this waits on the disk alone, until the next start.
-    private static let mostWaitingEdits = Gateway.mostRegions
-
     /// Takes them over as if a command had brought them. What follows from them (a leave, say) and that they are
     /// done go to the disk together: so each counts once, whenever the power fails. What is for a topic that no
     /// tracker has stays on the disk, and waits for settings that name it.
@@ -21,16 +18,19 @@ extension Daemon {
         var effects: [Effect] = []
         var taken: [StoreChange] = []
         for (tracker, state) in gateway.trackers.enumerated() {
-            guard let edits = byTopic[state.topics.base], let last = edits.map(\.id).max() else { continue }
-            effects += gateway.change(edits.map(\.change), of: tracker, at: now)
-            taken.append(.editsTaken(tracker: state.topics.base, upTo: last))
+            let topic = state.topics.base
+            // Edits that were read again may have been on their way already.
+            let new = byTopic[topic, default: []].filter { $0.id > lastEdits[topic] ?? 0 }
+            guard let last = new.map(\.id).max() else { continue }
+            lastEdits[topic] = last
+            effects += gateway.change(new.map(\.change), of: tracker, at: now)
+            taken.append(.editsTaken(tracker: topic, upTo: last))
         }
         perform(effects, also: taken)
         armDeadline()
         let served = Set(gateway.trackers.map(\.topics.base))
         let others = edits.filter { !served.contains($0.tracker) }
         guard !others.isEmpty else { return }
-        waitingEdits += others.prefix(max(0, Self.mostWaitingEdits - waitingEdits.count))
         let topics = Set(others.map(\.tracker)).sorted().joined(separator: ", ")
         log.once(
             "edits", .warning,
@@ -41,9 +41,7 @@ extension Daemon {
     /// Settings changed: there may be a tracker now for what waited.
     func serveWaitingEdits() {
         tellServedTopics(known: nil)
-        let edits = waitingEdits
-        waitingEdits = []
-        take(edits)
+        store?.submit(.rereadEdits)
     }
 
     var servedTopics: [UInt8] {

@@ -73,7 +73,7 @@ extension Daemon {
                 log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
             case .stateLost:
                 // The file that holds them is another.
-                waitingEdits = []
+                lastEdits = [:]
                 writeAll()
             case .committed, .stopped: break
             }

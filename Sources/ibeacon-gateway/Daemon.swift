@@ -46,8 +46,8 @@ final class Daemon {
     /// nil while Home Assistant's discovery is not wanted.
     var home: HomeAssistantLink?
     var nextCommit: UInt64 = 1
-    /// Changes of regions that the command line made for topics that no tracker has.
-    var waitingEdits: [RegionEdit] = []
+    /// The last change of regions by the command line that was taken over, by topic.
+    var lastEdits: [String: Int64] = [:]
     /// What it takes to keep presence across restarts and suspends.
     var keeping = PresenceKeeping()
     private var storeWaker: WakerWatch?

@@ -49,6 +49,21 @@ import Testing
         #expect(store.send(.checkEdits).edits.count == 1)
     }
 
+    @Test func `asked for all again, it tells of those that are still there, not of those just taken`() throws {
+        let store = Harness(directory.path)
+        store.send()
+        let editor = try StoreEditor(directory: directory.path)
+        try editor.edit(tracker, [.remove(rid: "1")])
+        try editor.edit("another", [.remove(rid: "2")])
+        let told = store.send(.checkEdits).edits
+        #expect(told.count == 2)
+        let first = try #require(told.first)
+        let taken = StoreRequest.commit(token: 1, [.editsTaken(tracker: tracker, upTo: first.id)])
+        #expect(store.send(taken, .rereadEdits).edits.map(\.tracker) == ["another"])
+        #expect(store.pass(.seconds(2)).edits.isEmpty, "once")
+        #expect(store.send(.rereadEdits).edits.map(\.tracker) == ["another"])
+    }
+
     @Test func `an edit that was not taken over comes again after a restart, one that was does not`() throws {
         let editor = try StoreEditor(directory: directory.path)
         try editor.edit(tracker, [.set(region("1"), isRIDDerived: false)])
