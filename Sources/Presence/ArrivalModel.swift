@@ -47,7 +47,15 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     package mutating func setLastHeard(_ listened: Int64) { lastHeard = listened }
 
     /// The beacon was heard.
-    package mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) {
+    ///
+    /// - Returns: `hold` and `interval`, as they are now.
+    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) -> (hold: Float, interval: Float) {
+        learn(at: listened, rssi: rssi, duty: duty)
+        return (hold, interval)
+    }
+
+    @inline(__always)
+    private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float) {
         let gap = Float(max(0, listened - lastHeard)) * 1e-9
         lastHeard = max(lastHeard, listened)
         if let rssi { trend.add(rssi, after: gap) }
@@ -100,6 +108,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 
     /// A silence that the statistics had ruled out, and yet the beacon is back, refutes them: what was learned
     /// must not decide until the rhythm has been seen anew.
+    @inline(__always)
     private mutating func settle(after gap: Float) {
         if gap > max(believable, PresenceTiming.floorSeconds) {
             unsettled = PresenceTiming.gapsToKnowRhythm
@@ -110,6 +119,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 
     /// Follows the interval: by the gaps that agree with it, down after two that are clearly shorter, up after
     /// sixteen that are all longer (at 30 % reception, so long a run is one in 300).
+    @inline(__always)
     private mutating func learnInterval(from gap: Float) {
         guard gaps > 0 else {
             interval = gap

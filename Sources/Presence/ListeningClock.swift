@@ -79,6 +79,7 @@ package struct ListeningClock: Hashable, Sendable {
     /// A sighting: proves that a receiver listens of which nobody said anything yet.
     ///
     /// - Returns: nanoseconds that the receiver has listened, and the share of the time in which its radio is on.
+    @inline(__always)
     mutating func hear(by receiver: Receiver, at now: MonotonicInstant) -> (listened: Int64, duty: Float) {
         let index = Int(receiver.index)
         if index >= hands.count || hands[index].resumed == nil && !hands[index].isKnown {

@@ -16,9 +16,9 @@ extension PresenceEngine {
         }
         // Whoever is inside a region that goes leaves it while it still has its name.
         for place in tracked.indices where tracked[place].nearCount > 0 {
-            var position = Int(tracked[place].membership)
+            var position = tracked[place].membership
             while position >= 0 {
-                let member = memberships[position]
+                let member = membership(position, of: place)
                 if member.isNear, moved[Int(member.region)] == nil { leave(position, of: place, &effects) }
                 position = Int(member.next)
             }
@@ -38,24 +38,28 @@ extension PresenceEngine {
 
     private mutating func rebuildMemberships(of place: Int, from before: [RegionPresence], moved: [Int?]) {
         var kept: [Int32: RegionPresence] = [:]
-        var position = Int(tracked[place].membership)
+        var position = tracked[place].membership
         while position >= 0 {
-            if let region = moved[Int(before[position].region)] {
-                kept[Int32(truncatingIfNeeded: region)] = before[position]
+            let member = position == TrackedBeacon.own ? tracked[place].ownMembership : before[position]
+            if let region = moved[Int(member.region)] { kept[Int32(truncatingIfNeeded: region)] = member }
+            position = Int(member.next)
+        }
+        tracked[place].ownMembership = makeMemberships(of: tracked[place].beacon)
+        tracked[place].nearCount = 0
+        position = tracked[place].membership
+        while position >= 0 {
+            let new = membership(position, of: place)
+            if var member = kept[new.region] {
+                member.region = new.region
+                member.next = new.next
+                setMembership(position, of: place, to: member)
+                if member.isNear {
+                    insideCount[Int(member.region)] += 1
+                    tracked[place].nearCount += 1
+                }
             }
-            position = Int(before[position].next)
+            position = Int(new.next)
         }
-        let first = memberships.count
-        appendMemberships(of: tracked[place].beacon)
-        for position in first..<memberships.count {
-            guard var member = kept[memberships[position].region] else { continue }
-            member.region = memberships[position].region
-            member.next = memberships[position].next
-            memberships[position] = member
-            if member.isNear { insideCount[Int(member.region)] += 1 }
-        }
-        tracked[place].membership = memberships.count > first ? Int32(truncatingIfNeeded: first) : -1
-        tracked[place].nearCount = UInt16(truncatingIfNeeded: memberships[first...].count { $0.isNear })
     }
 
     /// Makes room: forgets what was learned of beacons that are nowhere inside.
@@ -64,9 +68,9 @@ extension PresenceEngine {
         (tracked, links, memberships, table) = ([], [], [], BeaconTable())
         for beacon in oldTracked where beacon.nearCount > 0 {
             var copy = beacon
-            copy.link = Self.copyChain(from: oldLinks, at: beacon.link, to: &links, next: \.next)
-            copy.membership = Self.copyChain(
-                from: oldMemberships, at: beacon.membership, to: &memberships, next: \.next)
+            copy.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.next)
+            copy.ownMembership.next = Self.copyChain(
+                from: oldMemberships, at: beacon.ownMembership.next, to: &memberships, next: \.next)
             add(copy)
         }
     }

@@ -39,6 +39,7 @@ package struct PresenceEngine: Sendable {
     var positions: [RegionKey: Int] = [:]
     var insideCount: [Int] = []
     var tracked: [TrackedBeacon] = []
+    /// The links and memberships that are not a beacon's first.
     var links: [Link] = []
     var memberships: [RegionPresence] = []
     var table = BeaconTable()
@@ -57,7 +58,7 @@ package struct PresenceEngine: Sendable {
 
     /// - Parameter mostBeacons: Another bound than the one that ships, to measure what lies beyond it.
     package init(mostBeacons: Int = PresenceTiming.mostBeacons) {
-        self.mostBeacons = mostBeacons
+        self.mostBeacons = min(mostBeacons, BeaconTable.mostPlaces)
     }
 
     /// Beacons that are remembered now.
@@ -104,61 +105,92 @@ package struct PresenceEngine: Sendable {
         // Not by a function of the engine that changes nothing: it would be called with a copy of the engine.
         let known = table.place(of: sighting.beacon, in: tracked)
         guard let place = known ?? track(sighting, listened: listened, duty: duty) else { return }
-        let heard = hear(sighting, by: tracked[place].link, listened: listened, duty: duty)
+        let heard = hear(sighting, of: place, listened: listened, duty: duty)
+        let own = tracked[place].ownMembership
+        if !hasThresholds, own.isNear, own.next < 0, !own.isFading {
+            // Nearly always so: it is inside its only region, and stays there.
+            earliest = min(earliest, now.nanoseconds &+ rules[Int(own.region)].hold(learned: heard.hold))
+        } else {
+            judge(place, sighting, listened: listened, heard, at: now, &effects)
+        }
+    }
+
+    /// What a sighting means for the regions of a beacon.
+    private mutating func judge(
+        _ place: Int, _ sighting: Sighting, listened: Int64, _ heard: (hold: Float, interval: Float),
+        at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
         var position = tracked[place].membership
         guard position >= 0 else { return }
+        let dwell = Self.dwell(interval: heard.interval)
         let level = hasThresholds ? bestLevel(of: place, at: now) : nil
         while position >= 0 {
-            let member = memberships[Int(position)]
+            var member = membership(position, of: place)
             if !member.isNear || hasThresholds {
-                judge(Int(position), of: place, level: level, sighting, listened, heard, &effects)
+                judge(position, of: place, level: level, sighting, listened, dwell: dwell, &effects)
+                member = membership(position, of: place)
             }
-            if memberships[Int(position)].isNear {
-                var left = rules[Int(member.region)].hold(learned: links[heard].model.hold)
-                if memberships[Int(position)].isFading,
-                    let fade = memberships[Int(position)].fadeDeadline(dwell: dwell(of: links[heard].model))
-                {
-                    left = min(left, fade &- listened)
-                }
+            if member.isNear {
+                var left = rules[Int(member.region)].hold(learned: heard.hold)
+                if let fade = member.fadeDeadline(dwell: dwell) { left = min(left, fade &- listened) }
                 earliest = min(earliest, now.nanoseconds &+ left)
             }
-            position = member.next
+            position = Int(member.next)
         }
     }
 
     /// Updates the link of the receiver that heard it, which is made if it is new.
     ///
-    /// - Returns: the position of the link.
-    private mutating func hear(_ sighting: Sighting, by first: Int32, listened: Int64, duty: Float) -> Int {
-        var position = Int(first)
+    /// - Returns: what the link says now, in seconds.
+    @inline(__always)
+    private mutating func hear(
+        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
+    ) -> (hold: Float, interval: Float) {
+        guard tracked[place].ownLink.receiver.index == sighting.receiver.index else {
+            return hearElsewhere(sighting, of: place, listened: listened, duty: duty)
+        }
+        return tracked[place].ownLink.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+    }
+
+    /// The same, if it was not the beacon's first receiver.
+    private mutating func hearElsewhere(
+        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
+    ) -> (hold: Float, interval: Float) {
+        var last = TrackedBeacon.own
+        var position = Int(tracked[place].ownLink.next)
         var count = 1
-        while links[position].receiver.index != sighting.receiver.index {
-            let next = Int(links[position].next)
-            if next < 0 {
-                guard count < PresenceTiming.mostReceivers else { return position }
-                links[position].next = Int32(truncatingIfNeeded: links.count)
-                let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
-                links.append(Link(model: model, receiver: sighting.receiver))
-                return links.count - 1
+        while position >= 0 {
+            if links[position].receiver.index == sighting.receiver.index {
+                return links[position].model.hear(at: listened, rssi: sighting.rssi, duty: duty)
             }
-            position = next
+            last = position
+            position = Int(links[position].next)
             count += 1
         }
-        links[position].model.hear(at: listened, rssi: sighting.rssi, duty: duty)
-        return position
+        guard count < PresenceTiming.mostReceivers else {
+            let model = link(last, of: place).model
+            return (model.hold, model.interval)
+        }
+        let next = Int32(truncatingIfNeeded: links.count)
+        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
+        let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
+        links.append(Link(model: model, receiver: sighting.receiver))
+        return (model.hold, model.interval)
     }
 
     private mutating func judge(
-        _ position: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, _ link: Int,
+        _ position: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, dwell: Int64,
         _ effects: inout [Effect]
     ) {
-        let region = Int(memberships[position].region)
-        let isNear = memberships[position].judge(
-            level: level, of: rules[region], at: listened, by: sighting.receiver.index,
-            dwell: dwell(of: links[link].model))
-        guard isNear != memberships[position].isNear else { return }
+        var member = membership(position, of: place)
+        let region = Int(member.region)
+        let isNear = member.judge(
+            level: level, of: rules[region], at: listened, by: sighting.receiver.index, dwell: dwell)
+        setMembership(position, of: place, to: member)
+        guard isNear != member.isNear else { return }
         if isNear {
-            memberships[position].set(near: true)
+            member.set(near: true)
+            setMembership(position, of: place, to: member)
             note(mover: tracked[place].beacon)
             tracked[place].nearCount += 1
             insideCount[region] += 1
@@ -175,11 +207,11 @@ package struct PresenceEngine: Sendable {
             droppedSightings += 1
             return nil
         }
-        let first = Int32(truncatingIfNeeded: memberships.count)
-        appendMemberships(of: sighting.beacon)
         let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
-        links.append(Link(model: model, receiver: sighting.receiver))
-        add(TrackedBeacon(beacon: sighting.beacon, link: Int32(truncatingIfNeeded: links.count - 1), membership: first))
+        add(
+            TrackedBeacon(
+                beacon: sighting.beacon, ownLink: Link(model: model, receiver: sighting.receiver),
+                ownMembership: makeMemberships(of: sighting.beacon)))
         return tracked.count - 1
     }
 
@@ -197,17 +229,23 @@ package struct PresenceEngine: Sendable {
         table.insert(beacon.beacon, at: tracked.count - 1) { tracked[$0].beacon }
     }
 
-    /// Appends the memberships of a beacon, chained in the order of the regions.
-    mutating func appendMemberships(of beacon: BeaconID) {
-        let first = memberships.count
+    /// Makes the memberships of a beacon, chained in the order of the regions. All but the first are appended to the list.
+    ///
+    /// - Returns: the first, or `.none`.
+    mutating func makeMemberships(of beacon: BeaconID) -> RegionPresence {
         var found: [Int32] = []
         index.forEachMatch(of: beacon) { found.append($0) }
         // The index answers by kind of pattern; effects come in the order of the regions.
-        for (offset, region) in found.sorted().enumerated() {
+        found.sort()
+        guard let first = found.first else { return .none }
+        var own = RegionPresence(region: first)
+        if found.count > 1 { own.next = Int32(truncatingIfNeeded: memberships.count) }
+        for (offset, region) in found.dropFirst().enumerated() {
             var member = RegionPresence(region: region)
-            if offset + 1 < found.count { member.next = Int32(truncatingIfNeeded: first + offset + 1) }
+            if offset + 2 < found.count { member.next = Int32(truncatingIfNeeded: memberships.count + 1) }
             memberships.append(member)
         }
+        return own
     }
 
     private mutating func note(mover: BeaconID) {
@@ -218,8 +256,10 @@ package struct PresenceEngine: Sendable {
     // MARK: Leaving
 
     mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
-        let region = Int(memberships[position].region)
-        memberships[position].set(near: false)
+        var member = membership(position, of: place)
+        let region = Int(member.region)
+        member.set(near: false)
+        setMembership(position, of: place, to: member)
         note(mover: tracked[place].beacon)
         tracked[place].nearCount -= 1
         mayMakeRoom = true
@@ -231,9 +271,10 @@ package struct PresenceEngine: Sendable {
     mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
         earliest = .max
         for place in tracked.indices where tracked[place].nearCount > 0 {
-            var position = Int(tracked[place].membership)
+            var position = tracked[place].membership
             while position >= 0 {
-                if memberships[position].isNear {
+                let member = membership(position, of: place)
+                if member.isNear {
                     let deadline = deadline(of: position, at: place, now: now)
                     if deadline <= now.nanoseconds {
                         leave(position, of: place, &effects)
@@ -241,7 +282,7 @@ package struct PresenceEngine: Sendable {
                         earliest = min(earliest, deadline)
                     }
                 }
-                position = Int(memberships[position].next)
+                position = Int(member.next)
             }
         }
     }
@@ -249,45 +290,50 @@ package struct PresenceEngine: Sendable {
     /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, as nobody listens.
     ///
     /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief for a while.
+    @inline(__always)
     func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
-        let member = memberships[position]
+        let member = membership(position, of: place)
         var latest = Int64.min
         var fade = Int64.max
-        var link = Int(tracked[place].link)
-        while link >= 0 {
-            let receiver = links[link].receiver
-            let hold = rules[Int(member.region)].hold(learned: links[link].model.hold)
-            let end = max(links[link].model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
+        var next = tracked[place].link
+        while next >= 0 {
+            let link = link(next, of: place)
+            let receiver = link.receiver
+            let hold = rules[Int(member.region)].hold(learned: link.model.hold)
+            let end = max(link.model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
             latest = max(latest, clock.instant(at: end, of: receiver, now: now))
             if member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
-                let due = member.fadeDeadline(dwell: dwell(of: links[link].model))
+                let due = member.fadeDeadline(dwell: Self.dwell(interval: link.model.interval))
             {
                 fade = clock.instant(at: due, of: receiver, now: now)
             }
-            link = Int(links[link].next)
+            next = Int(link.next)
         }
         return min(latest, fade)
     }
 
     /// Nanoseconds that a level must stand on the other side of a threshold.
-    func dwell(of model: ArrivalModel) -> Int64 {
-        let intervals = min(PresenceTiming.dwellIntervals * model.interval, PresenceTiming.capSeconds)
+    ///
+    /// - Parameter interval: Seconds between advertisements.
+    static func dwell(interval: Float) -> Int64 {
+        let intervals = min(PresenceTiming.dwellIntervals * interval, PresenceTiming.capSeconds)
         return Int64(max(PresenceTiming.dwellSeconds, intervals) * 1e9)
     }
 
     /// The best level among the receivers that still believe in the beacon.
     private func bestLevel(of place: Int, at now: MonotonicInstant) -> Float? {
         var best: Float?
-        var link = Int(tracked[place].link)
-        while link >= 0 {
-            let model = links[link].model
+        var next = tracked[place].link
+        while next >= 0 {
+            let link = link(next, of: place)
+            let model = link.model
             let end = model.lastHeard &+ Int64(model.hold * 1e9)
             if let level = model.trend.level,
-                clock.instant(at: end, of: links[link].receiver, now: now) > now.nanoseconds
+                clock.instant(at: end, of: link.receiver, now: now) > now.nanoseconds
             {
                 best = max(best ?? level, level)
             }
-            link = Int(links[link].next)
+            next = Int(link.next)
         }
         return best
     }
@@ -295,6 +341,9 @@ package struct PresenceEngine: Sendable {
     private mutating func changeDuty(of receiver: Receiver, to duty: Float, at now: MonotonicInstant) {
         clock.setDuty(duty, of: receiver, at: now)
         let duty = clock.duty(of: receiver)
+        for place in tracked.indices where tracked[place].ownLink.receiver == receiver {
+            tracked[place].ownLink.model.decide(duty: duty)
+        }
         for position in links.indices where links[position].receiver == receiver {
             links[position].model.decide(duty: duty)
         }

@@ -39,10 +39,7 @@ extension PresenceEngine {
     package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
         guard let region = positions[key] else { return [] }
         return tracked.indices.compactMap { place in
-            var position = Int(tracked[place].membership)
-            while position >= 0, memberships[position].region != region { position = Int(memberships[position].next) }
-            guard position >= 0 else { return nil }
-            return explain(position, at: place, now: now)
+            positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
         }
     }
 
@@ -51,9 +48,17 @@ extension PresenceEngine {
         guard let region = positions[key],
             let place = table.place(of: beacon, in: tracked)
         else { return nil }
-        var position = Int(tracked[place].membership)
-        while position >= 0, memberships[position].region != region { position = Int(memberships[position].next) }
-        return position >= 0 ? explain(position, at: place, now: now) : nil
+        return positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
+    }
+
+    private func positionOfMembership(of place: Int, in region: Int) -> Int? {
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            if member.region == region { return position }
+            position = Int(member.next)
+        }
+        return nil
     }
 
     /// The regions that a beacon belongs to, in no particular order.
@@ -69,9 +74,9 @@ extension PresenceEngine {
         var best: [Int32: (position: Int, place: Int, isNear: Bool, rank: Int64)] = [:]
         for place in tracked.indices {
             let silence = leastSilence(of: place, at: now)
-            var position = Int(tracked[place].membership)
+            var position = tracked[place].membership
             while position >= 0 {
-                let member = memberships[position]
+                let member = membership(position, of: place)
                 let rank = member.isNear ? deadline(of: position, at: place, now: now) : -silence
                 let rival = best[member.region]
                 if rival.map({ (member.isNear ? 1 : 0, rank) > ($0.isNear ? 1 : 0, $0.rank) }) ?? true {
@@ -90,21 +95,23 @@ extension PresenceEngine {
     /// Nanoseconds of listening since the beacon was heard, by the receiver that heard it last.
     private func leastSilence(of place: Int, at now: MonotonicInstant) -> Int64 {
         var least = Int64.max
-        var link = Int(tracked[place].link)
-        while link >= 0 {
-            least = min(least, clock.time(of: links[link].receiver, at: now) - links[link].model.lastHeard)
-            link = Int(links[link].next)
+        var position = tracked[place].link
+        while position >= 0 {
+            let link = link(position, of: place)
+            least = min(least, clock.time(of: link.receiver, at: now) - link.model.lastHeard)
+            position = Int(link.next)
         }
         return least
     }
 
     private func explain(_ position: Int, at place: Int, now: MonotonicInstant) -> PresenceExplanation {
-        let member = memberships[position]
+        let member = membership(position, of: place)
         var explained: [PresenceExplanation.Link] = []
-        var link = Int(tracked[place].link)
-        while link >= 0 {
-            explained.append(explain(links[link], in: Int(member.region), now: now))
-            link = Int(links[link].next)
+        var next = tracked[place].link
+        while next >= 0 {
+            let link = link(next, of: place)
+            explained.append(explain(link, in: Int(member.region), now: now))
+            next = Int(link.next)
         }
         let deadline = member.isNear ? deadline(of: position, at: place, now: now) : .max
         return PresenceExplanation(

@@ -111,10 +111,11 @@ extension PresenceEngine {
     /// Nanoseconds since any receiver heard it, in that receiver's listening time.
     private func silence(of place: Int, at now: MonotonicInstant) -> Int64 {
         var shortest = Int64.max
-        var position = Int(tracked[place].link)
+        var position = tracked[place].link
         while position >= 0 {
-            shortest = min(shortest, silence(of: links[position], at: now))
-            position = Int(links[position].next)
+            let link = link(position, of: place)
+            shortest = min(shortest, silence(of: link, at: now))
+            position = Int(link.next)
         }
         return shortest
     }
@@ -165,9 +166,9 @@ extension PresenceEngine {
     @discardableResult
     func forEachLink(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Link) -> Void) -> Int {
         var count = 0
-        var position = Int(tracked[place].link)
+        var position = tracked[place].link
         while position >= 0 {
-            let link = links[position]
+            let link = link(position, of: place)
             var model = link.model
             // Only the silence matters; without this, equal states would differ by when the machine started.
             model.setLastHeard(0)
@@ -186,9 +187,9 @@ extension PresenceEngine {
         of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Membership) -> Void
     ) -> Int {
         var count = 0
-        var position = Int(tracked[place].membership)
+        var position = tracked[place].membership
         while position >= 0 {
-            let member = memberships[position]
+            let member = membership(position, of: place)
             let listened = clock.time(of: Receiver(index: member.receiver), at: now)
             let wavering = member.wavering(at: listened)
             if member.isNear || wavering != nil {
@@ -207,37 +208,39 @@ extension PresenceEngine {
     /// - Returns: the regions that the beacon still belongs to.
     private mutating func restore(_ kept: PresenceState.Beacon, at now: MonotonicInstant) -> Set<RegionKey> {
         let id = kept.id
-        let first = memberships.count
-        appendMemberships(of: id)
-        guard memberships.count > first else { return [] }
-        var beacon = TrackedBeacon(
-            beacon: id, link: Int32(truncatingIfNeeded: links.count), membership: Int32(truncatingIfNeeded: first))
-        let chain = kept.links.prefix(PresenceTiming.mostReceivers)
-        for (offset, link) in chain.enumerated() {
+        let own = makeMemberships(of: id)
+        var chain = kept.links.prefix(PresenceTiming.mostReceivers).map { link in
             let receiver = Receiver(index: link.receiver)
             var model = link.model
             model.setLastHeard(clock.time(of: receiver, at: now) - max(0, link.silence))
-            let next = offset + 1 < chain.count ? Int32(truncatingIfNeeded: links.count + 1) : -1
-            links.append(Link(model: model, receiver: receiver, next: next))
+            return Link(model: model, receiver: receiver)
         }
+        guard own.region >= 0, !chain.isEmpty else { return [] }
+        for offset in chain.indices.dropLast() { chain[offset].next = Int32(truncatingIfNeeded: links.count + offset) }
+        links += chain.dropFirst()
+        add(TrackedBeacon(beacon: id, ownLink: chain[0], ownMembership: own))
+        let place = tracked.count - 1
         var wanted: Set<RegionKey> = []
-        for position in first..<memberships.count {
-            let region = Int(memberships[position].region)
+        var position = TrackedBeacon.own
+        while position >= 0 {
+            var member = membership(position, of: place)
+            let region = Int(member.region)
             let key = regions[region].key
             wanted.insert(key)
-            let membership = kept.memberships.first { $0.tracker == key.tracker && $0.rid == key.rid }
-            guard let membership else { continue }
-            if membership.isNear {
-                memberships[position].set(near: true)
-                beacon.nearCount += 1
-                insideCount[region] += 1
+            if let kept = kept.memberships.first(where: { $0.tracker == key.tracker && $0.rid == key.rid }) {
+                if kept.isNear {
+                    member.set(near: true)
+                    tracked[place].nearCount += 1
+                    insideCount[region] += 1
+                }
+                if let wavering = kept.wavering {
+                    let listened = clock.time(of: Receiver(index: kept.receiver), at: now)
+                    member.restoreWavering(wavering, by: kept.receiver, at: listened)
+                }
+                setMembership(position, of: place, to: member)
             }
-            if let wavering = membership.wavering {
-                let listened = clock.time(of: Receiver(index: membership.receiver), at: now)
-                memberships[position].restoreWavering(wavering, by: membership.receiver, at: listened)
-            }
+            position = Int(member.next)
         }
-        add(beacon)
         return wanted
     }
 }

@@ -3,7 +3,7 @@ internal import Regions
 
 /// One beacon in one region that it matches: whether it is near, and since when it seems otherwise.
 struct RegionPresence: Sendable, BitwiseCopyable {
-    /// Position in the engine's regions.
+    /// Position in the engine's regions; −1: in none.
     var region: Int32
     /// The next region of the same beacon, in the engine's list; −1: none.
     var next: Int32 = -1
@@ -17,6 +17,9 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     private var since: Int64 = 0
 
     init(region: Int32) { self.region = region }
+
+    /// Stands for the regions of a beacon that has none.
+    static var none: Self { Self(region: -1) }
 
     /// What the newest sighting means for nearness.
     ///

@@ -42,6 +42,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Takes a sample that came `gap` seconds after the one before.
+    @inline(__always)
     package mutating func add(_ sample: RSSI, after gap: Float) {
         guard newest != Self.none else {
             base = Float(sample.dBm)
@@ -60,6 +61,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
         newest = sample.dBm
     }
 
+    @inline(__always)
     private mutating func settle() {
         quick += 0.3 * Self.clipped(Float(newest) - quick)
         guard samples < 100 else {

@@ -34,14 +34,16 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
     package var shareHeard: Float { (heardEarly[0] + 1) / (heardEarly[0] + missedEarly[0] + 2) }
 
     /// A gap ended in which `count` advertisements were missed.
+    @inline(__always)
     package mutating func addGap(missing count: Int) {
         heardEarly *= Self.keep
         missedEarly *= Self.keep
         late *= Self.keepLong
-        guard count > 0 else {
-            heardEarly[0] += 1
-            return
-        }
+        if count > 0 { addMisses(count) } else { heardEarly[0] += 1 }
+    }
+
+    @inline(never)
+    private mutating func addMisses(_ count: Int) {
         var index = 0
         while index < Self.classes - 1, count >= Self.start(index + 1) {
             addMissed(Self.start(index + 1) - Self.start(index), in: index)

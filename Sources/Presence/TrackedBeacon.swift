@@ -1,27 +1,60 @@
 internal import Beacon
 
 /// A beacon that some region wants.
+///
+/// The receiver and the region that most beacons have only one of are in here and not in the engine's lists: so a
+/// sighting fetches one piece of memory, and not three of which each tells where the next one is.
 struct TrackedBeacon: Sendable, BitwiseCopyable {
     let beacon: BeaconID
-    /// The first of its links; a tracked beacon has at least one.
-    var link: Int32
-    /// The first of its regions; −1: none, since the regions changed.
-    var membership: Int32 = -1
     /// How many regions it makes occupied.
     var nearCount: UInt16 = 0
+    /// The first of its links; a tracked beacon has at least one.
+    var ownLink: Link
+    /// The first of its regions; `.none`: there is none, since the regions changed.
+    var ownMembership: RegionPresence
+
+    /// The position of what is in the beacon itself.
+    static var own: Int { Int(Int32.max) }
+
+    /// Where its chain of links begins.
+    var link: Int { Self.own }
+    /// Where its chain of regions begins; −1: it has none.
+    var membership: Int { ownMembership.region < 0 ? -1 : Self.own }
 }
 
 /// A beacon at one receiver.
 struct Link: Sendable, BitwiseCopyable {
     var model: ArrivalModel
     let receiver: Receiver
-    /// The next link of the same beacon; −1: none.
+    /// The next link of the same beacon, in the engine's list; −1: none.
     var next: Int32 = -1
 }
 
 extension PresenceEngine {
     /// What a beacon in one region at one receiver takes, without the index that finds it.
-    package static var bytesPerBeacon: Int {
-        MemoryLayout<TrackedBeacon>.stride + MemoryLayout<Link>.stride + MemoryLayout<RegionPresence>.stride
+    package static var bytesPerBeacon: Int { MemoryLayout<TrackedBeacon>.stride }
+
+    // Inlined, as each call of a function that changes nothing would copy the engine.
+
+    /// The link at a position of a beacon's chain.
+    @inline(__always)
+    func link(_ position: Int, of place: Int) -> Link {
+        position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
+    }
+
+    /// The membership at a position of a beacon's chain.
+    @inline(__always)
+    func membership(_ position: Int, of place: Int) -> RegionPresence {
+        position == TrackedBeacon.own ? tracked[place].ownMembership : memberships[position]
+    }
+
+    /// Changes the membership at a position of a beacon's chain.
+    @inline(__always)
+    mutating func setMembership(_ position: Int, of place: Int, to member: RegionPresence) {
+        if position == TrackedBeacon.own {
+            tracked[place].ownMembership = member
+        } else {
+            memberships[position] = member
+        }
     }
 }

@@ -77,6 +77,35 @@ struct RegionTests {
         #expect(simulation.engine.isInside(key("all")))
     }
 
+    @Test("Each of many beacons is known again, and is told apart from every other")
+    func manyBeacons() {
+        var simulation = Simulation([region("all", leave: .after(.seconds(100)))])
+        for round in 1...2 {
+            for number in 0..<10_000 { simulation.hear(sighting(UInt16(number)), at: Double(round)) }
+        }
+        #expect(simulation.engine.trackedBeacons == 10_000)
+        let explained = simulation.engine.explain(key("all"), at: at(3))
+        #expect(explained.map(\.beacon) == (0..<10_000).map { beacon(UInt16($0)) })
+        #expect(explained.allSatisfy { $0.links.map(\.silence) == [.seconds(1)] })
+    }
+
+    @Test("Who is inside keeps all receivers and regions when room is made for others")
+    func keptWhenRoomIsMade() {
+        let leave = LeaveRule.after(.seconds(20))
+        var simulation = Simulation([region("a", leave: leave), region("b", major: 1, leave: leave), region("c")])
+        for number in 1..<PresenceTiming.mostBeacons { simulation.hear(sighting(UInt16(number)), at: 1) }
+        for receiver in [UInt8(3), 1, 2] { simulation.hear(sighting(0, receiver: receiver), at: 15) }
+        simulation.run(to: 30)
+        simulation.handle(.regions([region("a", leave: leave), region("b", major: 1, leave: leave)]))
+        simulation.hear(sighting(60_000), at: 31)
+        #expect(simulation.engine.trackedBeacons == 2)
+        for rid in ["a", "b"] {
+            let why = simulation.engine.explain(key(rid), at: at(32)).first
+            #expect(why?.beacon == beacon(0) && why?.isNear == true)
+            #expect(why?.links.map(\.receiver.index) == [3, 1, 2])
+        }
+    }
+
     @Test("Why a beacon is inside: last heard, interval, share heard, expected leave")
     func explained() throws {
         var random = Random(12)
