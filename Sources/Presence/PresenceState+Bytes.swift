@@ -65,8 +65,8 @@ extension PresenceEngine {
     package mutating func changedStateBytes(at now: MonotonicInstant) -> [UInt8]? {
         guard let movers else { return nil }
         self.movers = []
-        var beacons: [BeaconID] = []
-        for mover in movers where !beacons.contains(mover) { beacons.append(mover) }
+        var seen: Set<BeaconID> = []
+        let beacons = movers.filter { seen.insert($0).inserted }
         return bytes(count: beacons.count, at: now) { writer in
             for beacon in beacons {
                 if let place = table.place(of: beacon, in: tracked) {

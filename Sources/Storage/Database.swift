@@ -96,6 +96,9 @@ package struct Database: ~Copyable {
     /// Rows that the last INSERT, UPDATE or DELETE touched.
     package var changes: Int { Int(sqlite3_changes64(handle)) }
 
+    /// The version of the schema; 0 in an empty file.
+    func schemaVersion() throws(DatabaseError) -> Int64 { try value("PRAGMA user_version")?.asInteger ?? 0 }
+
     /// Changes whenever another connection has committed; costs no I/O.
     package func dataVersion() throws(DatabaseError) -> Int64 {
         try value("PRAGMA data_version")?.asInteger ?? 0

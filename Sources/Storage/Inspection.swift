@@ -17,7 +17,7 @@ enum Inspection {
         // A cell that reaches outside its page is an error then, not bytes of something else.
         try database.run("PRAGMA cell_size_check = ON")
         let tables = try database.value("SELECT count(*) FROM sqlite_master")?.asInteger
-        let version = try database.value("PRAGMA user_version")?.asInteger ?? 0
+        let version = try database.schemaVersion()
         if tables == 0, version == 0 { return .empty }
         guard try database.value("PRAGMA application_id")?.asInteger == Migrations.applicationID else {
             throw .damaged("it is not a state file of this program")
@@ -60,7 +60,7 @@ enum Inspection {
             try check(RefusedRow.self, in: database)
             try check(HistoryRow.self, in: database)
             if version >= PresenceChangeRow.schemaVersion { try check(PresenceChangeRow.self, in: database) }
-            if version >= 2 {
+            if version >= RegionEditRow.schemaVersion {
                 try check(RegionEditRow.self, in: database)
                 let sequence = try database.value("SELECT max(seq) FROM sqlite_sequence")?.asInteger ?? 0
                 guard (0...1 << 53).contains(sequence) else { throw .damaged("the edit number is \(sequence)") }

@@ -89,6 +89,8 @@ struct RegionEditRow: StoredRow {
     static let table = "region_edit"
     static let columns = ["id", "tracker", "kind"] + RegionColumns.names
     static let insertSQL = makeInsertSQL()
+    /// Since which there is the table.
+    static let schemaVersion = 2
 
     private enum Kind: Int64 {
         case set = 0

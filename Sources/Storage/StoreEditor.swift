@@ -20,7 +20,7 @@ package struct StoreEditor: ~Copyable {
         do throws(DatabaseError) {
             let database = try Database(path: path, vfs: vfs, busyTimeout: .seconds(10))
             if try StoreFile.prepare(database) { return database }
-            version = try database.value("PRAGMA user_version")?.asInteger ?? 0
+            version = try database.schemaVersion()
         } catch {
             throw .database(error)
         }

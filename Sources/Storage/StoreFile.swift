@@ -52,7 +52,7 @@ enum StoreFile {
 
     private static func newerVersion(_ settings: StoreSettings) throws(StoreError) -> Int64 {
         do throws(DatabaseError) {
-            return try connect(settings).value("PRAGMA user_version")?.asInteger ?? 0
+            return try connect(settings).schemaVersion()
         } catch {
             throw .database(error)
         }

@@ -49,7 +49,7 @@ package struct StoreReader: ~Copyable {
 
     private static func version(of database: borrowing Database) throws(StoreError) -> Int64 {
         do throws(DatabaseError) {
-            return try database.value("PRAGMA user_version")?.asInteger ?? 0
+            return try database.schemaVersion()
         } catch {
             throw .database(error)
         }
@@ -111,7 +111,7 @@ package struct StoreReader: ~Copyable {
     /// What is known without asking the daemon.
     package func summary() throws(DatabaseError) -> StoreSummary {
         var summary = StoreSummary()
-        summary.schemaVersion = try database.value("PRAGMA user_version")?.asInteger ?? 0
+        summary.schemaVersion = try database.schemaVersion()
         try database.forEachRow("SELECT kind, count(*), total(length(payload)) FROM outbox GROUP BY kind") {
             row throws(DatabaseError) in
             if let kind = row[0].asInteger.flatMap(MessageKind.init(rawValue:)) {

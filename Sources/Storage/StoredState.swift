@@ -26,21 +26,17 @@ enum StoredState {
 
     static func presence(_ database: borrowing Database) throws(DatabaseError) -> PresenceRecord? {
         guard var record = try database.rows(PresenceRow.self).first?.record else { return nil }
-        if try version(of: database) >= PresenceChangeRow.schemaVersion {
+        if try database.schemaVersion() >= PresenceChangeRow.schemaVersion {
             record.changes = try database.rows(PresenceChangeRow.self, "ORDER BY id").map(\.state)
         }
         record.inside = try database.rows(InsideRow.self, "ORDER BY tracker, rid, beacon").map(\.inside)
         return record
     }
 
-    private static func version(of database: borrowing Database) throws(DatabaseError) -> Int64 {
-        try database.value("PRAGMA user_version")?.asInteger ?? 0
-    }
-
     /// Edits by the command line that the daemon has not taken over.
     static func edits(_ database: borrowing Database, after id: Int64 = 0) throws(DatabaseError) -> [RegionEdit] {
         // A file that a newer program has not opened for writing yet may still be of the first schema.
-        guard try version(of: database) >= 2 else { return [] }
+        guard try database.schemaVersion() >= RegionEditRow.schemaVersion else { return [] }
         return try database.rows(RegionEditRow.self, "WHERE id > ?1 ORDER BY id", .integer(id)).map(\.edit)
     }
 }

@@ -8,6 +8,7 @@ internal import Storage
 extension Daemon {
     /// The topics that the service has regions for, as it keeps them for the command line: a JSON array.
     static let servedTopicsKey = "served topics"
+
     /// Takes them over as if a command had brought them. What follows from them (a leave, say) and that they are
     /// done go to the disk together: so each counts once, whenever the power fails. What is for a topic that no
     /// tracker has stays on the disk, and waits for settings that name it.

@@ -16,7 +16,6 @@ extension Daemon {
         guard !effects.isEmpty || !also.isEmpty else { return }
         var changes = also
         var movesSomebody = false
-        var changesRegions = false
         var requests: [SettingsRequest] = []
         var entries: [LogEntry] = []
         for effect in effects {
@@ -24,7 +23,7 @@ extension Daemon {
             case .publish(let message): changes += change(for: message)
             case .regions(let tracker, let regions):
                 changes.append(.regions(tracker: base(of: tracker), regions.regions))
-                changesRegions = true
+                movesSomebody = true
             case .record(let record):
                 if settings.configuration.historyDays > 0 { changes.append(.history(entry(for: record))) }
                 movesSomebody = true
@@ -36,11 +35,7 @@ extension Daemon {
             }
         }
         // Who is where, and the message that says so, are on the disk together or not at all.
-        if changesRegions {
-            changes.append(.presence(presenceRecord(at: Clocks.now())))
-        } else if movesSomebody {
-            changes.append(presenceChange(at: Clocks.now()))
-        }
+        if movesSomebody { changes.append(presenceChange(at: Clocks.now())) }
         commit(changes)
         // While the disk is at it; the message is not to wait for the page and the journal.
         note(effects)
