@@ -75,18 +75,18 @@ package final class CaptureScanner: Scanner {
     /// Gives what is due and sleeps until the next event.
     private func play() {
         token = nil
-        let now = host.now
-        let horizon = now.advanced(by: Self.batching)
+        let horizon = host.now.advanced(by: Self.batching)
         var reader = self.reader.take()
         for _ in 0..<Self.longestBatch {
             guard isPlaying, let record = ahead, due(record) <= horizon else { break }
-            give(record, from: reader, at: now)
+            // An instant of its own for each, as each read of a socket has.
+            give(record, from: reader, at: host.now)
             guard isPlaying else { return }
             ahead = Self.readAhead(&reader, output)
             noteLost(reader?.lost)
         }
         guard isPlaying else { return }
-        guard ahead != nil else { return finish(at: now) }
+        guard ahead != nil else { return finish(at: host.now) }
         self.reader = consume reader
         schedule()
     }
