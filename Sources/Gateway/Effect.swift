@@ -9,7 +9,7 @@ package enum Effect: Sendable {
     case publish(Message)
     /// A tracker's regions are these from now on: keep them.
     case regions(tracker: Int, RegionSet)
-    /// Somebody came or went: keep it in the history.
+    /// Somebody came or went: keep it in the history, and tell it in the log (`logEntry`).
     case record(TransitionRecord)
     /// A tracker's monitoring mode changed: keep it.
     case monitoring(tracker: Int, MonitoringMode)
@@ -32,6 +32,20 @@ package struct TransitionRecord: Hashable, Sendable {
     package let instant: MonotonicInstant
     /// Seconds since 1970, as far as they were known.
     package let timestamp: Int64
+    /// The `tid` of the tracker.
+    package let trackerID: String
+
+    /// The words for it. They are not made with it, for the message waits for whatever is.
+    package var logEntry: LogEntry {
+        var fields = [
+            "IBEACON_EVENT": isEnter ? "enter" : "leave", "IBEACON_REGION": name, "IBEACON_RID": key.rid,
+            "IBEACON_TRACKER": trackerID, "IBEACON_UUID": "\(beacon.uuid)", "IBEACON_MAJOR": "\(beacon.major)",
+            "IBEACON_MINOR": "\(beacon.minor)",
+        ]
+        if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
+        let verb = isEnter ? "entered" : "left"
+        return LogEntry(.notice, "transition", "\(verb) \(name) (\(key.rid)) by beacon \(beacon)", fields: fields)
+    }
 }
 
 /// A line for the log.

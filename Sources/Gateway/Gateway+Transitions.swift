@@ -11,7 +11,8 @@ extension Gateway {
         note(changeOf: key)
         let record = TransitionRecord(
             key: key, isEnter: true, name: region.displayName, beacon: sighting.beacon, rssi: sighting.rssi,
-            instant: now, timestamp: wallClock.epochSeconds(at: now))
+            instant: now, timestamp: wallClock.epochSeconds(at: now),
+            trackerID: trackers[key.tracker].configuration.trackerID)
         tell(record, of: region, at: now, &effects)
         switchMonitoring(of: key.tracker, to: region.monitoringModes?.onEnter, &effects)
     }
@@ -25,7 +26,8 @@ extension Gateway {
         note(changeOf: key)
         let record = TransitionRecord(
             key: key, isEnter: false, name: region.displayName, beacon: beacon, rssi: nil,
-            instant: now, timestamp: wallClock.epochSeconds(at: now))
+            instant: now, timestamp: wallClock.epochSeconds(at: now),
+            trackerID: trackers[key.tracker].configuration.trackerID)
         tell(record, of: region, at: now, &effects)
         switchMonitoring(of: key.tracker, to: region.monitoringModes?.onLeave, &effects)
     }
@@ -49,12 +51,6 @@ extension Gateway {
             }
         }
         effects += state(of: region, tracker: record.key.tracker, at: now)
-        let verb = record.isEnter ? "entered" : "left"
-        effects.append(
-            .log(
-                LogEntry(
-                    .notice, "transition", "\(verb) \(record.name) (\(region.rid)) by beacon \(record.beacon)",
-                    fields: record.fields(rid: region.rid, trackerID: tracker.configuration.trackerID))))
         guard explainsTransitions else { return }
         effects.append(
             .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record, of: region, at: now))")))
@@ -132,18 +128,5 @@ extension Gateway {
                 kind: kind, tracker: tracker, topic: topic, payload: bytes,
                 qos: configuration.broker.qos, isRetained: isRetained, isEncrypted: isEncrypted,
                 unstamped: isTimeKnown ?? wallClock.isKnown ? nil : now))
-    }
-}
-
-extension TransitionRecord {
-    /// As the log keeps it beside the words.
-    fileprivate func fields(rid: String, trackerID: String) -> [String: String] {
-        var fields = [
-            "IBEACON_EVENT": isEnter ? "enter" : "leave", "IBEACON_REGION": name, "IBEACON_RID": rid,
-            "IBEACON_TRACKER": trackerID, "IBEACON_UUID": "\(beacon.uuid)", "IBEACON_MAJOR": "\(beacon.major)",
-            "IBEACON_MINOR": "\(beacon.minor)",
-        ]
-        if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
-        return fields
     }
 }

@@ -46,14 +46,17 @@ package struct Gateway: Sendable {
 
     /// Takes one input at `now`. Time does not go backwards: an instant before the previous one (a report
     /// that waited in a socket) counts as that one.
-    package mutating func handle(_ input: Input, at instant: MonotonicInstant) -> [Effect] {
+    ///
+    /// - Parameter moved: Called when a sighting or the time makes somebody come or go, before it is put into words:
+    ///   who carries out the effects can use the meantime to get ready.
+    package mutating func handle(_ input: Input, at instant: MonotonicInstant, moved: () -> Void = {}) -> [Effect] {
         let now = max(instant, latest)
         latest = now
         switch input {
         case .sighting(let sighting):
             counters.sightings += 1
-            guard configuration.ranging else { return presence(.sighting(sighting), at: now) }
-            return presence(.sighting(sighting), at: now) + range(sighting, at: now)
+            let effects = presence(.sighting(sighting), at: now, moved: moved)
+            return configuration.ranging ? effects + range(sighting, at: now) : effects
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
         case .scanDuty(let receiver, let duty):
@@ -61,7 +64,7 @@ package struct Gateway: Sendable {
         case .slept(let duration):
             return presence(.slept(duration), at: now)
         case .tick:
-            return presence(.tick, at: now) + tellDueNotes(at: now)
+            return presence(.tick, at: now, moved: moved) + tellDueNotes(at: now)
         case .wallClock(let clock):
             // The times since which people are inside were kept by the other.
             if !clock.isCloseTo(wallClock) { forgetKeptPresence() }
@@ -146,13 +149,17 @@ package struct Gateway: Sendable {
     }
 
     /// Lets the presence engine decide, and turns what it decides into messages and records.
-    mutating func presence(_ input: PresenceEngine.Input, at now: MonotonicInstant) -> [Effect] {
-        carryOut(engine.handle(input, at: now), at: now)
+    mutating func presence(
+        _ input: PresenceEngine.Input, at now: MonotonicInstant, moved: () -> Void = {}
+    ) -> [Effect] {
+        let decisions = engine.handle(input, at: now)
+        guard !decisions.isEmpty else { return [] }
+        moved()
+        return carryOut(decisions, at: now)
     }
 
     /// Turns decisions into messages and records.
     mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
-        guard !decisions.isEmpty else { return [] }
         var effects: [Effect] = []
         for decision in decisions {
             switch decision {

@@ -88,12 +88,14 @@ package struct Region: Hashable, Sendable {
     /// The name as transitions show it: what stands before the first `|`, or all of it if nothing does,
     /// since Home Assistant ignores an event without a name.
     package var displayName: String {
-        let head = description.name.prefix { $0 != "|" }
-        return head.isEmpty ? description.name : String(head)
+        let name = description.name
+        guard let bar = name.utf8.firstIndex(of: UInt8(ascii: "|")), bar > name.startIndex else { return name }
+        return String(name[..<bar])
     }
 
     /// The monitoring modes that `Name|enter|leave` asks for (−1 … 2), if it is written just so.
     package var monitoringModes: (onEnter: Int, onLeave: Int)? {
+        guard description.name.utf8.contains(UInt8(ascii: "|")) else { return nil }
         let parts = description.name.split(separator: "|", omittingEmptySubsequences: false)
         guard parts.count == 3, let onEnter = Int(parts[1]), let onLeave = Int(parts[2]) else { return nil }
         guard (-1...2).contains(onEnter), (-1...2).contains(onLeave) else { return nil }

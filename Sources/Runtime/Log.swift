@@ -122,6 +122,8 @@ package final class Log: Sendable {
     }
 
     private static func harmless(_ text: String) -> String {
+        // Nearly always.
+        guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }
         var line = ""
         for scalar in text.unicodeScalars {
             let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)

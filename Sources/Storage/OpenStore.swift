@@ -61,7 +61,7 @@ final class OpenStore {
 
     /// Writes all of `work` in one transaction.
     func write(
-        _ work: StoreWork, handedOut: Set<Int64>, at now: MonotonicInstant
+        _ work: StoreWork, handedOut: HandedOut, at now: MonotonicInstant
     ) throws(DatabaseError) -> Outcome {
         var outcome = Outcome()
         var book = book
@@ -115,6 +115,12 @@ final class OpenStore {
         return outcome
     }
 
+    /// Goes the way of a commit once without writing anything.
+    func getReady() {
+        _ = database.hasMoved
+        try? database.transaction {}
+    }
+
     /// Whether the log has grown so far that it should be played into the file while nobody waits.
     var wantsCheckpoint: Bool { pagesInLog >= StoreFile.checkpointPages / 4 * 3 }
 
@@ -143,7 +149,7 @@ final class OpenStore {
     }
 
     private func write(
-        _ commit: PendingCommit, handedOut: Set<Int64>, _ book: inout OutboxBook, _ nextHistoryID: inout Int64,
+        _ commit: PendingCommit, handedOut: HandedOut, _ book: inout OutboxBook, _ nextHistoryID: inout Int64,
         _ outcome: inout Outcome
     ) throws(DatabaseError) {
         for (tracker, regions) in commit.regions {

@@ -19,6 +19,7 @@ struct Outbox {
     let limit: Int
     let byteLimit: Int
     let refusedLimit: Int
+    private static let deleteSQL = "DELETE FROM outbox WHERE id = ?1"
 
     static func readBook(_ database: borrowing Database) throws(DatabaseError) -> OutboxBook {
         var book = OutboxBook()
@@ -40,7 +41,7 @@ struct Outbox {
     /// - Parameter handedOut: Rows that the broker's client has; they are not touched.
     /// - Returns: Its row, or nil if there was no room for it.
     func add(
-        _ message: OutgoingMessage, boot: String, handedOut: Set<Int64>, to database: borrowing Database,
+        _ message: OutgoingMessage, boot: String, handedOut: HandedOut, to database: borrowing Database,
         _ book: inout OutboxBook
     ) throws(DatabaseError) -> Int64? {
         if message.kind == .state {
@@ -62,12 +63,15 @@ struct Outbox {
         return row.id
     }
 
-    /// The broker has them.
+    /// The broker has them; so none waits for the wall clock.
     func acknowledge(
-        _ ids: some Sequence<Int64>, in database: borrowing Database, _ book: inout OutboxBook
+        _ rows: HandedOut, in database: borrowing Database, _ book: inout OutboxBook
     ) throws(DatabaseError) {
-        for id in ids {
-            try delete(rows("WHERE id = ?1", [.integer(id)], in: database), from: database, &book)
+        for (id, bytes) in rows {
+            try database.run(Self.deleteSQL, .integer(id))
+            guard database.changes > 0 else { continue }
+            book.rows -= 1
+            book.bytes -= bytes
         }
     }
 
@@ -109,7 +113,7 @@ struct Outbox {
     /// Removes the least important until the message fits: the oldest locations, then states, then
     /// others, then transitions; but never anything more important than the message itself.
     private func makeRoom(
-        for message: OutgoingMessage, handedOut: Set<Int64>, in database: borrowing Database, _ book: inout OutboxBook
+        for message: OutgoingMessage, handedOut: HandedOut, in database: borrowing Database, _ book: inout OutboxBook
     ) throws(DatabaseError) -> Bool {
         let fits = { (book: OutboxBook) in
             book.rows < limit && (book.bytes + message.payload.count <= byteLimit || book.rows == 0)
@@ -138,12 +142,12 @@ struct Outbox {
     }
 
     private func rows(
-        _ condition: String, _ values: [SQLValue], in database: borrowing Database, except kept: Set<Int64> = []
+        _ condition: String, _ values: [SQLValue], in database: borrowing Database, except kept: HandedOut = [:]
     ) throws(DatabaseError) -> [Key] {
         var keys: [Key] = []
         try database.forEachRow("SELECT id, length(payload), stamp FROM outbox \(condition)", values) {
             row throws(DatabaseError) in
-            guard let id = row[0].asInteger, !kept.contains(id) else { return true }
+            guard let id = row[0].asInteger, kept[id] == nil else { return true }
             let isProvisional = row[2].asInteger == WallStamp.provisional.rawValue
             keys.append(Key(id: id, bytes: Int(row[1].asInteger ?? 0), isProvisional: isProvisional))
             return true
@@ -155,7 +159,7 @@ struct Outbox {
         _ keys: some Sequence<Key>, from database: borrowing Database, _ book: inout OutboxBook
     ) throws(DatabaseError) {
         for key in keys {
-            try database.run("DELETE FROM outbox WHERE id = ?1", .integer(key.id))
+            try database.run(Self.deleteSQL, .integer(key.id))
             book.rows -= 1
             book.bytes -= key.bytes
             if key.isProvisional { book.unstamped -= 1 }

@@ -42,22 +42,27 @@ struct RowDigest {
             guard !number.isNaN else { return add(byte: 0) }
             add(byte: 2)
             add(word: number == 0 ? 0 : number.bitPattern)
-        case .text(let text):
+        case .text(var text):
             add(byte: 3)
-            add(word: UInt64(text.utf8.count))
-            for byte in text.utf8 { add(byte: byte) }
+            text.withUTF8 { add($0) }
         case .blob(let bytes):
             add(byte: 4)
-            add(word: UInt64(bytes.count))
-            // In a register: presence is some kilobytes at each transition.
-            var sum = self.value
-            bytes.withUnsafeBufferPointer { for byte in $0 { sum = Self.mix(sum, byte) } }
-            self.value = sum
+            bytes.withUnsafeBufferPointer { add($0) }
         }
     }
 
+    private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        add(word: UInt64(bytes.count))
+        // In a register: presence may be hundreds of kilobytes.
+        var sum = value
+        for byte in bytes { sum = Self.mix(sum, byte) }
+        value = sum
+    }
+
     private mutating func add(word: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) { add(byte: UInt8(truncatingIfNeeded: word >> shift)) }
+        var sum = value
+        for place in UInt64(0)..<8 { sum = Self.mix(sum, UInt8(truncatingIfNeeded: word >> (8 * place))) }
+        value = sum
     }
 
     @inline(__always)

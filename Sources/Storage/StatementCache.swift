@@ -15,7 +15,8 @@ final class StatementCache {
     private var isClosed = false
 
     func take(_ sql: String) -> OpaquePointer? {
-        guard let place = idle.firstIndex(where: { $0.sql == sql }) else { return nil }
+        let length = sql.utf8.count
+        guard let place = idle.lastIndex(where: { $0.sql.utf8.count == length && $0.sql == sql }) else { return nil }
         idle.swapAt(place, idle.count - 1)
         return idle.removeLast().handle
     }

@@ -3,7 +3,8 @@ internal import Beacon
 /// What waits for the disk in the store's thread. It is forgotten when it is on the disk.
 struct StoreWork {
     var commit: PendingCommit?
-    var acknowledged: Set<Int64> = []
+    /// Rows that the broker has, with the bytes of their payloads.
+    var acknowledged = HandedOut()
     var acknowledgedSince: MonotonicInstant?
     var refused: [(id: Int64, reason: String)] = []
     var checkpoint: PresenceRecord?

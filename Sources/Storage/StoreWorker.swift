@@ -51,6 +51,7 @@ final class StoreWorker {
     func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
         failed = false
         take(mail, at: now)
+        if mail.commitFollows, mail.commit == nil, trouble == nil { store?.getReady() }
         if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }
         if store != nil {
             write(at: now)
@@ -90,12 +91,13 @@ final class StoreWorker {
             work.checkpoint = nil
             work.commit = commit
         }
-        for id in mail.acknowledged where delivery.handedOut.remove(id) != nil {
-            work.acknowledged.insert(id)
+        for id in mail.acknowledged {
+            guard let bytes = delivery.takeBack(id) else { continue }
+            work.acknowledged[id] = bytes
             work.acknowledgedSince = work.acknowledgedSince ?? now
         }
         for (id, reason) in mail.refused {
-            delivery.handedOut.remove(id)
+            _ = delivery.takeBack(id)
             work.refused.append((id, reason))
         }
         work.clock = mail.clock ?? work.clock
@@ -308,9 +310,9 @@ final class StoreWorker {
     private func deliver(at now: MonotonicInstant) {
         guard let store else { return }
         do throws(DatabaseError) {
-            let withheld = work.acknowledged.union(work.refused.map(\.id))
             let rows = try delivery.next(
-                from: store.database, before: work.firstTry?.outbox ?? store.nextKeys.outbox, except: withheld)
+                from: store.database, before: work.firstTry?.outbox ?? store.nextKeys.outbox
+            ) { id in work.acknowledged[id] != nil || work.refused.contains { $0.id == id } }
             if !rows.isEmpty { events.append(.deliver(rows)) }
         } catch {
             readFailed(error, at: now)

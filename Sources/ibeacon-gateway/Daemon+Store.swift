@@ -17,7 +17,6 @@ extension Daemon {
         var changes = also
         var movesSomebody = false
         var requests: [SettingsRequest] = []
-        var entries: [LogEntry] = []
         for effect in effects {
             switch effect {
             case .publish(let message): changes += change(for: message)
@@ -31,7 +30,7 @@ extension Daemon {
                 changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
             case .reconfigure(let changes, let waypoints, let tracker):
                 requests.append(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
-            case .log(let entry): entries.append(entry)
+            case .log: break
             }
         }
         // Who is where, and the message that says so, are on the disk together or not at all.
@@ -39,7 +38,13 @@ extension Daemon {
         commit(changes)
         // While the disk is at it; the message is not to wait for the page and the journal.
         note(effects)
-        for entry in entries { write(entry) }
+        for effect in effects {
+            switch effect {
+            case .record(let record): write(record.logEntry)
+            case .log(let entry): write(entry)
+            default: break
+            }
+        }
         // Last, for what they change writes its own.
         for request in requests { reconfigure(request) }
     }

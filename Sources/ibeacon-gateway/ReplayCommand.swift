@@ -122,6 +122,7 @@ private struct LineBuffer {
         case .publish(let message):
             bytes += MessageLine.bytes(of: message)
             if bytes.count > 32768 || isatty(descriptor) == 1 { flush() }
+        case .record(let record) where isVerbose: log(record.logEntry.text)
         case .log(let entry) where isVerbose: log(entry.text)
         default: break
         }

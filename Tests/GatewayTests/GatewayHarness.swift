@@ -13,6 +13,8 @@ struct GatewayHarness {
     var gateway: Gateway
     private(set) var now = MonotonicInstant.zero
     private(set) var effects: [Effect] = []
+    /// When the gateway said that somebody came or went, before it said who.
+    private(set) var moves: [MonotonicInstant] = []
 
     /// - Parameter json: Members of the configuration, JSON5 without the outer braces.
     init(_ json: String = "", isClockKnown: Bool = true) throws {
@@ -80,7 +82,11 @@ struct GatewayHarness {
         take(.slept(.seconds(seconds)))
     }
 
-    mutating func take(_ input: Input) { effects += gateway.handle(input, at: now) }
+    mutating func take(_ input: Input) {
+        var announced = false
+        effects += gateway.handle(input, at: now) { announced = true }
+        if announced { moves.append(now) }
+    }
 
     /// Lets time pass, with every decision made when it is due.
     mutating func wait(_ seconds: Int) {

@@ -1,3 +1,4 @@
+import Beacon
 import Gateway
 import OwnTracks
 import Testing
@@ -45,6 +46,33 @@ struct TransitionTests {
                 owntracks/jane/hall {"_type":"location","acc":10,"inregions":[],"inrids":[],"lat":52,\
                 "lon":6,"t":"b","tid":"gw","tst":1700000060}
                 """)
+    }
+
+    @Test("who carries out what is decided hears of a coming or going before it is put into words, and of nothing else")
+    func moved() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        house.wait(1)
+        try house.hear()
+        house.wait(100)
+        #expect(house.moves == [.zero, .zero.advanced(by: .seconds(61))])
+    }
+
+    @Test("the log names who came, the region and the beacon, in words and in fields")
+    func logEntry() throws {
+        var house = try GatewayHarness("tid: \"gw\"")
+        house.setWaypoints(GatewayHarness.waypoint("Kitchen|1|2", rid: "b4b412"))
+        try house.hear()
+        let records = house.effects.compactMap { if case .record(let record) = $0 { record.logEntry } else { nil } }
+        let entry = try #require(records.first)
+        #expect(entry.level == .notice)
+        #expect(entry.text.hasPrefix("entered Kitchen (b4b412) by beacon "))
+        #expect(entry.fields["IBEACON_EVENT"] == "enter")
+        #expect(entry.fields["IBEACON_REGION"] == "Kitchen")
+        #expect(entry.fields["IBEACON_RID"] == "b4b412")
+        #expect(entry.fields["IBEACON_TRACKER"] == "gw")
+        #expect(records.count == 1)
     }
 
     @Test("without a place no location is told")

@@ -65,6 +65,30 @@ import Testing
         #expect(store.worker.counters.outboxRows == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `what is acknowledged is counted out again, whether it came from memory or from the disk`(again: Bool) {
+        let store = Harness(directory.path)
+        store.send(.window(9), .commit(token: 1, [.message(message("12345")), .message(message("123"))]))
+        if again { store.send(.redeliver) }
+        #expect(store.worker.counters.outboxBytes == 8)
+        store.send(.acknowledged(1), .acknowledged(1))
+        store.pass(.seconds(2))
+        #expect(store.worker.counters.outboxRows == 1)
+        #expect(store.worker.counters.outboxBytes == 3)
+    }
+
+    @Test func `a commit that is announced writes nothing by itself, and is written as any other when it comes`() {
+        let store = Harness(directory.path)
+        store.send(.window(9))
+        let (before, events) = (store.worker.counters, store.events.count)
+        store.send(.commitFollows)
+        #expect(store.events.count == events)
+        #expect(store.worker.counters.transactions == before.transactions)
+        #expect(store.worker.counters.pagesWritten == before.pagesWritten)
+        #expect(store.send(.commit(token: 1, [.message(message("enter"))])).delivered.map(\.text) == ["enter"])
+        #expect(store.send(.commitFollows, .commit(token: 2, [.message(message("leave"))])).committed == [2])
+    }
+
     @Test func `what the broker refuses is set aside with its reason and never handed out again`() throws {
         let store = Harness(directory.path)
         store.send(.window(5), .commit(token: 1, [.message(message("too large")), .message(message("fine"))]))
