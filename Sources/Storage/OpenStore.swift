@@ -17,13 +17,20 @@ final class OpenStore {
     private var pagesInLog = 0
 
     /// Takes the database over and puts this boot on record.
-    init(_ database: consuming Database, _ settings: StoreSettings) throws(DatabaseError) {
+    ///
+    /// - Parameter keys: Rows get these or higher ones, whatever the file holds. The broker's client may have messages
+    ///   of a file that is gone, and acknowledges them by their keys.
+    init(
+        _ database: consuming Database, _ settings: StoreSettings, keysFrom keys: StoreWork.FirstKeys?
+    ) throws(DatabaseError) {
         self.settings = settings
         outbox = Outbox(
             limit: settings.outboxLimit, byteLimit: settings.outboxByteLimit, refusedLimit: settings.refusedLimit)
         book = try Outbox.readBook(database)
         historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         nextHistoryID = (try database.value("SELECT max(id) FROM history")?.asInteger ?? 0) + 1
+        book.nextID = max(book.nextID, keys?.outbox ?? 0)
+        nextHistoryID = max(nextHistoryID, keys?.history ?? 0)
         if let known = try database.rows(BootRow.self, "WHERE id = ?1", .text(settings.boot)).first {
             boot = known
         } else {

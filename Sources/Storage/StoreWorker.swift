@@ -6,6 +6,8 @@ final class StoreWorker {
     private let settings: StoreSettings
     private var lock: DirectoryLock?
     private var store: OpenStore?
+    /// Of the store that was open last.
+    private var lastKeys: StoreWork.FirstKeys?
     private var work = StoreWork()
     private var trouble: Trouble?
     private var delivery = Delivery()
@@ -123,6 +125,7 @@ final class StoreWorker {
             if lock == nil { lock = try DirectoryLock(settings.directory) }
             let opened = try openStore(&notices)
             store = opened
+            lastKeys = opened.nextKeys
             edits.nextCheck = now
             delivery.lookAgain()
             if saidOpened {
@@ -148,7 +151,7 @@ final class StoreWorker {
     private func openStore(_ notices: inout [StoreNotice]) throws(StoreError) -> OpenStore {
         let database = try StoreFile.open(settings, notices: &notices)
         do throws(DatabaseError) {
-            return try OpenStore(database, settings)
+            return try OpenStore(database, settings, keysFrom: lastKeys)
         } catch {
             throw .database(error)
         }
@@ -195,6 +198,7 @@ final class StoreWorker {
         do throws(DatabaseError) {
             guard !store.database.hasMoved else { throw .moved }
             let outcome = try store.write(work, handedOut: delivery.handedOut, at: now)
+            lastKeys = store.nextKeys
             finishWrite(outcome, at: now)
             counters.transactions += 1
             counters.longestTransaction = max(counters.longestTransaction, started.duration(to: settings.now()))

@@ -138,6 +138,31 @@ import Testing
         #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["2"])
     }
 
+    @Test(arguments: [nil, StoreRequest.pruneHistory(before: 0), .acknowledged(2)], [false, true])
+    func `what the broker still has of a file that was deleted is not taken for what the new one holds`(
+        noticedBy request: StoreRequest?, isFromDisk: Bool
+    ) throws {
+        let first = Harness(directory.path)
+        first.send(.window(9), .commit(token: 1, [.message(message("1")), .message(message("x"))]))
+        if isFromDisk { first.stop() }
+        let store = isFromDisk ? Harness(directory.path) : first
+        if isFromDisk { store.begin() }
+        store.send(.window(9))
+        for name in directory.names { try FileManagerShim.remove(directory.path + "/" + name) }
+        if let request { store.send(request) }
+        store.pass(.seconds(2))
+        store.pass(.seconds(1))
+        store.send(.commit(token: 2, [.message(message("2"))]))
+        store.pass(.seconds(1))
+        #expect(store.events.isStateLost)
+        #expect(store.events.delivered.map(\.text) == ["1", "x", "2"])
+        store.send(.acknowledged(1))
+        store.pass(.seconds(2))
+        #expect(store.worker.counters.outboxRows == 1)
+        #expect(store.worker.counters.outboxBytes == 1)
+        #expect(store.send(.redeliver).delivered.map(\.text) == ["2"])
+    }
+
     @Test func `a second store on the same directory is refused while the first runs`() {
         let first = Harness(directory.path)
         first.send()
