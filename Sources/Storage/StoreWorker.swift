@@ -314,9 +314,10 @@ final class StoreWorker {
     private func deliver(at now: MonotonicInstant) {
         guard let store else { return }
         do throws(DatabaseError) {
+            let refused = Set(work.refused.map(\.id))
             let rows = try delivery.next(
                 from: store.database, before: work.firstTry?.outbox ?? store.nextKeys.outbox
-            ) { id in work.acknowledged[id] != nil || work.refused.contains { $0.id == id } }
+            ) { work.acknowledged[$0] != nil || refused.contains($0) }
             if !rows.isEmpty { events.append(.deliver(rows)) }
         } catch {
             readFailed(error, at: now)
