@@ -19,7 +19,6 @@ struct Outbox {
     let limit: Int
     let byteLimit: Int
     let refusedLimit: Int
-    private static let deleteSQL = "DELETE FROM outbox WHERE id = ?1"
 
     static func readBook(_ database: borrowing Database) throws(DatabaseError) -> OutboxBook {
         var book = OutboxBook()
@@ -67,12 +66,7 @@ struct Outbox {
     func acknowledge(
         _ rows: HandedOut, in database: borrowing Database, _ book: inout OutboxBook
     ) throws(DatabaseError) {
-        for (id, bytes) in rows {
-            try database.run(Self.deleteSQL, .integer(id))
-            guard database.changes > 0 else { continue }
-            book.rows -= 1
-            book.bytes -= bytes
-        }
+        try delete(rows.map { Key(id: $0.key, bytes: $0.value, isProvisional: false) }, from: database, &book)
     }
 
     /// Takes rows away that a failed transaction left, and their numbers with them.
@@ -159,7 +153,9 @@ struct Outbox {
         _ keys: some Sequence<Key>, from database: borrowing Database, _ book: inout OutboxBook
     ) throws(DatabaseError) {
         for key in keys {
-            try database.run(Self.deleteSQL, .integer(key.id))
+            try database.run("DELETE FROM outbox WHERE id = ?1", .integer(key.id))
+            // It may have gone with the file that it was in.
+            guard database.changes > 0 else { continue }
             book.rows -= 1
             book.bytes -= key.bytes
             if key.isProvisional { book.unstamped -= 1 }

@@ -10,13 +10,13 @@ final class StatementCache {
     /// prepared and do nothing when they are run again.
     private static let repeated = ["SELECT", "INSERT", "DELETE", "UPDATE", "BEGIN", "COMMIT"]
 
-    /// No dictionary: the texts are long to hash, and mostly the very same string, which is seen at once.
+    /// No dictionary: the texts are long to hash, and mostly differ in length.
     private var idle: [(sql: String, handle: OpaquePointer)] = []
     private var isClosed = false
 
     func take(_ sql: String) -> OpaquePointer? {
         let length = sql.utf8.count
-        guard let place = idle.lastIndex(where: { $0.sql.utf8.count == length && $0.sql == sql }) else { return nil }
+        guard let place = idle.firstIndex(where: { $0.sql.utf8.count == length && $0.sql == sql }) else { return nil }
         idle.swapAt(place, idle.count - 1)
         return idle.removeLast().handle
     }
