@@ -9,7 +9,7 @@ package enum Effect: Sendable {
     case publish(Message)
     /// A tracker's regions are these from now on: keep them.
     case regions(tracker: Int, RegionSet)
-    /// Somebody came or went: keep it in the history, and tell it in the log (`logEntry`).
+    /// Somebody came or went: keep it in the history.
     case record(TransitionRecord)
     /// A tracker's monitoring mode changed: keep it.
     case monitoring(tracker: Int, MonitoringMode)
@@ -18,6 +18,15 @@ package enum Effect: Sendable {
     case reconfigure(JSONValue, waypoints: WaypointsReading?, tracker: Int)
     /// A person may want to know.
     case log(LogEntry)
+
+    /// What the log is to say of it.
+    package var logEntry: LogEntry? {
+        switch self {
+        case .record(let record): record.logEntry
+        case .log(let entry): entry
+        case .publish, .regions, .monitoring, .reconfigure: nil
+        }
+    }
 }
 
 /// A transition for the history.

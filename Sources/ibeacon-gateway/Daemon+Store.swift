@@ -39,11 +39,7 @@ extension Daemon {
         // While the disk is at it; the message is not to wait for the page and the journal.
         note(effects)
         for effect in effects {
-            switch effect {
-            case .record(let record): write(record.logEntry)
-            case .log(let entry): write(entry)
-            default: break
-            }
+            if let entry = effect.logEntry { write(entry) }
         }
         // Last, for what they change writes its own.
         for request in requests { reconfigure(request) }

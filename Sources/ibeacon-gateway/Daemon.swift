@@ -91,7 +91,6 @@ final class Daemon {
     /// Lets the gateway decide, carries out what it decided, and sees to it that it is asked again in time.
     func take(_ input: Input, at now: MonotonicInstant) {
         noteAbsence(at: now)
-        let store = store
         perform(gateway.handle(input, at: now) { store?.submit(.commitFollows) })
         armDeadline()
     }

@@ -118,14 +118,11 @@ private struct LineBuffer {
     init(descriptor: CInt) { self.descriptor = descriptor }
 
     mutating func add(_ effect: Effect, isVerbose: Bool, _ log: (String) -> Void) {
-        switch effect {
-        case .publish(let message):
+        if case .publish(let message) = effect {
             bytes += MessageLine.bytes(of: message)
             if bytes.count > 32768 || isatty(descriptor) == 1 { flush() }
-        case .record(let record) where isVerbose: log(record.logEntry.text)
-        case .log(let entry) where isVerbose: log(entry.text)
-        default: break
         }
+        if isVerbose, let entry = effect.logEntry { log(entry.text) }
     }
 
     mutating func flush() {
