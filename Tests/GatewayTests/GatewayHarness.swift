@@ -83,9 +83,9 @@ struct GatewayHarness {
     }
 
     mutating func take(_ input: Input) {
-        var announced = false
-        effects += gateway.handle(input, at: now) { announced = true }
-        if announced { moves.append(now) }
+        var announced = 0
+        effects += gateway.handle(input, at: now) { announced += 1 }
+        moves += repeatElement(now, count: announced)
     }
 
     /// Lets time pass, with every decision made when it is due.
