@@ -50,6 +50,7 @@ let package = Package(
         pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
         pure("HomeAssistant", ["Beacon", "Gateway", "OwnTracks"]),
         pure("ServiceDiscovery"),
+        pure("ReadingFeed", ["Beacon"]),
 
         adapter("Scanning", ["Beacon"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
@@ -91,6 +92,7 @@ let package = Package(
         tests("MessagingTests", ["Messaging", "OwnTracks"]),
         tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
         tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
+        tests("ReadingFeedTests", ["Beacon", "ReadingFeed"]),
         tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
         tests(
             "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],

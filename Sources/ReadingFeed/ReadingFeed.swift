@@ -1,0 +1,127 @@
+package import Beacon
+
+/// Sums up, second by second, what this gateway heard of the tags of a site.
+///
+/// The rooms service decides from these readings in which room a tag is. The feed keeps nothing and repeats nothing:
+/// a reading that cannot be sent at once is worthless. Without tags the feed does nothing and asks for no timer.
+///
+/// Memory is proportional to the number of tags, at most `mostTags`. One input costs constant time, except the end of a
+/// second, which costs time for each tag that was heard in it.
+package struct ReadingFeed: Sendable {
+    /// Tags that one site may have. Tags beyond this number are ignored.
+    package static let mostTags = 10_000
+    /// Time after which a gateway that hears no tag publishes an empty list, so that the service knows it is alive.
+    package static let keepalive: Duration = .seconds(10)
+    /// Readings sum up one second.
+    package static let period: Duration = .seconds(1)
+
+    package enum Input: Sendable {
+        /// The site has these tags from now on; none turns the feed off.
+        case tags([BeaconID])
+        /// A receiver began or ceased to listen.
+        case listening(Receiver, Bool)
+        /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
+        case scanDuty(Receiver, Double)
+        /// A receiver delivered an advertising report, whatever it held.
+        case report
+        /// A receiver heard an iBeacon.
+        case sighting(Sighting)
+        /// Time passed.
+        case tick
+    }
+
+    /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock begin anew.
+    private let boot: String
+    private var sequence: UInt64 = 0
+    private var places: [BeaconID: Int] = [:]
+    private var readings: [Reading] = []
+    /// Places of the readings of tags that were heard in the current second.
+    private var heard: [Int] = []
+    /// Beginning of the current second.
+    private var start = MonotonicInstant.zero
+    private var lastMessage = MonotonicInstant.zero
+    /// Reports since the previous message.
+    private var reports: UInt64 = 0
+    private var radios = RadioTime()
+
+    /// - Parameter boot: Up to 32 characters that differ at each start.
+    package init(boot: String) { self.boot = boot }
+
+    /// Whether there is anything to feed.
+    package var isOn: Bool { !places.isEmpty }
+
+    /// When `tick` has something to do; nil while the feed is off.
+    package var nextDeadline: MonotonicInstant? {
+        guard isOn else { return nil }
+        return heard.isEmpty ? lastMessage.advanced(by: Self.keepalive) : start.advanced(by: Self.period)
+    }
+
+    /// Takes one input.
+    ///
+    /// - Returns: The payloads to publish now, in their order. More than one only if more than
+    ///   `HeardMessage.mostBeacons` tags were heard in the second.
+    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [[UInt8]] {
+        // Reports arrive far more often than anything else, and only count.
+        if case .report = input {
+            reports &+= isOn ? 1 : 0
+            return []
+        }
+        let messages = isOn ? finishSeconds(before: now) : []
+        switch input {
+        case .tags(let tags): setTags(tags, at: now)
+        case .listening(let receiver, let isListening):
+            radios.set(receiver, isListening: isListening, at: now)
+        case .scanDuty(let receiver, let duty): radios.set(receiver, duty: duty, at: now)
+        case .sighting(let sighting): add(sighting, at: now)
+        case .report, .tick: break
+        }
+        return messages
+    }
+
+    private mutating func setTags(_ tags: [BeaconID], at now: MonotonicInstant) {
+        if !isOn {
+            start = now
+            lastMessage = now
+            reports = 0
+            radios.restart(at: now)
+        }
+        heard.removeAll(keepingCapacity: false)
+        places = [:]
+        for tag in tags where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
+        readings = Array(repeating: Reading(), count: places.count)
+        for (tag, place) in places { readings[place].beacon = tag }
+    }
+
+    private mutating func add(_ sighting: Sighting, at now: MonotonicInstant) {
+        guard let place = places[sighting.beacon] else { return }
+        if readings[place].count == 0 { heard.append(place) }
+        readings[place].add(sighting, at: now)
+    }
+
+    /// Ends the current second if it is over. Seconds in which nothing was heard are skipped.
+    private mutating func finishSeconds(before now: MonotonicInstant) -> [[UInt8]] {
+        let elapsed = start.duration(to: now)
+        guard elapsed >= Self.period else { return [] }
+        var messages: [[UInt8]] = []
+        if !heard.isEmpty { messages = message(at: start.advanced(by: Self.period)) }
+        let seconds = elapsed.nanoseconds / Self.period.nanoseconds
+        // The last second that is over is the one that an empty message is about.
+        radios.advance(to: start.advanced(by: Self.period * Int(clamping: seconds - 1)), restarting: true)
+        start = start.advanced(by: Self.period * Int(clamping: seconds))
+        if messages.isEmpty, lastMessage.duration(to: start) >= Self.keepalive { messages = message(at: start) }
+        radios.advance(to: start, restarting: true)
+        return messages
+    }
+
+    private mutating func message(at end: MonotonicInstant) -> [[UInt8]] {
+        radios.advance(to: end, restarting: false)
+        let header = HeardMessage.Header(boot: boot, at: end, listened: radios.listened, reports: reports)
+        let messages = HeardMessage.payloads(header, firstSequence: sequence, heard.map { readings[$0] })
+        sequence &+= UInt64(messages.count)
+        for place in heard { readings[place].clear() }
+        heard.removeAll(keepingCapacity: true)
+        reports = 0
+        lastMessage = end
+        return messages
+    }
+}
