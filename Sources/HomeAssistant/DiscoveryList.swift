@@ -137,17 +137,42 @@ struct DiscoveryList {
                     "payload_press": .string("report-location:\(position)"), "icon": "mdi:map-marker-up",
                 ]))
         }
+        let names = entityNames(of: tracker.regions)
         for region in tracker.regions.prefix(HomeAssistantFeed.regionLimit) {
-            add(region, of: tracker, id: id, device: device)
+            add(region, named: names[region.rid] ?? region.rid, of: tracker, id: id, device: device)
         }
     }
 
+    /// The names of regions by `rid`. Regions that share a name show their numbers behind it, `Keys 1:7`; regions
+    /// without a name, or whose numbers are the same too, show their `rid`.
+    private func entityNames(of regions: [StatusSnapshot.RegionState]) -> [String: String] {
+        func isUnique(_ names: [String]) -> [String: Bool] {
+            Dictionary(names.map { ($0, true) }) { _, _ in false }
+        }
+        let plain = regions.map(\.name.asEntityName)
+        let isPlainUnique = isUnique(plain)
+        let numbered = zip(plain, regions).map { "\($0) \($1.numbers)" }
+        let isNumberedUnique = isUnique(numbered)
+        var names: [String: String] = [:]
+        for (position, region) in regions.enumerated() {
+            if plain[position].isEmpty {
+                names[region.rid] = "Region \(region.rid)".asEntityName
+            } else if isPlainUnique[plain[position]] == true {
+                names[region.rid] = plain[position]
+            } else if isNumberedUnique[numbered[position]] == true, !region.numbers.isEmpty {
+                names[region.rid] = numbered[position].asEntityName
+            } else {
+                names[region.rid] = "\(plain[position]) \(region.rid)".asEntityName
+            }
+        }
+        return names
+    }
+
     private mutating func add(
-        _ region: StatusSnapshot.RegionState, of tracker: StatusSnapshot.TrackerState, id: String, device: JSONValue
+        _ region: StatusSnapshot.RegionState, named name: String, of tracker: StatusSnapshot.TrackerState, id: String,
+        device: JSONValue
     ) {
         let object = "\(id)_\(DiscoveryIdentifier.identifier(of: region.rid))"
-        let cleaned = region.name.asEntityName
-        let name = cleaned.isEmpty ? "Region \(region.rid)".asEntityName : cleaned
         let state = JSONValue.string(DeviceTopics.region(device: tracker.device, rid: region.rid))
         let signal = JSONValue.string(HomeAssistantFeed.signalTopic(tracker, rid: region.rid))
         add(
@@ -157,8 +182,9 @@ struct DiscoveryList {
                 // A region that goes has its state emptied, often before Home Assistant has let go of it.
                 "value_template": "{{ 'ON' if value_json is defined and value_json.state == 'inside' else 'OFF' }}",
                 "json_attributes_topic": state,
+                // The payload has seconds since 1970; Home Assistant shows a date.
                 "json_attributes_template":
-                    "{{ ({'since': value_json.since} if value_json is defined else {}) | tojson }}",
+                    "{{ ({'since': value_json.since | timestamp_custom('%Y-%m-%dT%H:%M:%S+00:00', false)} if value_json is defined else {}) | tojson }}",
                 "availability": availability(settings.device),
             ])
         add(
@@ -177,13 +203,18 @@ struct DiscoveryList {
             "sensor", "\(object)_seen", device,
             available([
                 "name": .string("\(name) last seen"), "device_class": "timestamp", "state_topic": signal,
-                "value_template": "{{ value_json.seen }}",
+                // Each change is a row in Home Assistant's activity: every 30 s as long as the beacon is heard.
+                "value_template": "{{ value_json.seen }}", "enabled_by_default": false,
             ]))
         add(
             "sensor", "\(object)_beacon", device,
             available([
                 "name": .string("\(name) beacon"), "icon": "mdi:bluetooth", "state_topic": signal,
-                "value_template": "{{ value_json.beacon or 'none' }}",
+                "value_template":
+                    "{{ value_json.beacon.split(':')[1:] | join(':') if value_json.beacon else 'none' }}",
+                "json_attributes_topic": signal,
+                "json_attributes_template":
+                    "{{ ({'uuid': value_json.beacon.split(':')[0]} if value_json.beacon else {}) | tojson }}",
             ]))
     }
 
@@ -193,5 +224,14 @@ struct DiscoveryList {
         messages.append(
             DiscoveryConfig(component: component, object: object, members: members)
                 .message(prefix: settings.prefix, node: settings.node, device: device, origin: origin))
+    }
+}
+
+extension StatusSnapshot.RegionState {
+    /// `major:minor` of the region's description as far as it names them; empty for a region of a whole UUID.
+    fileprivate var numbers: String {
+        let parts = description.split(separator: ":", omittingEmptySubsequences: false)
+        guard let uuid = parts.lastIndex(where: { $0.utf8.count == 36 || $0.utf8.count == 32 }) else { return "" }
+        return parts[(uuid + 1)...].joined(separator: ":")
     }
 }

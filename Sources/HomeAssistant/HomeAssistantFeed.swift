@@ -58,6 +58,9 @@ package struct HomeAssistantFeed: Sendable {
     /// What the descriptions were made of.
     private var described: [TrackerShape] = []
     private var hasHeardDescriptions = false
+    private var removed = RemovedDescriptions()
+    /// Home Assistant said that it has started, and `update` has not yet answered.
+    private var isBorn = false
     /// States whose descriptions are gone, and since when.
     private var retired: [String: MonotonicInstant] = [:]
     /// What of the gateway's own state is told at once.
@@ -99,7 +102,7 @@ package struct HomeAssistantFeed: Sendable {
     package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
         if topic == "\(settings.prefix)/status" {
             // A retained birth is news of old; at a connection everything is sent anyway.
-            if payload == "online", !isRetained { isStale = true }
+            if payload == "online", !isRetained { (isStale, isBorn) = (true, true) }
             return nil
         }
         if topic == Self.commandTopic(settings.device) {
@@ -138,7 +141,11 @@ package struct HomeAssistantFeed: Sendable {
         let tellsAll = isStale
         // Descriptions that were heard from the broker stay known, so that what is gone is removed.
         if isStale { (states, sentAt, isStale) = ([:], [:], false) }
-        var messages = descriptions(snapshot, tellsAll: tellsAll)
+        var messages = descriptions(snapshot, tellsAll: tellsAll) + removed.messagesDue(at: snapshot.now)
+        if isBorn {
+            messages += removed.messagesAtBirth(at: snapshot.now)
+            isBorn = false
+        }
         // States come behind the descriptions: Home Assistant must have subscribed when they arrive.
         var current: Set<String> = []
         func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
@@ -194,6 +201,8 @@ package struct HomeAssistantFeed: Sendable {
         let gone = announced.filter { !topics.contains($0.key) }
         retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:))), at: snapshot.now)
         defer { announced = Dictionary(wanted.map { ($0.topic, $0.payload) }) { first, _ in first } }
+        for topic in topics { removed.remove(topic) }
+        for (topic, payload) in gone { removed.add(topic, payload: payload) }
         return wanted.filter { tellsAll || announced[$0.topic] != $0.payload }
             + gone.keys.sorted().map { HomeAssistantMessage(topic: $0, payload: "") }
     }
@@ -224,7 +233,9 @@ private struct TrackerShape: Equatable {
     private let texts: [String]
 
     init(_ tracker: StatusSnapshot.TrackerState) {
-        texts = [tracker.tid, tracker.topic, tracker.device] + tracker.regions.flatMap { [$0.rid, $0.name] }
+        texts =
+            [tracker.tid, tracker.topic, tracker.device]
+            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description] }
     }
 }
 

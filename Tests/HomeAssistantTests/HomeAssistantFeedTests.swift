@@ -106,6 +106,60 @@ struct HomeAssistantFeedTests {
         #expect(restarted.update(snapshot([], seconds: 5)).map(\.topic) == signal)
     }
 
+    @Test("An entity that was removed while Home Assistant was off is described and removed again at its birth")
+    mutating func orphans() {
+        func descriptions(_ messages: [HomeAssistantMessage]) -> [HomeAssistantMessage] {
+            messages.filter { $0.topic.contains("b4b412") && $0.topic.hasSuffix("/config") }
+                .sorted { $0.topic < $1.topic }
+        }
+        let first = descriptions(feed.update(snapshot([("b4b412", "Kitchen", false)])))
+        _ = feed.update(snapshot([], seconds: 1))
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        #expect(descriptions(feed.update(snapshot([], seconds: 60))) == first)
+        #expect(feed.update(snapshot([], seconds: 62)).isEmpty)
+        let removed = descriptions(feed.update(snapshot([], seconds: 63)))
+        #expect(removed.map(\.topic) == first.map(\.topic) && removed.allSatisfy(\.isRemoval))
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        #expect(descriptions(feed.update(snapshot([], seconds: 90))).isEmpty, "once is enough")
+    }
+
+    @Test("A region that exists again is not removed at Home Assistant's birth")
+    mutating func returned() {
+        let regions = [(rid: "b4b412", name: "Kitchen", isInside: false)]
+        _ = feed.update(snapshot(regions))
+        _ = feed.update(snapshot([], seconds: 1))
+        _ = feed.update(snapshot(regions, seconds: 2))
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        _ = feed.update(snapshot(regions, seconds: 3))
+        #expect(feed.update(snapshot(regions, seconds: 10)).filter(\.isRemoval).isEmpty)
+    }
+
+    @Test("Regions of one name show their numbers, and regions without a name their rid")
+    mutating func equalNames() throws {
+        let now = MonotonicInstant.zero
+        var snapshot = snapshot([])
+        let uuid = "FDA50693-A4E2-4FB1-AFCF-C6EB07647825"
+        snapshot.trackers = [
+            .init(
+                tid: "AN", topic: "owntracks/home/anna", device: "anna",
+                regions: [
+                    ("a", "Keys", "Keys:\(uuid):1:7"), ("b", "Keys", "Keys:\(uuid):1:8"), ("c", "Car", "Car:\(uuid)"),
+                    ("d", "Dog", "Dog:\(uuid)"), ("e", "Dog", "Dog:\(uuid)"), ("f", "", ":\(uuid):1"),
+                ].map { .init(rid: $0, name: $1, description: $2, isInside: false, rssi: nil, lastHeard: now) })
+        ]
+        let occupancies = try configs(feed.update(snapshot)).filter { $0.config["device_class"] == "occupancy" }
+        #expect(
+            occupancies.compactMap { $0.config["name"]?.string }
+                == ["Keys 1:7", "Keys 1:8", "Car", "Dog d", "Dog e", "Region f"])
+    }
+
+    @Test("The time of the last sighting is not recorded unless a person wants it")
+    mutating func lastSeenIsDisabled() throws {
+        let all = try configs(feed.update(snapshot([("b4b412", "Kitchen", false)])))
+        let disabled = all.filter { $0.config["enabled_by_default"] == .bool(false) }
+        #expect(disabled.compactMap { $0.config["name"]?.string } == ["Kitchen last seen"])
+    }
+
     @Test("All is told again at Home Assistant's birth and at a new connection")
     mutating func birth() {
         let regions = [(rid: "b4b412", name: "Kitchen", isInside: true)]
