@@ -68,7 +68,11 @@ func enlargeReceiveBuffer(_ descriptor: CInt) {
 func droppedPackets(_ descriptor: CInt) -> UInt32 {
     var memory = InlineArray<9, UInt32>(repeating: 0)
     var length = socklen_t(MemoryLayout<InlineArray<9, UInt32>>.size)
-    guard getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &memory, &length) == 0, length >= 36 else { return 0 }
+    // Swift 6.2 takes `&memory` of an InlineArray for a pointer to an Array, and its compiler aborts.
+    let result = withUnsafeMutableBytes(of: &memory) {
+        getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, $0.baseAddress, &length)
+    }
+    guard result == 0, length >= 36 else { return 0 }
     return memory[8]
 }
 

@@ -14,7 +14,7 @@ package struct Database: ~Copyable {
     }
 
     private let handle: OpaquePointer
-    private let statements = StatementCache()
+    private let statements: StatementCache
 
     /// - Parameters:
     ///   - path: The file; `:memory:` for none.
@@ -40,7 +40,9 @@ package struct Database: ~Copyable {
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.components.seconds * 1000))
         csqlite_set_defensive(handle)
+        // Members are set after everything that throws: Swift 6.2 destroys twice what was set before.
         self.handle = handle
+        statements = StatementCache()
     }
 
     deinit {

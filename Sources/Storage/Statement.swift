@@ -12,23 +12,28 @@ package struct Statement: ~Copyable {
     private let isKept: Bool
 
     init(_ sql: String, on connection: OpaquePointer, cache: StatementCache) throws(DatabaseError) {
-        self.cache = cache
-        self.connection = connection
-        self.sql = sql
+        // Members are set after everything that throws: Swift 6.2 destroys twice what was set before.
         if let kept = cache.take(sql) {
             handle = kept
             isKept = true
-            return
+        } else {
+            handle = try Self.compile(sql, on: connection)
+            isKept = StatementCache.keeps(sql)
         }
+        self.cache = cache
+        self.connection = connection
+        self.sql = sql
+    }
+
+    deinit { if isKept { cache.put(handle, sql: sql) } else { sqlite3_finalize(handle) } }
+
+    private static func compile(_ sql: String, on connection: OpaquePointer) throws(DatabaseError) -> OpaquePointer {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v2(connection, sql, -1, &handle, nil)
         guard code == SQLITE_OK else { throw DatabaseError(connection, sql: sql) }
         guard let handle else { throw DatabaseError(code: SQLITE_MISUSE, message: "empty statement", sql: sql) }
-        self.handle = handle
-        isKept = StatementCache.keeps(sql)
+        return handle
     }
-
-    deinit { if isKept { cache.put(handle, sql: sql) } else { sqlite3_finalize(handle) } }
 
     /// Gives the values for `?1`, `?2` … in their order; all others become NULL.
     package func bind(_ values: [SQLValue]) throws(DatabaseError) {

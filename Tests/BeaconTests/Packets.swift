@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import Beacon
 
 /// Packets put together from their parts, for tests that are about one of them.
@@ -13,23 +15,22 @@ enum Packets {
 
     /// The manufacturer specific data of an iBeacon, company identifier included.
     static func frame(major: UInt16 = 1, minor: UInt16 = 7, power: Int8 = -59) -> [UInt8] {
-        [0x4c, 0x00, 0x02, 0x15]
-            + (0..<8).map { UInt8(truncatingIfNeeded: uuid.high >> UInt64(56 - 8 * $0)) }
-            + (0..<8).map { UInt8(truncatingIfNeeded: uuid.low >> UInt64(56 - 8 * $0)) }
-            + [UInt8(major >> 8), UInt8(major & 255), UInt8(minor >> 8), UInt8(minor & 255)]
-            + [UInt8(bitPattern: power)]
+        packet(
+            [0x4c, 0x00, 0x02, 0x15], bigEndianBytes(uuid.high), bigEndianBytes(uuid.low), bigEndianBytes(major),
+            bigEndianBytes(minor), [UInt8(bitPattern: power)])
     }
 
     static func legacyReport(_ data: [UInt8], rssi: Int8 = -60, address: [UInt8] = address) -> [UInt8] {
-        [0x03, 0x01] + address + [UInt8(data.count)] + data + [UInt8(bitPattern: rssi)]
+        packet([0x03, 0x01], address, [UInt8(data.count)], data, [UInt8(bitPattern: rssi)])
     }
 
     /// An extended report. Bit 5 of the event type says that more data comes.
     static func extendedReport(
         _ data: [UInt8], rssi: Int8 = -60, type: UInt16 = 0x10, address: [UInt8] = address
     ) -> [UInt8] {
-        [UInt8(type & 255), UInt8(type >> 8), 0x01] + address + [1, 0, 0xff, 0x7f, UInt8(bitPattern: rssi)]
-            + [0, 0, 0, 0, 0, 0, 0, 0, 0] + [UInt8(data.count)] + data
+        packet(
+            [UInt8(type & 255), UInt8(type >> 8), 0x01], address, [1, 0, 0xff, 0x7f, UInt8(bitPattern: rssi)],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0], [UInt8(data.count)], data)
     }
 
     /// An LE Meta event. `count` is what it says of the number of its reports, if it lies.

@@ -43,9 +43,8 @@ struct BeaconScript {
 
     /// Flags and an iBeacon frame.
     static func data(minor: UInt16, major: UInt16 = 1) -> [UInt8] {
-        [0x02, 0x01, 0x06, 0x1a, 0xff, 0x4c, 0x00, 0x02, 0x15]
-            + (0..<8).map { UInt8(truncatingIfNeeded: uuid.high >> UInt64(56 - 8 * $0)) }
-            + (0..<8).map { UInt8(truncatingIfNeeded: uuid.low >> UInt64(56 - 8 * $0)) }
-            + [UInt8(major >> 8), UInt8(major & 255), UInt8(minor >> 8), UInt8(minor & 255), 0xc5]
+        packet(
+            [0x02, 0x01, 0x06, 0x1a, 0xff, 0x4c, 0x00, 0x02, 0x15], bigEndianBytes(uuid.high),
+            bigEndianBytes(uuid.low), bigEndianBytes(major), bigEndianBytes(minor), [0xc5])
     }
 }

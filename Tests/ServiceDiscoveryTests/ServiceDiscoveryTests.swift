@@ -21,10 +21,10 @@ import Testing
     private static let address = record(name("house.local"), 1, [192, 168, 1, 7])
 
     @Test func `A question is one name, a type, and the wish for an answer to the asker alone`() {
-        let expected: [UInt8] =
-            [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 5] + Array("_mqtt".utf8) + [4] + Array("_tcp".utf8) + [5]
-            + Array("local".utf8) + [0, 0, 12, 0x80, 1]
-        #expect(DNSMessage.question("_mqtt._tcp.local", .pointer) == expected)
+        let header: [UInt8] = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+        let question = [5] + Array("_mqtt".utf8) + [4] + Array("_tcp".utf8) + [5] + Array("local".utf8) + [0]
+        let typeAndClass: [UInt8] = [0, 12, 0x80, 1]
+        #expect(DNSMessage.question("_mqtt._tcp.local", .pointer) == header + question + typeAndClass)
         #expect(DNSMessage.question("a..b", .pointer) == nil)
         #expect(DNSMessage.question(String(repeating: "x", count: 64), .pointer) == nil)
     }

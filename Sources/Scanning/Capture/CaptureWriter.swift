@@ -7,7 +7,7 @@ package struct CaptureWriter: ~Copyable {
     private let file: String
     private let datalink: BtsnoopFormat.Datalink
     private let descriptor: FileDescriptor
-    private var buffer: [UInt8] = []
+    private var buffer: [UInt8]
     private var isBroken = false
 
     private static let flushLength = 65_536
@@ -19,13 +19,11 @@ package struct CaptureWriter: ~Copyable {
     ///   - datalink: Only the monitor's keeps the receivers apart.
     /// - Throws: If the file cannot be made.
     package init(path: String, datalink: BtsnoopFormat.Datalink = .monitor) throws(CaptureError) {
+        // Members are set after everything that throws: Swift 6.2 destroys twice what was set before.
         descriptor = try FileDescriptor.writing(path)
         file = path
         self.datalink = datalink
-        buffer.reserveCapacity(Self.flushLength + 512)
-        for index in 0..<8 { buffer.append(BtsnoopFormat.magic[index]) }
-        append(BtsnoopFormat.version)
-        append(datalink.rawValue)
+        buffer = Self.header(datalink)
     }
 
     deinit {
@@ -102,25 +100,37 @@ package struct CaptureWriter: ~Copyable {
 
     private mutating func beginRecord(length: Int, wallMicroseconds: Int64, receiver: Receiver) {
         let wrapped = length + (datalink == .uart ? 1 : 0)
-        append(UInt32(wrapped))
-        append(UInt32(wrapped))
+        buffer.append(bigEndian: UInt32(wrapped))
+        buffer.append(bigEndian: UInt32(wrapped))
         switch datalink {
-        case .hci, .uart: append(BtsnoopFormat.hciEventFlags)
-        case .monitor: append(UInt32(receiver.index) << 16 | UInt32(BtsnoopFormat.monitorEvent))
+        case .hci, .uart: buffer.append(bigEndian: BtsnoopFormat.hciEventFlags)
+        case .monitor: buffer.append(bigEndian: UInt32(receiver.index) << 16 | UInt32(BtsnoopFormat.monitorEvent))
         }
-        append(UInt32(0))
+        buffer.append(bigEndian: 0)
         let stamp = UInt64(bitPattern: wallMicroseconds &+ BtsnoopFormat.unixEpoch)
-        append(UInt32(truncatingIfNeeded: stamp >> 32))
-        append(UInt32(truncatingIfNeeded: stamp))
+        buffer.append(bigEndian: UInt32(truncatingIfNeeded: stamp >> 32))
+        buffer.append(bigEndian: UInt32(truncatingIfNeeded: stamp))
         if datalink == .uart { buffer.append(BtsnoopFormat.uartEvent) }
     }
 
-    private mutating func append(_ number: UInt32) {
-        for shift: UInt32 in [24, 16, 8, 0] { buffer.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    /// The file's header, with room for the records that are collected behind it.
+    private static func header(_ datalink: BtsnoopFormat.Datalink) -> [UInt8] {
+        var header: [UInt8] = []
+        header.reserveCapacity(flushLength + 512)
+        for index in 0..<8 { header.append(BtsnoopFormat.magic[index]) }
+        header.append(bigEndian: BtsnoopFormat.version)
+        header.append(bigEndian: datalink.rawValue)
+        return header
     }
 
     private mutating func append(_ address: DeviceAddress) {
         buffer.append(address.isRandom ? 1 : 0)
         for octet in 0..<6 { buffer.append(UInt8(truncatingIfNeeded: address.value >> UInt64(8 * octet))) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(bigEndian number: UInt32) {
+        for shift: UInt32 in [24, 16, 8, 0] { append(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 }
