@@ -24,7 +24,10 @@ extension Parts {
                 }
             }
             var bytes = 0
-            let seconds = best(of: 10) { bytes = gateway.keepPresence(at: now).count }
+            let seconds = best(of: 10) {
+                guard case .presence(.whole(let whole))? = gateway.handle(.stopping, at: now).first else { return }
+                bytes = whole.bytes.count
+            }
             say("presence state of \(beacons) beacons inside, \(bytes) bytes", seconds * 1e3, "ms")
         }
     }

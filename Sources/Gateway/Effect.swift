@@ -3,20 +3,31 @@ package import OwnTracks
 package import Presence
 package import Regions
 
-/// What the gateway wants done. Adapters turn these into the world.
+/// What the gateway wants done. The effects of one input are one decision: what they store goes to the disk in one
+/// transaction, and their messages go to the broker when they are on the disk.
 package enum Effect: Sendable {
     /// Send this to the broker, once and in order.
     case publish(Message)
-    /// A tracker's regions are these from now on: keep them.
-    case regions(tracker: Int, RegionSet)
-    /// Somebody came or went: keep it in the history.
+    /// Store the regions of the tracker with this base topic.
+    case regions(topic: String, RegionSet)
+    /// Store this transition in the history.
     case record(TransitionRecord)
-    /// A tracker's monitoring mode changed: keep it.
-    case monitoring(tracker: Int, MonitoringMode)
-    /// Somebody with the right to do so wants other settings: these members over those in force, and
-    /// with them these regions of the tracker that was asked.
+    /// Store the monitoring mode of the tracker with this base topic.
+    case monitoring(topic: String, MonitoringMode)
+    /// Store presence, with everything else of this decision.
+    case presence(PresenceUpdate)
+    /// Store presence when something else is written, or within the store's own interval.
+    case checkpoint(PresenceUpdate.Whole)
+    /// The edits of the tracker with this base topic are in its regions, up to this one.
+    case editsTaken(topic: String, upTo: Int64)
+    /// Store this value under this key.
+    case value(key: String, [UInt8])
+    /// Read all edits again: there may be a tracker now for those that wait.
+    case rereadEdits
+    /// Try these members over the settings in force, with these regions of the tracker that was asked. Answered by
+    /// the input `settings`.
     case reconfigure(JSONValue, waypoints: WaypointsReading?, tracker: Int)
-    /// A person may want to know.
+    /// Write this to the log.
     case log(LogEntry)
 
     /// What the log is to say of it.
@@ -24,8 +35,45 @@ package enum Effect: Sendable {
         switch self {
         case .record(let record): record.logEntry
         case .log(let entry): entry
-        case .publish, .regions, .monitoring, .reconfigure: nil
+        case .publish, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .rereadEdits, .reconfigure:
+            nil
         }
+    }
+}
+
+/// Presence as it is to be stored.
+package enum PresenceUpdate: Hashable, Sendable {
+    /// Replaces what was stored before.
+    case whole(Whole)
+    /// Is stored beside the last whole and the changes since.
+    case change(Change)
+
+    package struct Whole: Hashable, Sendable {
+        /// For `KeptPresence(bytes:)`.
+        package let bytes: [UInt8]
+        package let inside: [Inside]
+    }
+
+    package struct Change: Hashable, Sendable {
+        /// For `KeptPresence(bytes:changes:)`.
+        package let bytes: [UInt8]
+        package let entered: [Inside]
+        package let left: [Place]
+    }
+
+    /// A region of a tracker.
+    package struct Place: Hashable, Sendable {
+        /// The base topic of the tracker.
+        package let topic: String
+        package let rid: String
+    }
+
+    /// An occupied region, for tools that read the file.
+    package struct Inside: Hashable, Sendable {
+        package let place: Place
+        package let beacon: BeaconID
+        /// Seconds since 1970; nil while the wall clock is not known.
+        package let since: Int64?
     }
 }
 
@@ -41,10 +89,14 @@ package struct TransitionRecord: Hashable, Sendable {
     package let instant: MonotonicInstant
     /// Seconds since 1970, as far as they were known.
     package let timestamp: Int64
+    /// Whether the wall clock was known.
+    package let isTimeKnown: Bool
     /// The `tid` of the tracker.
     package let trackerID: String
+    /// The base topic of the tracker.
+    package let topic: String
 
-    /// The words for it. They are not made with it, for the message waits for whatever is.
+    /// Formatted lazily, because formatting would delay the message.
     package var logEntry: LogEntry {
         var fields = [
             "IBEACON_EVENT": isEnter ? "enter" : "leave", "IBEACON_REGION": name, "IBEACON_RID": key.rid,

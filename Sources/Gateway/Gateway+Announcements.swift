@@ -9,22 +9,23 @@ extension Gateway {
     ///
     /// - Parameter isAgain: It was told before, to somebody who has forgotten it.
     mutating func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
-        notes.forgetStates()
+        // All states are about to be published.
+        announcements.replace { if case .state = $0 { nil } else { $0 } }
         var effects: [Effect] = []
         for position in trackers.indices {
             effects += card(of: position, at: now)
             if isAgain, configuration.reannounces { effects += enters(of: position, at: now) }
-            notes.add(
+            announcements.add(
                 trackers[position].regions.regions.filter(\.isBeacon).map { .state(tracker: position, rid: $0.rid) })
         }
-        return effects + tellNotes(at: now)
+        return effects + publish(turn: announcements.next(at: now), at: now)
     }
 
     /// The enters of those who are inside, once more and with their own times. A consumer that knows
     /// takes an enter twice without harm.
     private func enters(of position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
-        guard tracker.monitoring != .quiet else { return [] }
+        guard tracker.publishesTransitions else { return [] }
         return tracker.regions.regions.compactMap { region in
             guard let occupancy = tracker.occupancy[region.rid] else { return nil }
             let transition = Transition(

@@ -1,11 +1,33 @@
-package import Beacon
-package import OwnTracks
+internal import Beacon
+internal import OwnTracks
 internal import Presence
-package import Regions
+internal import Regions
 
 extension Gateway {
-    /// Carries out a command, or says why not.
-    mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+    /// Puts a command into the queue, and carries it out if its turn has come.
+    mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        guard trackers.indices.contains(received.tracker) else { return [] }
+        switch commands.add(received) {
+        case .queued: return carryOutDueCommands(at: now)
+        case .answeredByAnother:
+            counters.commands += 1
+            return []
+        case .refused: return refuse(received, "too many commands wait for their turn")
+        }
+    }
+
+    mutating func carryOutDueCommands(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        while let command = commands.next(at: now, regions: regionCount) { effects += obey(command, at: now) }
+        return effects
+    }
+
+    /// Regions of all trackers.
+    private var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
+
+    /// Carries out a command, or logs why not.
+    private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        // The trackers may be others by now.
         guard trackers.indices.contains(received.tracker) else { return [] }
         let command: OwnTracks.Command
         switch received.command {
@@ -13,6 +35,10 @@ extension Gateway {
         case .failure(let error): return refuse(received, "\(error)")
         }
         if let reason = reasonToRefuse(command, received) { return refuse(received, reason) }
+        if case .setConfiguration(let changes, let waypoints) = command {
+            // Counted when the service tells what became of it.
+            return [.reconfigure(changes, waypoints: waypoints, tracker: received.tracker)]
+        }
         counters.commands += 1
         switch command {
         case .setWaypoints(let reading): return setWaypoints(reading, of: received.tracker, at: now)
@@ -21,8 +47,7 @@ extension Gateway {
         case .reportLocation: return [location(of: received.tracker, trigger: .requested, at: now)]
         case .status: return [status(of: received.tracker, at: now)]
         case .dump: return [dump(of: received.tracker, at: now)]
-        case .setConfiguration(let changes, let waypoints):
-            return [.reconfigure(changes, waypoints: waypoints, tracker: received.tracker)]
+        case .setConfiguration: return []
         }
     }
 
@@ -34,7 +59,7 @@ extension Gateway {
         if command.needsRemoteConfiguration, !configuration.allowsRemoteConfiguration {
             return "'remoteConfiguration' is false"
         }
-        // A retained command comes again at every connection; setWaypoints alone bears that.
+        // The broker sends a retained command at every connection. Only setWaypoints may be repeated.
         if received.isRetained, !command.isSafeToRepeat { return "the broker had retained it" }
         return nil
     }
@@ -45,8 +70,8 @@ extension Gateway {
         return [.log(LogEntry(.warning, "command-refused", "command on \(topic) refused: \(reason)"))]
     }
 
-    /// Merges regions that came in a command, and tells what was wrong with them.
-    package mutating func setWaypoints(
+    /// Merges regions that came in a command, and logs what was wrong with them.
+    mutating func setWaypoints(
         _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
     ) -> [Effect] {
         counters.waypointsRefused += UInt64(reading.problemCount)
@@ -65,10 +90,10 @@ extension Gateway {
     package static let mostRegions = 50_000
 
     /// Merges changes into a tracker's regions, as one step; none of them if they would make too many.
-    package mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
+    mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         var regions = trackers[tracker].regions
         let difference = regions.apply(changes)
-        let others = trackers.reduce(0) { $0 + $1.regions.regions.count } - trackers[tracker].regions.regions.count
+        let others = regionCount - trackers[tracker].regions.regions.count
         guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
             counters.waypointsRefused += UInt64(difference.inserted.count)
             let text = "these would be \(others + regions.regions.count) regions; \(Self.mostRegions) are possible"
@@ -83,7 +108,7 @@ extension Gateway {
         return replaceRegions(of: tracker, by: regions, difference, at: now)
     }
 
-    /// Puts a tracker's new regions in force: whoever is inside one that goes leaves it first.
+    /// Puts a tracker's new regions in force: an occupied region that is removed is left first.
     private mutating func replaceRegions(
         of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, at now: MonotonicInstant
     ) -> [Effect] {
@@ -92,13 +117,13 @@ extension Gateway {
             + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
         var effects: [Effect] = [.log(LogEntry(.info, "regions", "regions: \(text)"))]
         guard !difference.isEmpty else { return effects }
-        // What is left by this still goes by its old name.
+        // A region that is left because of the change has its old name in the transition.
         trackers[tracker].former = trackers[tracker].regions
         trackers[tracker].regions = regions
         effects += monitor(at: now)
         trackers[tracker].former = nil
-        effects.append(.regions(tracker: tracker, regions))
-        return effects + tell(notes(of: difference, tracker: tracker), at: now)
+        effects.append(.regions(topic: trackers[tracker].topics.base, regions))
+        return effects + publish(notes(of: difference, tracker: tracker), at: now)
     }
 
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {

@@ -8,20 +8,23 @@ extension Gateway {
     mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
         let origins = origins(of: new.trackers)
         var effects: [Effect] = []
-        var states = new.trackers.map { TrackerState($0, monitoring: new.monitoring) }
-        for (position, origin) in origins.enumerated() {
-            guard let origin else { continue }
-            let old = trackers[origin]
-            states[position].regions = old.regions
-            states[position].occupancy = old.occupancy
-            // A mode that a region switched to stays, unless the settings themselves name another.
-            if new.monitoring == configuration.monitoring { states[position].monitoring = old.monitoring }
-            // What is kept, is kept under the topic of the tracker.
-            let hasMoved = old.topics.base != states[position].topics.base
-            if hasMoved { effects.append(.regions(tracker: position, old.regions)) }
-            if hasMoved || old.monitoring != states[position].monitoring {
-                effects.append(.monitoring(tracker: position, states[position].monitoring))
+        var states: [TrackerState] = []
+        for (settings, origin) in zip(new.trackers, origins) {
+            guard let origin else {
+                states.append(TrackerState(settings, monitoring: new.monitoring))
+                continue
             }
+            let old = trackers[origin]
+            // A mode that a region switched to stays, unless the settings themselves name another.
+            let monitoring = new.monitoring == configuration.monitoring ? old.monitoring : new.monitoring
+            let state = old.reconfigured(settings, monitoring: monitoring)
+            // Regions and mode are stored under the topic of the tracker.
+            let hasMoved = old.topics.base != state.topics.base
+            if hasMoved { effects.append(.regions(topic: state.topics.base, old.regions)) }
+            if hasMoved || old.monitoring != monitoring {
+                effects.append(.monitoring(topic: state.topics.base, monitoring))
+            }
+            states.append(state)
         }
         let abandoned = abandonedStates(origins, new.trackers)
         renameTrackers(origins)
@@ -29,7 +32,9 @@ extension Gateway {
         trackers = states
         ranging = RangingThrottle(interval: new.rangingInterval)
         effects += mergeConfiguredRegions(at: now)
-        return effects + tell(abandoned, at: now) + announce(at: now, isAgain: false)
+        effects += publish(abandoned, at: now) + announce(at: now, isAgain: false)
+        // There may be a tracker now for edits that wait.
+        return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
     }
 
     /// Which tracker each of the new ones was: the one with its topic; of those that have none, the one in
@@ -51,8 +56,14 @@ extension Gateway {
         var positions: [Int: Int] = [:]
         for (position, origin) in origins.enumerated() { if let origin { positions[origin] = position } }
         engine.rename { key in
-            // A tracker that is no more keeps a key that no other has, and is left by nobody's name.
+            // A tracker that was removed gets a key that no other has; its leaves are not published.
             RegionKey(tracker: positions[key.tracker] ?? -1 - key.tracker, rid: key.rid)
+        }
+        transitions.replace { transition in
+            var renamed = transition
+            guard let position = positions[transition.key.tracker] else { return nil }
+            renamed.key = RegionKey(tracker: position, rid: transition.key.rid)
+            return renamed
         }
     }
 

@@ -1,78 +1,146 @@
 package import Beacon
 internal import OwnTracks
-package import Presence
+internal import Presence
 internal import Regions
 
-extension Gateway {
-    /// Beacons of whom something was learned and who are nowhere inside: so many are kept. About 60 kB.
-    private static let mostAbsentKept = 512
-    /// Changes that are kept beside the whole, before it is kept anew.
+/// How presence is stored: whole now and then, and between by what each transition changed.
+struct PresencePersistence: Sendable {
+    /// Changes that are stored beside the whole, before it is stored anew.
     private static let mostChanges = 255
     /// Regions that one change names.
     private static let mostChangedRegions = 256
 
-    /// When somebody leaves if nothing is heard until then; nil while nobody is to leave.
+    /// So many changes may still be stored beside the last whole.
+    private var changesLeft = 0
+    /// Regions that were entered or left since presence was stored.
+    private var changedRegions: [RegionKey] = []
+    private var sightingsAtCheckpoint: UInt64 = 0
+
+    var allowsChange: Bool { changesLeft > 0 }
+
+    /// Presence must be stored whole next: what was stored is lost, or is changed by more than transitions.
+    mutating func needsWhole() { changesLeft = 0 }
+
+    /// The region was entered or left.
+    mutating func note(changeOf key: RegionKey) {
+        guard changesLeft > 0 else { return }
+        if !changedRegions.contains(key) { changedRegions.append(key) }
+        if changedRegions.count > Self.mostChangedRegions { needsWhole() }
+    }
+
+    mutating func storesWhole(sightings: UInt64) {
+        changesLeft = Self.mostChanges
+        changedRegions = []
+        sightingsAtCheckpoint = sightings
+    }
+
+    /// - Returns: the regions that the change is about.
+    mutating func storesChange() -> [RegionKey] {
+        changesLeft -= 1
+        defer { changedRegions = [] }
+        return changedRegions
+    }
+
+    func isUnchanged(sightings: UInt64) -> Bool { sightings == sightingsAtCheckpoint }
+}
+
+extension Gateway {
+    /// Beacons that are near no region but of which something was learned: so many are stored. About 60 kB.
+    private static let mostAbsentStored = 512
+
+    /// When a beacon leaves if nothing is heard until then; nil while no leave is pending.
     package var leaveDeadline: MonotonicInstant? { engine.nextDeadline }
 
     /// Sightings of beacons that some region wanted but that were not kept, because there are too many.
     package var droppedSightings: UInt64 { engine.droppedSightings }
 
-    /// Who is where, to keep.
+    /// Presence as a value, as a whole update stores it.
     package func keptPresence(at instant: MonotonicInstant) -> KeptPresence {
         KeptPresence(
-            trackers: trackers.map(\.topics.base), state: engine.state(at: instant, mostAbsent: Self.mostAbsentKept),
+            trackers: trackers.map(\.topics.base), state: engine.state(at: instant, mostAbsent: Self.mostAbsentStored),
             stays: stays)
     }
 
-    /// The bytes of `keptPresence`. What changes from now on is noted, for `presenceChange`.
-    package mutating func keepPresence(at instant: MonotonicInstant) -> [UInt8] {
-        changesLeft = Self.mostChanges
-        changedRegions = []
-        engine.noteChanges()
-        return KeptPresence.bytes(
-            trackers: trackers.map(\.topics.base), stays: stays,
-            state: engine.stateBytes(at: instant, mostAbsent: Self.mostAbsentKept))
-    }
-
-    /// What transitions changed since presence was last kept, whole or by this.
-    package struct PresenceChange: Sendable {
-        /// For `KeptPresence(bytes:changes:)`.
-        package var bytes: [UInt8]
-        /// Regions that somebody entered or left.
-        package var regions: [RegionKey]
+    /// Adds presence to a decision that changes it: the message that a region was entered, and that it is occupied,
+    /// are on the disk together or not at all.
+    mutating func withPresence(_ effects: [Effect], at now: MonotonicInstant) -> [Effect] {
+        let changesPresence = effects.contains { effect in
+            switch effect {
+            case .record, .regions: true
+            default: false
+            }
+        }
+        return changesPresence ? effects + [.presence(presenceUpdate(at: now))] : effects
     }
 
     /// A few hundred bytes for one transition, where the whole may be hundreds of thousands: a message waits for them
-    /// to be on the disk. What was learned meanwhile of those who stayed is as old as the last whole.
+    /// to be on the disk. What was learned meanwhile of beacons that stayed is as old as the last whole.
     ///
-    /// - Returns: nil if presence must be kept whole: it never was, or more changed than transitions do, or there are
-    ///   so many changes that reading them would take longer than they save.
-    package mutating func presenceChange(at instant: MonotonicInstant) -> PresenceChange? {
-        guard changesLeft > 0, let state = engine.changedStateBytes(at: instant) else { return nil }
-        changesLeft -= 1
-        let regions = changedRegions
-        changedRegions = []
+    /// Presence is stored whole if it never was, if more changed than transitions do, and if there are so many changes
+    /// that reading them would take longer than they save.
+    private mutating func presenceUpdate(at now: MonotonicInstant) -> PresenceUpdate {
+        guard persistence.allowsChange, let state = engine.changedStateBytes(at: now) else {
+            return .whole(wholePresence(at: now))
+        }
         var begun: [KeptPresence.Stay] = []
         var ended: [RegionKey] = []
-        for key in regions {
+        var entered: [PresenceUpdate.Inside] = []
+        var left: [PresenceUpdate.Place] = []
+        for key in persistence.storesChange() {
             if let occupancy = trackers[key.tracker].occupancy[key.rid] {
                 begun.append(stay(occupancy, in: key))
+                entered.append(inside(occupancy, in: key))
             } else {
                 ended.append(key)
+                left.append(place(of: key))
             }
         }
-        return PresenceChange(
-            bytes: KeptPresence.Change.bytes(begun: begun, ended: ended, state: state), regions: regions)
+        let bytes = KeptPresence.Change.bytes(begun: begun, ended: ended, state: state)
+        return .change(PresenceUpdate.Change(bytes: bytes, entered: entered, left: left))
     }
 
-    /// Presence must be kept whole next: what was kept was lost, or is changed by more than transitions.
-    package mutating func forgetKeptPresence() { changesLeft = 0 }
+    mutating func wholePresence(at now: MonotonicInstant) -> PresenceUpdate.Whole {
+        persistence.storesWhole(sightings: counters.sightings)
+        engine.noteChanges()
+        let bytes = KeptPresence.bytes(
+            trackers: trackers.map(\.topics.base), stays: stays,
+            state: engine.stateBytes(at: now, mostAbsent: Self.mostAbsentStored))
+        let inside = trackers.enumerated().flatMap { position, tracker in
+            tracker.occupancy.map { self.inside($0.value, in: RegionKey(tracker: position, rid: $0.key)) }
+        }
+        return PresenceUpdate.Whole(bytes: bytes, inside: inside)
+    }
 
-    /// Somebody entered or left it.
-    mutating func note(changeOf key: RegionKey) {
-        guard changesLeft > 0 else { return }
-        if !changedRegions.contains(key) { changedRegions.append(key) }
-        if changedRegions.count > Self.mostChangedRegions { forgetKeptPresence() }
+    /// Presence for the store to write when it suits. In a house where no beacon is near and none is heard, nothing
+    /// changes and nothing is written.
+    mutating func checkpoint(at now: MonotonicInstant) -> [Effect] {
+        let isUnchanged = persistence.isUnchanged(sightings: counters.sightings)
+        guard !isUnchanged || !trackers.allSatisfy(\.occupancy.isEmpty) else { return [] }
+        return [.checkpoint(wholePresence(at: now))]
+    }
+
+    /// Everything that is stored, for a file that lacks it.
+    mutating func storeEverything(at now: MonotonicInstant) -> [Effect] {
+        lastEdits = [:]
+        var effects: [Effect] = [.log(LogEntry(.warning, "state", "the state is written anew, whole"))]
+        for tracker in trackers {
+            effects.append(.regions(topic: tracker.topics.base, tracker.regions))
+            effects.append(.monitoring(topic: tracker.topics.base, tracker.monitoring))
+        }
+        if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
+        effects.append(.value(key: Self.servedTopicsKey, servedTopics))
+        persistence.needsWhole()
+        return effects
+    }
+
+    private func place(of key: RegionKey) -> PresenceUpdate.Place {
+        PresenceUpdate.Place(topic: trackers[key.tracker].topics.base, rid: key.rid)
+    }
+
+    private func inside(_ occupancy: Occupancy, in key: RegionKey) -> PresenceUpdate.Inside {
+        PresenceUpdate.Inside(
+            place: place(of: key), beacon: occupancy.beacon,
+            since: wallClock.isKnown ? occupancy.timestamp(by: wallClock) : nil)
     }
 
     private var stays: [KeptPresence.Stay] {
@@ -93,7 +161,7 @@ extension Gateway {
             rssi: occupancy.rssi)
     }
 
-    /// Goes on from what was kept: who was inside is inside, without entering anew.
+    /// Goes on from stored presence: an occupied region stays occupied, without an enter.
     mutating func restore(_ kept: KeptPresence, isSameBoot: Bool, at now: MonotonicInstant) -> [Effect] {
         let positions = kept.trackers.map { base in trackers.firstIndex { $0.topics.base == base } }
         for stay in kept.stays where positions.indices.contains(stay.tracker) {
@@ -110,7 +178,7 @@ extension Gateway {
                 return moved
             }
         }
-        return carryOut(engine.restore(state, at: now), at: now) + agree(with: state, at: now)
+        return carryOut(engine.restore(state, at: now), at: now) + reconcile(with: state, at: now)
     }
 
     private func occupancy(of stay: KeptPresence.Stay, isSameBoot: Bool, at now: MonotonicInstant) -> Occupancy {
@@ -123,28 +191,38 @@ extension Gateway {
             since: min(since, now), keptTimestamp: stay.timestamp, beacon: stay.beacon, rssi: stay.rssi)
     }
 
-    /// The two parts were kept as one, so they differ only if something is wrong. Then the engine is right: it
-    /// alone can say when somebody leaves.
-    private mutating func agree(with state: PresenceState, at now: MonotonicInstant) -> [Effect] {
-        var effects: [Effect] = []
+    /// Makes the occupancy agree with the engine, which alone can say when a beacon leaves.
+    ///
+    /// They differ where the program ended while transitions that were decided waited for their turn. Those are carried
+    /// out now: no transition is lost.
+    private mutating func reconcile(with state: PresenceState, at now: MonotonicInstant) -> [Effect] {
+        var decisions: [PresenceEngine.Effect] = []
         for tracker in trackers.indices {
             for (rid, occupancy) in trackers[tracker].occupancy.sorted(by: { $0.key < $1.key }) {
                 let key = RegionKey(tracker: tracker, rid: rid)
                 guard !engine.isInside(key) else { continue }
-                effects += carryOut([.left(key, last: occupancy.beacon)], at: now)
-                trackers[tracker].occupancy[rid] = nil
+                decisions.append(.left(key, last: occupancy.beacon))
+                // A region that is no more has no leave.
+                if trackers[tracker].regions[rid: rid] == nil { trackers[tracker].occupancy[rid] = nil }
             }
         }
+        var entered: Set<RegionKey> = []
         for beacon in state.beacons {
             for membership in beacon.memberships where membership.isNear {
                 let key = RegionKey(tracker: membership.tracker, rid: membership.rid)
-                guard trackers[key.tracker].occupancy[key.rid] == nil, engine.isInside(key) else { continue }
+                guard trackers[key.tracker].occupancy[key.rid] == nil, engine.isInside(key),
+                    entered.insert(key).inserted
+                else { continue }
                 let id = BeaconID(
                     uuid: BeaconUUID(high: beacon.uuidHigh, low: beacon.uuidLow), major: beacon.major,
                     minor: beacon.minor)
-                trackers[key.tracker].occupancy[key.rid] = Occupancy(since: now, beacon: id, rssi: nil)
+                decisions.append(
+                    .entered(
+                        key,
+                        by: Sighting(
+                            beacon: id, measuredPower: MeasuredPower(dBm: 0), rssi: nil, receiver: Receiver(index: 0))))
             }
         }
-        return effects
+        return carryOut(decisions, at: now)
     }
 }

@@ -66,13 +66,6 @@ extension Gateway {
         return found
     }
 
-    /// Switches a tracker's monitoring, as somebody wishes.
-    package mutating func setMonitoring(of tracker: Int, to mode: MonitoringMode) -> [Effect] {
-        var effects: [Effect] = []
-        switchMonitoring(of: tracker, to: mode.rawValue, &effects)
-        return effects
-    }
-
     /// Whether there still is such a region.
     package func has(_ key: RegionKey) -> Bool {
         trackers.indices.contains(key.tracker) && trackers[key.tracker].regions[rid: key.rid] != nil

@@ -1,43 +1,80 @@
-package import Beacon
-package import OwnTracks
+internal import Beacon
+internal import OwnTracks
 internal import Presence
 internal import Regions
 
+/// A transition that was decided. It carries its region, which may be changed or removed before its turn comes.
+struct PendingTransition: Sendable {
+    var key: RegionKey
+    let isEnter: Bool
+    let region: Region
+    /// The first beacon that was near, or the last that went.
+    let beacon: BeaconID
+    let rssi: RSSI?
+    /// When it was decided.
+    let instant: MonotonicInstant
+}
+
 extension Gateway {
-    /// Somebody came: a transition, the location after it, the retained state, a line of history.
-    mutating func enter(_ key: RegionKey, by sighting: Sighting, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard let region = trackers[key.tracker].regions[rid: key.rid] else { return }
-        trackers[key.tracker].occupancy[key.rid] = Occupancy(since: now, beacon: sighting.beacon, rssi: sighting.rssi)
-        note(changeOf: key)
-        let record = TransitionRecord(
-            key: key, isEnter: true, name: region.displayName, beacon: sighting.beacon, rssi: sighting.rssi,
-            instant: now, timestamp: wallClock.epochSeconds(at: now),
-            trackerID: trackers[key.tracker].configuration.trackerID)
-        tell(record, of: region, at: now, &effects)
-        switchMonitoring(of: key.tracker, to: region.monitoringModes?.onEnter, &effects)
+    /// Carries out what the presence engine decided: at once, or what exceeds a turn in the turns that follow.
+    mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
+        guard !decisions.isEmpty else { return [] }
+        transitions.add(decisions.compactMap { pendingTransition($0, at: now) })
+        return transitions.begin(at: now).flatMap { carryOut($0, at: now) }
     }
 
-    /// Somebody went.
-    mutating func leave(_ key: RegionKey, last beacon: BeaconID, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard trackers.indices.contains(key.tracker) else { return }
-        let regions = trackers[key.tracker].former ?? trackers[key.tracker].regions
-        guard let region = regions[rid: key.rid] else { return }
-        trackers[key.tracker].occupancy[key.rid] = nil
-        note(changeOf: key)
-        let record = TransitionRecord(
-            key: key, isEnter: false, name: region.displayName, beacon: beacon, rssi: nil,
-            instant: now, timestamp: wallClock.epochSeconds(at: now),
-            trackerID: trackers[key.tracker].configuration.trackerID)
-        tell(record, of: region, at: now, &effects)
-        switchMonitoring(of: key.tracker, to: region.monitoringModes?.onLeave, &effects)
+    mutating func carryOutDueTransitions(at now: MonotonicInstant) -> [Effect] {
+        transitions.nextIfDue(at: now).flatMap { carryOut($0, at: now) }
     }
 
-    private func tell(
-        _ record: TransitionRecord, of region: Region, at now: MonotonicInstant, _ effects: inout [Effect]
-    ) {
-        let tracker = trackers[record.key.tracker]
+    private func pendingTransition(_ decision: PresenceEngine.Effect, at now: MonotonicInstant) -> PendingTransition? {
+        let (key, isEnter, beacon, rssi) =
+            switch decision {
+            case .entered(let key, let sighting): (key, true, sighting.beacon, sighting.rssi)
+            case .left(let key, let beacon): (key, false, beacon, RSSI?.none)
+            }
+        guard trackers.indices.contains(key.tracker) else { return nil }
+        let regions = trackers[key.tracker]
+        guard let region = (isEnter ? nil : regions.former)?[rid: key.rid] ?? regions.regions[rid: key.rid] else {
+            return nil
+        }
+        return PendingTransition(
+            key: key, isEnter: isEnter, region: region, beacon: beacon, rssi: rssi, instant: now)
+    }
+
+    /// One transition: its message, the location after it, the retained state, a line of history.
+    private mutating func carryOut(_ transition: PendingTransition, at now: MonotonicInstant) -> [Effect] {
+        let key = transition.key
+        guard trackers.indices.contains(key.tracker) else { return [] }
+        if transition.isEnter {
+            counters.enters += 1
+            trackers[key.tracker].occupancy[key.rid] = Occupancy(
+                since: transition.instant, beacon: transition.beacon, rssi: transition.rssi)
+        } else {
+            counters.leaves += 1
+            trackers[key.tracker].occupancy[key.rid] = nil
+        }
+        persistence.note(changeOf: key)
+        let timestamp = wallClock.epochSeconds(at: transition.instant)
+        let record = TransitionRecord(
+            key: key, isEnter: transition.isEnter, name: transition.region.displayName, beacon: transition.beacon,
+            rssi: transition.rssi, instant: transition.instant, timestamp: timestamp, isTimeKnown: wallClock.isKnown,
+            trackerID: trackers[key.tracker].configuration.trackerID, topic: trackers[key.tracker].topics.base)
+        // The location of earlier transitions, if it waits for the end of their second, goes before.
+        var effects = publishLocation(of: key.tracker, before: timestamp, at: now)
         effects.append(.record(record))
-        if tracker.monitoring != .quiet {
+        effects += messages(of: record, in: transition.region, at: now)
+        let modes = transition.region.monitoringModes
+        switchMonitoring(of: key.tracker, to: transition.isEnter ? modes?.onEnter : modes?.onLeave, &effects)
+        return effects
+    }
+
+    private mutating func messages(
+        of record: TransitionRecord, in region: Region, at now: MonotonicInstant
+    ) -> [Effect] {
+        let tracker = trackers[record.key.tracker]
+        var effects: [Effect] = []
+        if tracker.publishesTransitions {
             let away = record.isEnter ? nil : tracker.configuration.away
             let transition = Transition(
                 record.isEnter ? .enter : .leave, of: region, trackerID: tracker.configuration.trackerID,
@@ -45,15 +82,20 @@ extension Gateway {
                 createdAt: record.timestamp)
             effects.append(
                 publish(
-                    .transition, of: record.key.tracker, on: tracker.topics.event, transition.payload, at: now))
-            if configuration.position.isKnown {
-                effects.append(location(of: record.key.tracker, trigger: .beacon, at: now))
-            }
+                    .transition, of: record.key.tracker, on: tracker.topics.event, transition.payload,
+                    at: record.instant))
+            effects += location(after: record, at: now)
         }
-        effects += state(of: region, tracker: record.key.tracker, at: now)
-        guard explainsTransitions else { return }
+        // The state of a region that was removed meanwhile is withdrawn, and must not come back.
+        if let present = tracker.regions[rid: region.rid], present.isBeacon {
+            effects += state(of: present, tracker: record.key.tracker, at: record.instant)
+        } else if tracker.former?[rid: region.rid] != nil {
+            effects += state(of: region, tracker: record.key.tracker, at: record.instant)
+        }
+        guard explainsTransitions else { return effects }
         effects.append(
             .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record, of: region, at: now))")))
+        return effects
     }
 
     mutating func switchMonitoring(of tracker: Int, to mode: Int?, _ effects: inout [Effect]) {
@@ -61,33 +103,10 @@ extension Gateway {
             return
         }
         trackers[tracker].monitoring = mode
-        effects.append(.monitoring(tracker: tracker, mode))
+        effects.append(.monitoring(topic: trackers[tracker].topics.base, mode))
     }
 
-    /// Where a tracker is, and in which regions.
-    package func location(
-        of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, at now: MonotonicInstant
-    ) -> Effect {
-        let tracker = trackers[position]
-        let timestamp = wallClock.epochSeconds(at: now)
-        let location = Location(
-            trigger, trackerID: tracker.configuration.trackerID,
-            position: tracker.position(standing: configuration.position),
-            timestamp: timestamp,
-            createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag,
-            pointOfInterest: pointOfInterest)
-        return publish(
-            .location, of: position, on: tracker.topics.base, location.payload,
-            isRetained: configuration.broker.retainsLocations, at: now)
-    }
-
-    /// Takes over from what was kept who is inside, by `rid`: for one who tells and does not listen.
-    package mutating func suppose(_ inside: [String: Occupancy], of tracker: Int) {
-        trackers[tracker].occupancy = inside
-        forgetKeptPresence()
-    }
-
-    /// The retained state of one region, for those who come later.
+    /// The retained state of one region, for consumers that connect later.
     ///
     /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant is to have it: what
     ///   is kept from the broker in one place must not stand in the clear in another.
@@ -102,7 +121,7 @@ extension Gateway {
             publish(
                 .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
                 state.payload, isRetained: true, isEncrypted: false,
-                // What tells of an enter bears its time, whenever it is told.
+                // The state of an occupied region bears the time of the enter, whenever it is published.
                 isTimeKnown: wallClock.isKnown || occupancy?.keptTimestamp != nil, at: occupancy?.since ?? now)
         ]
     }
@@ -125,7 +144,7 @@ extension Gateway {
     ) -> Effect {
         .publish(
             Message(
-                kind: kind, tracker: tracker, topic: topic, payload: bytes,
+                kind: kind, base: trackers[tracker].topics.base, topic: topic, payload: bytes,
                 qos: configuration.broker.qos, isRetained: isRetained, isEncrypted: isEncrypted,
                 unstamped: isTimeKnown ?? wallClock.isKnown ? nil : now))
     }

@@ -1,36 +1,47 @@
 package import Beacon
 package import OwnTracks
 internal import Presence
-package import Regions
+internal import Regions
 
-/// Everything the gateway decides: sightings, commands and time in; messages, records and changes out.
+/// Everything the gateway decides: sightings, commands, edits and time in; messages and what is to be stored out.
 ///
-/// It reads no clock, opens no file and knows no socket, so that every behaviour can be replayed.
+/// `handle` is the only mutating entrance. The gateway reads no clock, opens no file and knows no socket, so that every
+/// behaviour can be replayed. What it knows may be read at any time.
 package struct Gateway: Sendable {
     package internal(set) var configuration: Configuration
     package internal(set) var trackers: [TrackerState]
     package internal(set) var counters = Counters()
-    var engine = PresenceEngine()
     package internal(set) var wallClock: WallClock
-    private var latest = MonotonicInstant.zero
-    /// What `status` says of the program and the machine, besides what the gateway knows itself.
-    package var about: [String: JSONValue] = [:]
-    /// Whether each transition is explained in the debug log. Who reads no debug log saves the words.
+    /// Settings that came by `setConfiguration` and are kept over those of the file.
+    package internal(set) var remoteSettings: JSONValue?
+    /// Whether each transition is explained in the debug log. Formatting the explanation costs time.
     package let explainsTransitions: Bool
+    var engine = PresenceEngine()
+    /// Members of the answer to `status` that the service gave.
+    var about: [String: JSONValue] = [:]
     /// The beacon regions in force and the way to find them: for ranging, which presence does not need.
     var monitored: [MonitoredRegion] = []
     var index = RegionIndex([])
-    /// What is still to be told of regions.
-    var notes = NoteQueue()
     var ranging: RangingThrottle
-    /// So many changes of presence may still be kept beside the last whole of it.
-    var changesLeft = 0
-    /// Regions that somebody entered or left since presence was last kept.
-    var changedRegions: [RegionKey] = []
-    /// Whether the state of all regions was told since the start.
+    /// Transitions that were decided and are still to be carried out.
+    var transitions = TurnQueue<PendingTransition>(turn: 100, pause: .milliseconds(5))
+    /// What is still to be published of regions.
+    var announcements = TurnQueue<RegionNote>(turn: 250, pause: .milliseconds(20))
+    /// Commands that are still to be carried out.
+    var commands = CommandQueue()
+    var persistence = PresencePersistence()
+    /// The last edit of each tracker, by topic, that is in its regions.
+    var lastEdits: [String: Int64] = [:]
+    /// When the next turn of a queue is due. Kept, because it is asked for after each sighting.
+    private var queueDue: MonotonicInstant?
+    /// The instant of the last input.
+    private var latest = MonotonicInstant.zero
+    /// The instant that the engine was given last.
+    private var engineTime = MonotonicInstant.zero
+    /// Whether the state of all regions was published since the start.
     private var hasAnnounced = false
 
-    package init(configuration: Configuration, wallClock: WallClock, explainsTransitions: Bool = true) {
+    package init(configuration: Configuration, wallClock: WallClock, explainsTransitions: Bool) {
         self.configuration = configuration
         self.wallClock = wallClock
         self.explainsTransitions = explainsTransitions
@@ -40,70 +51,150 @@ package struct Gateway: Sendable {
 
     /// When `tick` has something to decide; nil while nothing is pending.
     package var nextDeadline: MonotonicInstant? {
-        guard let due = notes.due else { return engine.nextDeadline }
-        return min(due, engine.nextDeadline ?? due)
+        guard let queueDue else { return engine.nextDeadline }
+        return min(queueDue, engine.nextDeadline ?? queueDue)
     }
 
-    /// Takes one input at `now`. Time does not go backwards: an instant before the previous one (a report
+    /// Handles one input at `now`. Time does not go backwards: an instant before the previous one (a report
     /// that waited in a socket) counts as that one.
     ///
-    /// - Parameter moved: Called when a sighting or the time makes somebody come or go, before it is put into words:
-    ///   who carries out the effects can use the meantime to get ready.
-    package mutating func handle(_ input: Input, at instant: MonotonicInstant, moved: () -> Void = {}) -> [Effect] {
+    /// - Returns: one decision. What it stores belongs into one transaction.
+    package mutating func handle(_ input: Input, at instant: MonotonicInstant) -> [Effect] {
         let now = max(instant, latest)
         latest = now
+        let effects = decide(input, at: now)
+        // A sighting without effects, as nearly all are, changes no queue.
+        if case .sighting = input, effects.isEmpty { return effects }
+        defer { queueDue = earliestOfQueues }
+        return effects.isEmpty ? effects : withPresence(effects, at: now)
+    }
+
+    private var earliestOfQueues: MonotonicInstant? {
+        [transitions.due, announcements.due, commands.due, locationDue].compactMap(\.self).min()
+    }
+
+    private mutating func decide(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         switch input {
         case .sighting(let sighting):
             counters.sightings += 1
-            let effects = presence(.sighting(sighting), at: now, moved: moved)
+            let effects = presence(.sighting(sighting), at: now)
             return configuration.ranging ? effects + range(sighting, at: now) : effects
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
-        case .scanDuty(let receiver, let duty):
-            return presence(.scanDuty(receiver, duty), at: now)
-        case .slept(let duration):
-            return presence(.slept(duration), at: now)
-        case .tick:
-            return presence(.tick, at: now, moved: moved) + tellDueNotes(at: now)
-        case .wallClock(let clock):
-            // The times since which people are inside were kept by the other.
-            if !clock.isCloseTo(wallClock) { forgetKeptPresence() }
-            wallClock = clock
+        case .scanDuty(let receiver, let duty): return presence(.scanDuty(receiver, duty), at: now)
+        case .absent(let duration): return handleAbsence(duration, at: now)
+        case .tick: return tick(at: now)
+        case .start(let stored): return start(with: stored, at: now)
+        case .checkpoint: return checkpoint(at: now)
+        case .stopping: return [.presence(.whole(wholePresence(at: now)))]
+        case .wallClock(let clock): return setWallClock(clock)
+        case .command(let command): return receive(command, at: now)
+        case .regionEdits(let edits): return apply(edits, at: now)
+        case .request(let request): return carryOut(request, at: now)
+        case .settings(let outcome): return finish(outcome, at: now)
+        case .configuration(let configuration): return reconfigure(configuration, at: now)
+        case .writeLost:
+            persistence.needsWhole()
             return []
-        case .command(let command):
-            return presence(.tick, at: now) + obey(command, at: now)
+        case .stateLost: return storeEverything(at: now)
         case .brokerConnected(let isNew):
             defer { hasAnnounced = true }
-            return presence(.tick, at: now) + (isNew || !hasAnnounced ? announce(at: now, isAgain: hasAnnounced) : [])
-        case .homeAssistantStarted:
-            return presence(.tick, at: now) + announce(at: now, isAgain: true)
-        case .configuration(let configuration):
-            return presence(.tick, at: now) + reconfigure(configuration, at: now)
+            return isNew || !hasAnnounced ? announce(at: now, isAgain: hasAnnounced) : []
+        case .homeAssistantStarted: return announce(at: now, isAgain: true)
         }
     }
 
-    /// Begins with the regions that were kept, and those of the configuration merged into them.
+    private mutating func setWallClock(_ clock: WallClock) -> [Effect] {
+        // The stored times since which regions are occupied follow the other clock.
+        if !clock.isCloseTo(wallClock) { persistence.needsWhole() }
+        wallClock = clock
+        return []
+    }
+
+    // MARK: - Time
+
+    /// A tick that is later than this was held up: by a stopped process, a busy machine or a long turn of the loop.
+    /// It is the longest that a turn may take.
+    package static let toleratedLateness: Duration = .milliseconds(100)
+    /// An absence from this length on is reported in the log.
+    private static let notableAbsence: Duration = .milliseconds(200)
+
+    /// Lets silence count, and does what is due.
     ///
-    /// - Parameters:
-    ///   - stored: The regions of each tracker as the store has them.
-    ///   - monitoring: The monitoring mode of each tracker, if it was switched.
-    ///   - kept: Who was where, if that is known.
-    ///   - isSameBoot: Whether instants in `kept` are of this boot's clock.
-    ///   - now: The time.
-    package mutating func start(
-        stored: [RegionSet], monitoring: [MonitoringMode?] = [], kept: KeptPresence? = nil, isSameBoot: Bool = false,
-        at now: MonotonicInstant
+    /// By how much the tick is late, for so long nothing was handled, whatever the reason. That time is no silence.
+    private mutating func tick(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        let late = engine.nextDeadline.map { $0.duration(to: now) } ?? .zero
+        engineTime = now
+        if late > Self.toleratedLateness {
+            effects += report(absence: late)
+            effects += carryOut(engine.handle(.slept(late), at: now), at: now)
+        } else {
+            effects += carryOut(engine.handle(.tick, at: now), at: now)
+        }
+        effects += carryOutDueTransitions(at: now)
+        effects += publishDueLocations(at: now)
+        effects += carryOutDueCommands(at: now)
+        return effects + publishDueAnnouncements(at: now)
+    }
+
+    private mutating func handleAbsence(_ duration: Duration, at now: MonotonicInstant) -> [Effect] {
+        report(absence: duration) + presence(.slept(duration), absent: duration, at: now)
+    }
+
+    private func report(absence: Duration) -> [Effect] {
+        guard absence >= Self.notableAbsence else { return [] }
+        let text =
+            "no receiver listened for \(absence.nanoseconds / 1_000_000_000) s: "
+            + "the machine was suspended, or this program did not run"
+        return [.log(LogEntry(absence < .seconds(5) ? .info : .notice, "absence", text))]
+    }
+
+    /// Lets the presence engine decide, and carries out what it decides.
+    ///
+    /// Only a tick lets a beacon leave: until then, reports may wait in a socket that say otherwise. So for all other
+    /// inputs the engine's time stands still before the first leave that is due.
+    mutating func presence(
+        _ input: PresenceEngine.Input, absent: Duration = .zero, at now: MonotonicInstant
     ) -> [Effect] {
-        for (tracker, regions) in stored.enumerated() where trackers.indices.contains(tracker) {
+        var instant = now
+        if let due = engine.nextDeadline, due <= now {
+            // An absence moves what is due.
+            instant = min(now, MonotonicInstant(nanoseconds: due.nanoseconds &+ absent.nanoseconds &- 1))
+        }
+        engineTime = max(engineTime, instant)
+        let decisions = engine.handle(input, at: engineTime)
+        return decisions.isEmpty ? [] : carryOut(decisions, at: now)
+    }
+
+    // MARK: - Regions
+
+    /// Begins with what was stored, and merges the regions of the configuration into it.
+    private mutating func start(with stored: StoredState, at now: MonotonicInstant) -> [Effect] {
+        configuration = stored.configuration
+        remoteSettings = stored.remoteSettings
+        about = stored.about
+        ranging = RangingThrottle(interval: configuration.rangingInterval)
+        trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
+        for (tracker, regions) in stored.regions.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].regions = regions
         }
-        for (tracker, mode) in monitoring.enumerated() where trackers.indices.contains(tracker) {
+        for (tracker, mode) in stored.monitoring.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].monitoring = mode ?? trackers[tracker].monitoring
         }
-        guard let kept else { return mergeConfiguredRegions(at: now) }
-        // First as it was; what the configuration changes may make somebody leave.
-        let effects = monitor(at: now) + restore(kept, isSameBoot: isSameBoot, at: now)
-        return effects + mergeConfiguredRegions(at: now)
+        var effects: [Effect] = []
+        if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
+        if case .kept(let kept, let isSameBoot) = stored.presence {
+            // First as it was: what the configuration changes may end an occupancy.
+            effects += monitor(at: now) + restore(kept, isSameBoot: isSameBoot, at: now)
+        }
+        effects += mergeConfiguredRegions(at: now)
+        if case .occupied(let occupancy) = stored.presence {
+            for (tracker, regions) in occupancy.enumerated() where trackers.indices.contains(tracker) {
+                trackers[tracker].occupancy = regions
+            }
+        }
+        return effects
     }
 
     mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
@@ -115,18 +206,18 @@ package struct Gateway: Sendable {
             guard !difference.isEmpty else { continue }
             trackers[tracker].former = trackers[tracker].regions
             trackers[tracker].regions = regions
-            effects.append(.regions(tracker: tracker, regions))
+            effects.append(.regions(topic: trackers[tracker].topics.base, regions))
             notes += self.notes(of: difference, tracker: tracker)
         }
         let left = monitor(at: now)
         for tracker in trackers.indices { trackers[tracker].former = nil }
-        return left + effects + tell(notes, at: now)
+        return left + effects + publish(notes, at: now)
     }
 
-    /// Tells the engine which regions there are now.
+    /// Gives the engine the regions that there are now.
     mutating func monitor(at now: MonotonicInstant) -> [Effect] {
         monitored = monitoredRegions
-        forgetKeptPresence()
+        persistence.needsWhole()
         // Presence has an index of its own; this one would only cost memory.
         index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])
         return presence(.regions(monitored), at: now)
@@ -146,31 +237,5 @@ package struct Gateway: Sendable {
                     leaveRSSI: region.leaveRSSI ?? configuration.leaveRSSI)
             }
         }
-    }
-
-    /// Lets the presence engine decide, and turns what it decides into messages and records.
-    mutating func presence(
-        _ input: PresenceEngine.Input, at now: MonotonicInstant, moved: () -> Void = {}
-    ) -> [Effect] {
-        let decisions = engine.handle(input, at: now)
-        guard !decisions.isEmpty else { return [] }
-        moved()
-        return carryOut(decisions, at: now)
-    }
-
-    /// Turns decisions into messages and records.
-    mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
-        var effects: [Effect] = []
-        for decision in decisions {
-            switch decision {
-            case .entered(let key, let sighting):
-                counters.enters += 1
-                enter(key, by: sighting, at: now, &effects)
-            case .left(let key, let beacon):
-                counters.leaves += 1
-                leave(key, last: beacon, at: now, &effects)
-            }
-        }
-        return effects
     }
 }

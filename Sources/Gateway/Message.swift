@@ -13,8 +13,8 @@ package struct Message: Hashable, Sendable {
     }
 
     package let kind: Kind
-    /// Whose message it is: the position of the tracker.
-    package let tracker: Int
+    /// The base topic of the tracker whose message it is.
+    package let base: String
     package let topic: String
     /// One line of JSON.
     package let payload: [UInt8]
@@ -27,11 +27,11 @@ package struct Message: Hashable, Sendable {
     package let unstamped: MonotonicInstant?
 
     package init(
-        kind: Kind, tracker: Int, topic: String, payload: [UInt8], qos: UInt8, isRetained: Bool, isEncrypted: Bool,
+        kind: Kind, base: String, topic: String, payload: [UInt8], qos: UInt8, isRetained: Bool, isEncrypted: Bool,
         unstamped: MonotonicInstant? = nil
     ) {
         self.kind = kind
-        self.tracker = tracker
+        self.base = base
         self.topic = topic
         self.payload = payload
         self.qos = qos

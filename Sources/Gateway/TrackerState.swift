@@ -30,13 +30,26 @@ package struct TrackerState: Sendable {
     /// The regions before a change that is being made: what it makes us leave is named by them.
     var former: RegionSet?
     package internal(set) var occupancy: [String: Occupancy] = [:]
-    /// What transitions are made of it; `Name|1|2` regions switch it.
+    /// The locations that follow the transitions of one second.
+    var locations = LocationBurst()
+    /// What is published of its transitions; `Name|1|2` regions switch it.
     package internal(set) var monitoring: MonitoringMode
 
     init(_ configuration: TrackerConfiguration, monitoring: MonitoringMode) {
         self.configuration = configuration
         self.monitoring = monitoring
     }
+
+    /// The same tracker under other settings: everything that it knows stays.
+    func reconfigured(_ configuration: TrackerConfiguration, monitoring: MonitoringMode) -> TrackerState {
+        var state = self
+        state.configuration = configuration
+        state.monitoring = monitoring
+        return state
+    }
+
+    /// Whether transitions are published. In quiet mode they are only recorded.
+    var publishesTransitions: Bool { monitoring != .quiet }
 
     package var topics: Topics { configuration.topics }
 

@@ -30,7 +30,12 @@ package struct Location: Hashable, Sendable {
     /// A point of interest, told once.
     package var pointOfInterest: String?
 
-    /// - Parameter regions: The regions that the tracker is in; moving circles (`+follow`) are left out.
+    /// Regions that one location lists: the first in the order of the regions. A crowd in thousands of regions would
+    /// else make each location hundreds of kilobytes long.
+    package static let mostRegions = 256
+
+    /// - Parameter regions: The regions that the tracker is in, of which `mostRegions` are listed; moving circles
+    ///   (`+follow`) are left out.
     package init(
         _ trigger: Trigger, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64,
         inRegions regions: some Sequence<Region> = [], tag: String? = nil, pointOfInterest: String? = nil
@@ -40,7 +45,7 @@ package struct Location: Hashable, Sendable {
         self.position = position
         self.timestamp = timestamp
         self.createdAt = createdAt
-        self.regions = regions.filter { $0.kind != .follow }.map { RegionName(name: $0.displayName, rid: $0.rid) }
+        self.regions = regions.lazy.filter { $0.kind != .follow }.prefix(Self.mostRegions).map { RegionName(name: $0.displayName, rid: $0.rid) }
         self.tag = tag
         self.pointOfInterest = pointOfInterest
     }

@@ -79,6 +79,11 @@ package final class Log: Sendable {
         }
     }
 
+    /// Writes a line that is written once in a run, also where the lines of this minute are too many.
+    package func always(_ priority: LogPriority, _ text: @autoclosure () -> String) {
+        if priority <= threshold { put(priority, text(), [:]) }
+    }
+
     private func write(_ priority: LogPriority, _ text: () -> String, _ fields: [String: String] = [:]) {
         guard priority <= threshold else { return }
         switch limiter.withLock({ $0.admitLine(at: Clocks.now()) }) {

@@ -59,6 +59,11 @@ package final class LoopTimer {
     /// Lets everything else go first that is ready at the same time.
     package func goLast() throws(SystemError) { try putLast(source) }
 
+    /// Lets everything of the usual priority go first that is ready at the same time.
+    package func goAfterOthers() throws(SystemError) {
+        try checked("sd_event_source_set_priority", sd_event_source_set_priority(source, 10))
+    }
+
     /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
     package func arm(at instant: MonotonicInstant) throws(SystemError) {
         // Rounded up: fired a microsecond early, the owner would find nothing due and arm again in a circle.

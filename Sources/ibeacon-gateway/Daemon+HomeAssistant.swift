@@ -124,7 +124,7 @@ extension Daemon {
         guard gateway.trackers.indices.contains(tracker), let mode = MonitoringMode(rawValue: number) else {
             return .refused("there is no such tracker or mode")
         }
-        perform(gateway.setMonitoring(of: tracker, to: mode))
+        take(.request(.setMonitoring(tracker: tracker, mode)), at: Clocks.now())
         return .done
     }
 }

@@ -10,8 +10,7 @@ struct PresenceKeeping {
     /// `/proc/sys/kernel/random/boot_id`: which start of the machine the monotonic clock counts from.
     private(set) var boot = ""
     fileprivate var timer: LoopTimer?
-    fileprivate var sightingsAtCheckpoint: UInt64 = 0
-    /// When something was last taken in.
+    /// When the gateway was given its last input.
     fileprivate var lastTaken: MonotonicInstant?
     fileprivate var lastPruned: MonotonicInstant?
     fileprivate var suspended = Clocks.suspended()
@@ -24,51 +23,11 @@ struct PresenceKeeping {
 }
 
 extension Daemon {
-    /// How often presence is offered to the store when nobody comes or goes. The store writes it together with
+    /// How often presence is offered to the store when no beacon comes or goes. The store writes it together with
     /// something else, or once in `StoreSettings.checkpointInterval`.
     private static let checkpointInterval: Duration = .seconds(60)
     /// Between two inputs that are closer than this, no suspend that matters has room.
     private static let shortestAbsence: Duration = .milliseconds(200)
-    /// Somebody was to leave, and is asked for this much later: then this program did not run in between. It was
-    /// stopped, the machine is too busy, or the disk held it up; and reports were not taken in either.
-    private static let toleratedLateness: Duration = .milliseconds(20)
-
-    /// Who is where, as the store keeps it.
-    func presenceRecord(at now: MonotonicInstant) -> PresenceRecord {
-        keeping.sightingsAtCheckpoint = gateway.counters.sightings
-        var inside: [PresenceRecord.Inside] = []
-        for tracker in gateway.trackers {
-            for (rid, occupancy) in tracker.occupancy {
-                inside.append(row(of: occupancy, in: PresenceRecord.Place(tracker: tracker.topics.base, rid: rid)))
-            }
-        }
-        return PresenceRecord(
-            version: Int64(KeptPresence.version), state: gateway.keepPresence(at: now), inside: inside,
-            savedAt: now)
-    }
-
-    /// What a transition changed in who is where: the change alone, if it can be told apart.
-    func presenceChange(at now: MonotonicInstant) -> StoreChange {
-        guard let change = gateway.presenceChange(at: now) else { return .presence(presenceRecord(at: now)) }
-        var entered: [PresenceRecord.Inside] = []
-        var left: [PresenceRecord.Place] = []
-        for key in change.regions {
-            let tracker = gateway.trackers[key.tracker]
-            let place = PresenceRecord.Place(tracker: tracker.topics.base, rid: key.rid)
-            if let occupancy = tracker.occupancy[key.rid] {
-                entered.append(row(of: occupancy, in: place))
-            } else {
-                left.append(place)
-            }
-        }
-        return .presenceChange(PresenceChange(state: change.bytes, entered: entered, left: left))
-    }
-
-    private func row(of occupancy: Occupancy, in place: PresenceRecord.Place) -> PresenceRecord.Inside {
-        PresenceRecord.Inside(
-            tracker: place.tracker, rid: place.rid, beacon: occupancy.beacon,
-            since: gateway.wallClock.isKnown ? occupancy.timestamp(by: gateway.wallClock) : nil, lastHeard: nil)
-    }
 
     /// Who was where when the program ended, as far as it was kept.
     func kept(in snapshot: StoreSnapshot) -> KeptPresence? {
@@ -94,11 +53,7 @@ extension Daemon {
     }
 
     private func checkpoint(at now: MonotonicInstant) {
-        // In a house where nothing is heard and nobody is, nothing changes and nothing is written.
-        let isQuiet =
-            gateway.counters.sightings == keeping.sightingsAtCheckpoint
-            && gateway.trackers.allSatisfy(\.occupancy.isEmpty)
-        if !isQuiet { store?.submit(.checkpoint(presenceRecord(at: now))) }
+        take(.checkpoint, at: now)
         do throws(SystemError) {
             try keeping.timer?.arm(after: Self.checkpointInterval)
         } catch {
@@ -115,24 +70,44 @@ extension Daemon {
         store?.submit(.pruneHistory(before: gateway.wallClock.epochSeconds(at: now) - days * 86_400))
     }
 
-    /// Tells the gateway, before anything else, of a time in which nobody listened because the machine slept or
-    /// this program did not run. Else it would take that for the silence of the beacons.
-    func noteAbsence(at now: MonotonicInstant) {
+    /// Accounts for a suspend of the machine before any other input, or the gateway would take it for the silence of
+    /// the beacons. `take` calls it, which all inputs go through.
+    func noteSuspend(at now: MonotonicInstant) {
         let last = keeping.lastTaken ?? now
         keeping.lastTaken = max(now, last)
-        let gap = last.duration(to: now)
-        guard gap >= Self.shortestAbsence else { return }
+        guard last.duration(to: now) >= Self.shortestAbsence else { return }
         let suspended = Clocks.suspended()
-        var absence = suspended - keeping.suspended
+        let absence = suspended - keeping.suspended
         keeping.suspended = suspended
-        // The time since the last input is more than the absence, and errs to the side of patience.
-        if let due = gateway.leaveDeadline, due.duration(to: now) > Self.toleratedLateness {
-            absence = max(absence, gap)
-        }
         guard absence >= Self.shortestAbsence else { return }
-        log.once(
-            "absence", absence < .seconds(5) ? .info : .notice,
-            "nobody listened for \(decimal(absence)) s: the machine slept, or this program did not run")
-        perform(gateway.handle(.slept(absence), at: now))
+        perform(gateway.handle(.absent(absence), at: now))
+    }
+}
+
+extension PresenceUpdate.Whole {
+    /// As the store has it.
+    func record(at now: MonotonicInstant) -> PresenceRecord {
+        PresenceRecord(
+            version: Int64(KeptPresence.version), state: bytes, inside: inside.map(\.row), savedAt: now)
+    }
+}
+
+extension PresenceUpdate {
+    /// As the store has it.
+    func change(at now: MonotonicInstant) -> StoreChange {
+        switch self {
+        case .whole(let whole): .presence(whole.record(at: now))
+        case .change(let change):
+            .presenceChange(
+                PresenceChange(
+                    state: change.bytes, entered: change.entered.map(\.row),
+                    left: change.left.map { PresenceRecord.Place(tracker: $0.topic, rid: $0.rid) }))
+        }
+    }
+}
+
+extension PresenceUpdate.Inside {
+    fileprivate var row: PresenceRecord.Inside {
+        PresenceRecord.Inside(tracker: place.topic, rid: place.rid, beacon: beacon, since: since, lastHeard: nil)
     }
 }

@@ -25,14 +25,15 @@ struct Trial {
 }
 
 extension Daemon {
-    static let remoteKey = "remote configuration"
-
     /// Tries settings that came from afar.
     func reconfigure(_ request: SettingsRequest) {
-        guard trial == nil else { return log.warning("setConfiguration refused: another one is being tried") }
-        let merged = (remoteChanges ?? ["_type": "configuration"]).merging(request.changes)
+        guard trial == nil else {
+            log.warning("setConfiguration refused: another one is being tried")
+            return refuseSettings()
+        }
+        let merged = (gateway.remoteSettings ?? ["_type": "configuration"]).merging(request.changes)
         var candidate = settings
-        guard let remote = candidate.apply(merged, log) else { return }
+        guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
         let before = settings.configuration
         do throws(SystemError) {
             let timer = try loop.timer { [unowned self] _ in rollBack() }
@@ -43,23 +44,23 @@ extension Daemon {
                 waypoints: [remote.waypoints, request.waypoints].compactMap { $0 }, tracker: request.tracker,
                 timer: timer)
         } catch {
-            return log.error("setConfiguration refused: \(error)")
+            log.error("setConfiguration refused: \(error)")
+            return refuseSettings()
         }
         log.notice("setConfiguration: trying new settings")
         put(candidate.configuration)
         if isBrokerConnected || candidate.configuration.broker.isOffline { keep() }
     }
 
-    /// The broker took us with the new settings: they stay, with the regions that came with them.
+    private func refuseSettings() { take(.settings(.refused), at: Clocks.now()) }
+
+    /// The broker accepted the connection with the new settings: they stay, with the regions that came with them.
     func keep() {
         guard let trial else { return }
         self.trial = nil
         trial.timer.disarm()
-        remoteChanges = trial.changes
-        let now = Clocks.now()
-        let effects = trial.waypoints.flatMap { gateway.setWaypoints($0, of: trial.tracker, at: now) }
-        perform(effects, also: [.value(key: Self.remoteKey, trial.changes.bytes)])
-        armDeadline()
+        let outcome = SettingsOutcome.kept(trial.changes, waypoints: trial.waypoints, tracker: trial.tracker)
+        take(.settings(outcome), at: Clocks.now())
         log.notice("setConfiguration: the new settings are kept")
     }
 
@@ -69,19 +70,19 @@ extension Daemon {
         let time = decimal(trial.before.remoteTrial)
         log.error("setConfiguration: no broker within \(time) s; back to the old settings")
         put(trial.before)
+        refuseSettings()
     }
 
-    /// At the start: what was kept, over what the file says today.
-    func restoreRemoteChanges(_ bytes: [UInt8]?) {
+    /// At the start: puts settings that were kept over those of the file as it is today.
+    ///
+    /// - Returns: The settings that were kept; nil if there are none, or if they are not valid with the file.
+    func restoreRemoteSettings(_ bytes: [UInt8]?) -> JSONValue? {
         guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) != nil else {
-            return
+            return nil
         }
-        remoteChanges = changes
-        gateway = Gateway(
-            configuration: settings.configuration, wallClock: gateway.wallClock,
-            explainsTransitions: gateway.explainsTransitions)
         ciphers.update(settings.configuration)
         commandReader.update(settings.configuration)
+        return changes
     }
 }
 
@@ -92,7 +93,7 @@ extension Settings {
         var settings = try load(arguments)
         var kept: [UInt8]?
         do {
-            kept = try StoreReader(directory: settings.stateDirectory).value(of: Daemon.remoteKey)
+            kept = try StoreReader(directory: settings.stateDirectory).value(of: Gateway.remoteSettingsKey)
         } catch StoreError.absent {
             return settings
         } catch {

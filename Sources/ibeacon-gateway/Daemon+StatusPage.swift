@@ -155,24 +155,19 @@ extension Daemon {
             return .refused("\(error)")
         }
         if let problem = reading.problems.first { return .refused(problem.reason) }
-        change(reading.changes, of: tracker)
+        take(.request(.changeRegions(tracker: tracker, reading.changes)), at: Clocks.now())
         return .done
     }
 
     func removeRegion(of tracker: Int, rid: String) -> StatusActionResult {
         guard gateway.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
-        change([.remove(rid: rid)], of: tracker)
+        take(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])), at: Clocks.now())
         return .done
-    }
-
-    private func change(_ changes: [RegionChange], of tracker: Int) {
-        perform(gateway.change(changes, of: tracker, at: Clocks.now()))
-        armDeadline()
     }
 
     func reportLocation(of tracker: Int) -> StatusActionResult {
         guard gateway.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
-        perform([gateway.location(of: tracker, trigger: .manual, at: Clocks.now())])
+        take(.request(.reportLocation(tracker: tracker)), at: Clocks.now())
         return .done
     }
 

@@ -8,40 +8,40 @@ internal import Runtime
 internal import Storage
 
 extension Daemon {
-    /// Carries out what the gateway decided: all that one decision changes is written in one transaction,
-    /// and no message goes to the broker before it is on the disk.
-    ///
-    /// - Parameter also: what else belongs into the transaction.
-    func perform(_ effects: [Effect], also: [StoreChange] = []) {
-        guard !effects.isEmpty || !also.isEmpty else { return }
-        var changes = also
-        var movesSomebody = false
+    /// Carries out one decision of the gateway: all that it stores is written in one transaction, and no message goes to
+    /// the broker before it is on the disk.
+    func perform(_ effects: [Effect]) {
+        guard !effects.isEmpty else { return }
+        let now = Clocks.now()
+        var changes: [StoreChange] = []
         var requests: [SettingsRequest] = []
+        var rereadsEdits = false
         for effect in effects {
             switch effect {
             case .publish(let message): changes += change(for: message)
-            case .regions(let tracker, let regions):
-                changes.append(.regions(tracker: base(of: tracker), regions.regions))
-                movesSomebody = true
+            case .regions(let topic, let regions): changes.append(.regions(tracker: topic, regions.regions))
             case .record(let record):
                 if settings.configuration.historyDays > 0 { changes.append(.history(entry(for: record))) }
-                movesSomebody = true
-            case .monitoring(let tracker, let mode):
-                changes.append(.value(key: "monitoring \(base(of: tracker))", Array("\(mode.rawValue)".utf8)))
+            case .monitoring(let topic, let mode):
+                changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
+            case .presence(let update): changes.append(update.change(at: now))
+            case .checkpoint(let whole): store?.submit(.checkpoint(whole.record(at: now)))
+            case .editsTaken(let topic, let last): changes.append(.editsTaken(tracker: topic, upTo: last))
+            case .value(let key, let value): changes.append(.value(key: key, value))
+            case .rereadEdits: rereadsEdits = true
             case .reconfigure(let changes, let waypoints, let tracker):
                 requests.append(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
             case .log: break
             }
         }
-        // Who is where, and the message that says so, are on the disk together or not at all.
-        if movesSomebody { changes.append(presenceChange(at: Clocks.now())) }
         commit(changes)
-        // While the disk is at it; the message is not to wait for the page and the journal.
+        if rereadsEdits { store?.submit(.rereadEdits) }
+        // While the store writes: the message does not wait for the page and the journal.
         note(effects)
         for effect in effects {
             if let entry = effect.logEntry { write(entry) }
         }
-        // Last, for what they change writes its own.
+        // Last, because the inputs that follow make decisions of their own.
         for request in requests { reconfigure(request) }
     }
 
@@ -57,7 +57,7 @@ extension Daemon {
             switch event {
             case .opened(let snapshot): open(snapshot)
             case .deliver(let rows): deliver(rows)
-            case .regionEdits(let edits): take(edits)
+            case .regionEdits(let edits): take(.regionEdits(edits.map(StoredEdit.init)), at: Clocks.now())
             case .notice(let notice): write(notice)
             case .unavailable(let failure):
                 if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
@@ -65,12 +65,9 @@ extension Daemon {
                 log.error("the state cannot be written: \(failure.error); it is tried again")
             case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
             case .failed(_, let error, let willRetry):
-                if !willRetry { gateway.forgetKeptPresence() }
+                if !willRetry { take(.writeLost, at: Clocks.now()) }
                 log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
-            case .stateLost:
-                // The file that holds them is another.
-                lastEdits = [:]
-                writeAll()
+            case .stateLost: take(.stateLost, at: Clocks.now())
             case .committed, .stopped: break
             }
         }
@@ -87,21 +84,6 @@ extension Daemon {
         log.error("cannot start: \(failure.error)")
         loop.exit(code.rawValue)
         return true
-    }
-
-    /// Everything that is kept, anew: the file under it is another.
-    private func writeAll() {
-        log.warning("the state is written anew, whole")
-        var changes: [StoreChange] = []
-        for tracker in gateway.trackers {
-            let base = tracker.topics.base
-            changes.append(.regions(tracker: base, tracker.regions.regions))
-            changes.append(.value(key: "monitoring \(base)", Array("\(tracker.monitoring.rawValue)".utf8)))
-        }
-        if let remoteChanges { changes.append(.value(key: Self.remoteKey, remoteChanges.bytes)) }
-        changes.append(.value(key: Self.servedTopicsKey, servedTopics))
-        changes.append(.presence(presenceRecord(at: Clocks.now())))
-        commit(changes)
     }
 
     private func open(_ snapshot: StoreSnapshot) {
@@ -124,13 +106,13 @@ extension Daemon {
             }
         var payload = message.payload
         // What still waits for its times is encrypted when it has them.
-        if message.isEncrypted, message.unstamped == nil, let cipher = ciphers[base(of: message.tracker)] {
+        if message.isEncrypted, message.unstamped == nil, let cipher = ciphers[message.base] {
             payload = cipher.encrypt(payload).payload.bytes
         }
         return [
             .message(
                 OutgoingMessage(
-                    tracker: base(of: message.tracker), topic: message.topic, payload: payload,
+                    tracker: message.base, topic: message.topic, payload: payload,
                     qos: message.qos, retain: message.isRetained, kind: kind,
                     happened: message.unstamped ?? Clocks.now(),
                     stamp: message.unstamped == nil ? .exact : .provisional))
@@ -139,12 +121,10 @@ extension Daemon {
 
     private func entry(for record: TransitionRecord) -> HistoryEntry {
         HistoryEntry(
-            tracker: base(of: record.key.tracker), rid: record.key.rid, name: record.name,
+            tracker: record.topic, rid: record.key.rid, name: record.name,
             event: record.isEnter ? .enter : .leave, beacon: record.beacon, timestamp: record.timestamp,
-            stamp: gateway.wallClock.isKnown ? .exact : .provisional, happened: record.instant)
+            stamp: record.isTimeKnown ? .exact : .provisional, happened: record.instant)
     }
-
-    func base(of tracker: Int) -> String { gateway.trackers[tracker].topics.base }
 
     private func write(_ entry: LogEntry) {
         let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
@@ -164,4 +144,9 @@ extension Daemon {
         case .error: log.error(notice.text)
         }
     }
+}
+
+extension StoredEdit {
+    /// As the gateway takes it.
+    init(_ edit: RegionEdit) { self.init(id: edit.id, topic: edit.tracker, change: edit.change) }
 }

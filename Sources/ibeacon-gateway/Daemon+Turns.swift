@@ -10,6 +10,6 @@ extension Daemon {
 
     func tellLongestTurn() {
         let milliseconds = Int64((loop.longestTurn / .milliseconds(1)).rounded(.up))
-        log.debug("longest turn of the loop: \(milliseconds) ms")
+        log.always(.debug, "longest turn of the loop: \(milliseconds) ms")
     }
 }

@@ -21,8 +21,6 @@ final class Daemon {
     let ciphers: Ciphers
     /// Reads commands on the broker's thread.
     let commandReader: CommandReader
-    /// Settings that came from afar, over those of the file.
-    var remoteChanges: JSONValue?
     /// The settings to go back to if the broker cannot be reached with new ones.
     var trial: Trial?
     /// Takes iBeacons out of what scanners hear.
@@ -46,8 +44,6 @@ final class Daemon {
     /// nil while Home Assistant's discovery is not wanted.
     var home: HomeAssistantLink?
     var nextCommit: UInt64 = 1
-    /// The last change of regions by the command line that was taken over, by topic.
-    var lastEdits: [String: Int64] = [:]
     /// What it takes to keep presence across restarts and suspends.
     var keeping = PresenceKeeping()
     private var storeWaker: WakerWatch?
@@ -81,6 +77,8 @@ final class Daemon {
             armedDeadline = nil
             take(.tick, at: now)
         }
+        // After the radio: a report that waits there may come from a beacon that the tick would let leave.
+        try deadlineTimer?.goAfterOthers()
         try openStatusPage()
         try openStore()
         watchTurns()
@@ -88,11 +86,24 @@ final class Daemon {
         return ExitCode(rawValue: code) ?? .software
     }
 
-    /// Lets the gateway decide, carries out what it decided, and sees to it that it is asked again in time.
+    /// Gives the gateway an input, carries out what it decides, and sees to it that it is asked again in time.
+    ///
+    /// Every input goes this way, so that none comes before a suspend is accounted for.
     func take(_ input: Input, at now: MonotonicInstant) {
-        noteAbsence(at: now)
-        perform(gateway.handle(input, at: now) { store?.submit(.commitFollows) })
+        noteSuspend(at: now)
+        perform(gateway.handle(input, at: now))
         armDeadline()
+        tickIfOverdue(at: now)
+    }
+
+    /// A tick waits until nothing else is to be done: above all, until the radio has nothing more to be read. Where
+    /// there always is something, it comes after this time.
+    private static let longestWaitOfTick: Duration = .seconds(1)
+
+    private func tickIfOverdue(at now: MonotonicInstant) {
+        guard let armedDeadline, armedDeadline.advanced(by: Self.longestWaitOfTick) < now else { return }
+        self.armedDeadline = nil
+        take(.tick, at: now)
     }
 
     /// Sets the timer for the gateway's next decision. A deadline that moved back needs no new timer:
@@ -138,16 +149,19 @@ final class Daemon {
     /// The store is open: the gateway begins with what it kept, and the world may come in.
     func begin(with snapshot: StoreSnapshot) throws {
         let now = Clocks.now()
-        restoreRemoteChanges(snapshot.values[Self.remoteKey])
+        let remote = restoreRemoteSettings(snapshot.values[Gateway.remoteSettingsKey])
         let topics = settings.configuration.trackers.map(\.topics.base)
-        perform(
-            gateway.start(
-                stored: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
-                monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
-                kept: kept(in: snapshot), isSameBoot: snapshot.presence?.boot == keeping.boot, at: now))
-        tellServedTopics(known: snapshot.values[Self.servedTopicsKey])
-        take(snapshot.edits)
-        gateway.about = ["version": .string(Main.version), "started": .integer(Clocks.wallSeconds())]
+        let stored = StoredState(
+            configuration: settings.configuration,
+            regions: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
+            monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
+            presence: kept(in: snapshot).map {
+                .kept($0, isSameBoot: snapshot.presence?.boot == keeping.boot)
+            } ?? .unknown,
+            remoteSettings: remote, servedTopics: snapshot.values[Gateway.servedTopicsKey],
+            about: ["version": .string(Main.version), "started": .integer(Clocks.wallSeconds())])
+        take(.start(stored), at: now)
+        take(.regionEdits(snapshot.edits.map(StoredEdit.init)), at: now)
         readClock()
         recallTransitions()
         try keepPresence()
@@ -202,7 +216,7 @@ final class Daemon {
         sayGoodbye()
         _ = broker?.stop(within: .seconds(2))
         drainBroker()
-        commit([.presence(presenceRecord(at: Clocks.now()))])
+        take(.stopping, at: Clocks.now())
         if store?.stop(within: .seconds(10)) == false {
             log.error("the disk is too slow; what was not written is lost")
         }
@@ -216,7 +230,7 @@ final class Daemon {
         guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
             var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
-            if let remoteChanges { _ = new.apply(remoteChanges, log) }
+            if let kept = gateway.remoteSettings { _ = new.apply(kept, log) }
             trial?.timer.disarm()
             trial = nil
             settings = new
@@ -234,7 +248,6 @@ final class Daemon {
         ciphers.update(configuration)
         commandReader.update(configuration)
         take(.configuration(configuration), at: Clocks.now())
-        serveWaitingEdits()
         guard !isSameBroker else {
             subscribe()
             return refreshHomeAssistant()

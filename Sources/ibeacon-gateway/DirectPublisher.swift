@@ -14,7 +14,6 @@ final class DirectPublisher {
 
     private let loop: EventLoop
     private let ciphers: Ciphers
-    private let bases: [String]
     private var waker: WakerWatch?
     private var connection: BrokerConnection?
     private var nextToken: Int64 = 1
@@ -29,7 +28,6 @@ final class DirectPublisher {
         }
         loop = try EventLoop()
         ciphers = Ciphers(configuration)
-        bases = configuration.trackers.map(\.topics.base)
         let waker = try loop.waker { [unowned self] in drain() }
         self.waker = waker
         let settings = BrokerSettings(configuration, for: .command(purpose))
@@ -43,7 +41,7 @@ final class DirectPublisher {
     func publish(_ message: Message) {
         guard failure == nil, let connection else { return }
         var payload = message.payload
-        if message.isEncrypted, let cipher = ciphers[bases[message.tracker]] {
+        if message.isEncrypted, let cipher = ciphers[message.base] {
             payload = cipher.encrypt(payload).payload.bytes
         }
         let outgoing = Messaging.OutgoingMessage(

@@ -45,7 +45,8 @@ enum ReplayCommand {
         if let file = arguments.value("regions") {
             stored.append(try regions(in: file, base: settings.configuration.numberBase, log))
         }
-        _ = gateway.start(stored: stored, at: .zero)
+        _ = gateway.handle(
+            .start(StoredState(configuration: settings.configuration, regions: stored)), at: .zero)
         var replay = Replay(gateway: gateway)
         var failure: CaptureError?
         let started = ContinuousClock.now

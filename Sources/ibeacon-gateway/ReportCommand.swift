@@ -39,11 +39,12 @@ enum ReportCommand {
         var configuration = settings.configuration
         if let tag = arguments.value("tag") { configuration.tag = tag.isEmpty ? nil : tag }
         let poi = arguments.value("poi").flatMap { $0.isEmpty ? nil : $0 }
-        var gateway = Gateway(configuration: configuration, wallClock: WallClockJudge.read())
-        let now = Clocks.now()
-        try recall(in: settings, &gateway)
-        let effect = gateway.location(of: position, trigger: .manual, pointOfInterest: poi, at: now)
-        guard case .publish(let message) = effect else { return .software }
+        var gateway = Gateway(
+            configuration: configuration, wallClock: WallClockJudge.read(), explainsTransitions: false)
+        _ = gateway.handle(.start(try stored(in: settings, configuration)), at: .zero)
+        let effects = gateway.handle(
+            .request(.reportLocation(tracker: position, pointOfInterest: poi)), at: Clocks.now())
+        guard case .publish(let message)? = effects.first else { return .software }
         let publisher = try DirectPublisher(configuration, purpose: "report")
         publisher.publish(message)
         try publisher.finish()
@@ -51,14 +52,19 @@ enum ReportCommand {
         return .ok
     }
 
-    /// The regions, and who was last seen to enter them and not to leave.
-    private static func recall(in settings: Settings, _ gateway: inout Gateway) throws {
+    /// The regions, and the occupancy of each: entered and not left, by the history.
+    private static func stored(
+        in settings: Settings, _ configuration: Configuration
+    ) throws(Failure) -> StoredState {
+        // A gateway that has never run knows the regions of its configuration, and no beacon.
+        var stored = StoredState(configuration: configuration, regions: [])
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)
             let regions = try reader.regions()
-            let topics = gateway.trackers.map(\.topics.base)
-            _ = gateway.start(stored: topics.map { regions[$0] ?? RegionSet() }, at: .zero)
-            for (tracker, topic) in topics.enumerated() {
+            let topics = configuration.trackers.map(\.topics.base)
+            stored.regions = topics.map { regions[$0] ?? RegionSet() }
+            var occupied: [[String: Occupancy]] = []
+            for topic in topics {
                 var inside: [String: Occupancy] = [:]
                 try reader.forEachTransition(HistoryFilter(tracker: topic)) { entry in
                     inside[entry.rid] =
@@ -66,13 +72,14 @@ enum ReportCommand {
                         ? nil : entry.beacon.map { Occupancy(since: entry.happened, beacon: $0, rssi: nil) }
                     return true
                 }
-                gateway.suppose(inside, of: tracker)
+                occupied.append(inside)
             }
+            stored.presence = .occupied(occupied)
         } catch StoreError.absent {
-            // A gateway that has never run knows the regions of its configuration, and nobody inside.
-            _ = gateway.start(stored: [], at: .zero)
+            return stored
         } catch {
             throw Failure(.inputOutput, "\(error)")
         }
+        return stored
     }
 }

@@ -13,16 +13,21 @@ struct GatewayHarness {
     var gateway: Gateway
     private(set) var now = MonotonicInstant.zero
     private(set) var effects: [Effect] = []
-    /// When the gateway said that somebody came or went, before it said who.
-    private(set) var moves: [MonotonicInstant] = []
+    private var lastEdit: Int64 = 0
+    /// What would be on the disk of presence: the last whole, and the changes since.
+    private(set) var storedWhole: [UInt8] = []
+    private(set) var storedChanges: [[UInt8]] = []
+    /// What was known of presence when it was stored last.
+    private(set) var presenceWhenStored: KeptPresence?
 
     /// - Parameter json: Members of the configuration, JSON5 without the outer braces.
     init(_ json: String = "", isClockKnown: Bool = true) throws {
         let configuration = try Self.configuration(json)
         gateway = Gateway(
             configuration: configuration,
-            wallClock: WallClock(epochOffset: Self.epoch * 1_000_000_000, isKnown: isClockKnown))
-        effects += gateway.start(stored: [], at: now)
+            wallClock: WallClock(epochOffset: Self.epoch * 1_000_000_000, isKnown: isClockKnown),
+            explainsTransitions: true)
+        take(.start(StoredState(configuration: configuration, regions: [])))
         take(.listening(Receiver(index: 0), true))
     }
 
@@ -42,32 +47,52 @@ struct GatewayHarness {
         _ json: String = "", after seconds: Int, isSameBoot: Bool = true, isClockKnown: Bool = true,
         regions: [RegionSet]? = nil
     ) throws {
-        let kept = try #require(KeptPresence(bytes: gateway.keepPresence(at: now)))
+        take(.stopping)
+        let kept = try #require(KeptPresence(bytes: storedWhole))
         let stored = regions ?? gateway.trackers.map(\.regions)
         let epoch = gateway.wallClock.epochOffset + now.nanoseconds + Int64(seconds) * 1_000_000_000
         now = isSameBoot ? now.advanced(by: .seconds(seconds)) : MonotonicInstant(nanoseconds: 5_000_000_000)
+        let configuration = try Self.configuration(json)
         gateway = Gateway(
-            configuration: try Self.configuration(json),
-            wallClock: WallClock(epochNanoseconds: isClockKnown ? epoch : 0, at: now, isKnown: isClockKnown))
-        effects += gateway.start(stored: stored, kept: kept, isSameBoot: isSameBoot, at: now)
+            configuration: configuration,
+            wallClock: WallClock(epochNanoseconds: isClockKnown ? epoch : 0, at: now, isKnown: isClockKnown),
+            explainsTransitions: true)
+        take(
+            .start(
+                StoredState(
+                    configuration: configuration, regions: stored, presence: .kept(kept, isSameBoot: isSameBoot))))
         take(.listening(Receiver(index: 0), true))
     }
 
     /// Begins anew with what was kept, and listens.
     mutating func begin(with kept: KeptPresence, regions: [RegionSet], isSameBoot: Bool) {
-        gateway = Gateway(configuration: gateway.configuration, wallClock: gateway.wallClock)
-        effects = gateway.start(stored: regions, kept: kept, isSameBoot: isSameBoot, at: now)
+        let configuration = gateway.configuration
+        gateway = Gateway(configuration: configuration, wallClock: gateway.wallClock, explainsTransitions: true)
+        effects = []
+        take(
+            .start(
+                StoredState(
+                    configuration: configuration, regions: regions, presence: .kept(kept, isSameBoot: isSameBoot))))
         take(.listening(Receiver(index: 0), true))
     }
 
-    /// Changes regions as the command line does.
+    /// Changes regions as the status page does.
     ///
     /// - Returns: what was logged.
     @discardableResult
     mutating func change(_ changes: [RegionChange]) -> [String] {
-        let new = gateway.change(changes, of: 0, at: now)
-        effects += new
-        return new.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
+        let before = effects.count
+        take(.request(.changeRegions(tracker: 0, changes)))
+        return effects[before...].compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
+    }
+
+    /// Changes regions as the command line does.
+    mutating func edit(_ changes: [RegionChange], topic: String = "owntracks/jane/hall") {
+        let edits = changes.map { change in
+            lastEdit += 1
+            return StoredEdit(id: lastEdit, topic: topic, change: change)
+        }
+        take(.regionEdits(edits))
     }
 
     /// The wall clock is set by so many seconds.
@@ -79,14 +104,26 @@ struct GatewayHarness {
     /// The machine is suspended for so long.
     mutating func sleep(_ seconds: Int) {
         now = now.advanced(by: .seconds(seconds))
-        take(.slept(.seconds(seconds)))
+        take(.absent(.seconds(seconds)))
     }
 
     mutating func take(_ input: Input) {
-        var announced = 0
-        effects += gateway.handle(input, at: now) { announced += 1 }
-        moves += repeatElement(now, count: announced)
+        let new = gateway.handle(input, at: now)
+        effects += new
+        for effect in new {
+            switch effect {
+            case .presence(.whole(let whole)): (storedWhole, storedChanges) = (whole.bytes, [])
+            case .presence(.change(let change)): storedChanges.append(change.bytes)
+            default: continue
+            }
+            presenceWhenStored = gateway.keptPresence(at: now)
+        }
     }
+
+    /// Time passes and the gateway gets no input: the machine was suspended, or the program did not run.
+    mutating func pass(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
+
+    mutating func pass(_ duration: Duration) { now = now.advanced(by: duration) }
 
     /// Lets time pass, with every decision made when it is due.
     mutating func wait(_ seconds: Int) {

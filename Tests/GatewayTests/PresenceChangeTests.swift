@@ -18,23 +18,6 @@ import Testing
             GatewayHarness.waypoint("Ben", rid: "ben", suffix: ":1:2", more: #","enterRSSI":-65,"leaveRSSI":-80"#),
         ].joined(separator: ",") + "]"
 
-    /// What would be on the disk.
-    private struct Kept {
-        var whole: [UInt8]
-        var changes: [[UInt8]] = []
-
-        /// As the service does at each transition.
-        mutating func add(_ gateway: inout Gateway, at now: MonotonicInstant) {
-            if let change = gateway.presenceChange(at: now) {
-                changes.append(change.bytes)
-            } else {
-                self = Kept(whole: gateway.keepPresence(at: now))
-            }
-        }
-
-        var presence: KeptPresence? { KeptPresence(bytes: whole, changes: changes) }
-    }
-
     /// Who is near where, and which regions are occupied since when and by whom: what transitions are made of.
     private static func facts(_ presence: KeptPresence?) -> [String] {
         guard let presence else { return ["nothing"] }
@@ -53,7 +36,6 @@ import Testing
     func `Whoever comes and goes, the changes say what the whole would say`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var harness = try GatewayHarness(Self.waypoints)
-        var kept = Kept(whole: harness.gateway.keepPresence(at: harness.now))
         var changed = 0
         for step in 0..<200 {
             for minor: UInt16 in 1...6 where UInt.random(in: 0..<4, using: &random) == 0 {
@@ -62,13 +44,10 @@ import Testing
             }
             harness.wait(Int.random(in: 1...40, using: &random))
             if step % 67 == 66 { harness.setWaypoints(GatewayHarness.waypoint("Ada", rid: "ada", suffix: ":1:1")) }
-            let moved = harness.effects.contains { if case .record = $0 { true } else { false } }
-            if moved {
-                kept.add(&harness.gateway, at: harness.now)
-                changed = max(changed, kept.changes.count)
-                let whole = KeptPresence(bytes: harness.gateway.keptPresence(at: harness.now).bytes)
-                #expect(Self.facts(kept.presence) == Self.facts(whole), "step \(step)")
-            }
+            changed = max(changed, harness.storedChanges.count)
+            let kept = KeptPresence(bytes: harness.storedWhole, changes: harness.storedChanges)
+            let whole = harness.presenceWhenStored.flatMap { KeptPresence(bytes: $0.bytes) }
+            #expect(Self.facts(kept) == Self.facts(whole), "step \(step)")
             _ = harness.published()
         }
         #expect(changed > 20)
@@ -79,41 +58,46 @@ import Testing
             "waypoints: [\(GatewayHarness.waypoint("Ada", rid: "ada", suffix: ":1:1")),"
                 + "\(GatewayHarness.waypoint("Anybody", rid: "any", suffix: ""))]")
         for minor: UInt16 in 2...500 { try harness.hear(minor: minor) }
-        #expect(harness.gateway.keepPresence(at: harness.now).count > 50_000)
+        harness.take(.stopping)
+        #expect(harness.storedWhole.count > 50_000)
         try harness.hear(minor: 1)
-        let kept = harness.gateway.presenceChange(at: harness.now)
-        let change = try #require(kept)
+        let change = try #require(harness.change)
         #expect(change.bytes.count < 500)
-        #expect(change.regions.map(\.rid) == ["ada"])
+        #expect(change.entered.map(\.place.rid) == ["ada"])
     }
 
     @Test func `Presence is kept whole at first, after changes of regions or of the clock, and now and then`() throws {
         var harness = try GatewayHarness(Self.waypoints)
-        func isWhole() -> Bool {
-            guard harness.gateway.presenceChange(at: harness.now) == nil else { return false }
-            _ = harness.gateway.keepPresence(at: harness.now)
-            return true
+        func hasWhole() -> Bool {
+            harness.effects.contains { if case .presence(.whole) = $0 { true } else { false } }
         }
-        #expect(isWhole(), "at first")
-        #expect(!isWhole())
+        /// Beacon 9:9 leaves, if it is near, and enters.
+        func isWhole() throws -> Bool {
+            _ = harness.published()
+            harness.wait(61)
+            try harness.hear(major: 9, minor: 9)
+            return hasWhole()
+        }
+        #expect(hasWhole(), "at first")
+        #expect(try !isWhole())
         harness.setWaypoints(GatewayHarness.waypoint("Cy", rid: "cy"))
-        #expect(isWhole(), "regions changed")
-        #expect(!isWhole())
+        #expect(hasWhole(), "regions changed")
+        #expect(try !isWhole())
         harness.step(by: 3600)
-        #expect(isWhole(), "the times since which somebody is inside are others")
-        harness.gateway.forgetKeptPresence()
-        #expect(isWhole(), "what was kept is lost")
+        #expect(try isWhole(), "the times since which regions are occupied are others")
+        harness.take(.writeLost)
+        #expect(try isWhole(), "what was stored is lost")
         var changes = 0
-        while !isWhole() { changes += 1 }
-        #expect((100...1000).contains(changes))
+        while try !isWhole() { changes += 1 }
+        #expect((50...1000).contains(changes))
     }
 
     @Test func `Whatever happened to the bytes of a change, nothing traps`() throws {
         var harness = try GatewayHarness(Self.waypoints)
-        let whole = harness.gateway.keepPresence(at: harness.now)
-        for minor: UInt16 in 1...3 { try harness.hear(minor: minor) }
-        let change = harness.gateway.presenceChange(at: harness.now)
-        let original = try #require(change).bytes
+        harness.take(.stopping)
+        let whole = harness.storedWhole
+        try harness.hear(minor: 1)
+        let original = try #require(harness.change).bytes
         let regions = harness.gateway.trackers.map(\.regions)
         var random = SplitMix64(seed: 5)
         var read = 0
@@ -131,5 +115,14 @@ import Testing
         for count in 0..<original.count {
             #expect(KeptPresence(bytes: whole, changes: [Array(original[..<count])]) == nil)
         }
+    }
+}
+
+extension GatewayHarness {
+    /// The last update of presence, if it was a change.
+    fileprivate var change: PresenceUpdate.Change? {
+        let updates = effects.compactMap { if case .presence(let update) = $0 { update } else { nil } }
+        guard case .change(let change)? = updates.last else { return nil }
+        return change
     }
 }

@@ -48,17 +48,6 @@ struct TransitionTests {
                 """)
     }
 
-    @Test("who carries out what is decided hears of a coming or going before it is put into words, and of nothing else")
-    func moved() throws {
-        var house = try GatewayHarness()
-        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
-        try house.hear()
-        house.wait(1)
-        try house.hear()
-        house.wait(100)
-        #expect(house.moves == [.zero, .zero.advanced(by: .seconds(61))])
-    }
-
     @Test("the log names who came, the region and the beacon, in words and in fields")
     func logEntry() throws {
         var house = try GatewayHarness("tid: \"gw\"")

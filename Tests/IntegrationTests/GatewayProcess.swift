@@ -84,10 +84,27 @@ final class GatewayProcess {
     }
 
     /// Memory that it occupies, in KiB; 0 if it does not run.
-    var residentKiB: Int {
+    var residentKiB: Int { memory("VmRSS") }
+
+    /// The most memory that it ever occupied, in KiB; 0 if it does not run.
+    var peakKiB: Int { memory("VmHWM") }
+
+    private func memory(_ name: String) -> Int {
         guard let process, let status = try? run("cat", ["/proc/\(process.pid)/status"]) else { return 0 }
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+
+    /// Ends it with SIGTERM.
+    ///
+    /// - Returns: milliseconds that one turn of its loop took at most, as its log says.
+    func stopAndReadLongestTurn() throws -> Int {
+        guard stop() == 0 else { throw SupportError("the gateway does not end well: \(log)") }
+        let parts = log.split(separator: "longest turn of the loop: ")
+        guard parts.count == 2, let turn = Int(parts[1].prefix(while: \.isNumber)) else {
+            throw SupportError("the log does not say how long the longest turn was: \(log)")
+        }
+        return turn
     }
 
     /// Open descriptors.

@@ -12,13 +12,6 @@ import Testing
         (0..<count).map { House.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") }
     }
 
-    /// Ends the gateway and reads from its log the longest that one thing has held up everything else.
-    private static func longestTurn(of house: House) throws -> Int {
-        #expect(house.gateway.stop() == 0)
-        let parts = house.gateway.log.split(separator: "longest turn of the loop: ")
-        return try #require(parts.count == 2 ? Int(parts[1].prefix { $0.isNumber }) : nil)
-    }
-
     /// A busy machine makes a turn longer and never shorter, so the best of three counts.
     @Test func `10,000 regions come in one command, and the radio is served meanwhile`() throws {
         let limit = GatewayProcess.measured == nil ? 3000 : 100
@@ -46,7 +39,7 @@ import Testing
         let regions = try house.regions()
         #expect(regions.count == many + 1)
         #expect(regions.last == "rid9999=Region 9999")
-        let turn = try longestTurn(of: house)
+        let turn = try house.gateway.stopAndReadLongestTurn()
         print("10,000 regions: merged in \(merging), \((after - before) / 1024) MiB more, longest turn \(turn) ms")
         return turn
     }
@@ -82,7 +75,7 @@ import Testing
         #expect(house.gateway.says(much.rawValue), "\(house.gateway.log)")
         #expect(try house.regions() == ["k=Kitchen"])
         #expect(try house.counter("commandsRefused") == 1)
-        let turn = try longestTurn(of: house)
+        let turn = try house.gateway.stopAndReadLongestTurn()
         print("\(much.rawValue): longest turn of the loop \(turn) ms")
         return turn
     }

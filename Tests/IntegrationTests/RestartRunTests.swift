@@ -63,7 +63,7 @@ import Testing
         usleep(5_000_000)
         gateway.process?.send(SIGCONT)
         #expect(eventually { events(witness).count >= 3 }, "\(gateway.log)")
-        #expect(gateway.says("nobody listened for"))
+        #expect(gateway.says("no receiver listened for"))
         usleep(500_000)
         #expect(events(witness).sorted() == ["enter Ada", "enter Bob", "leave Bob"])
         #expect(gateway.stop() == 0)

@@ -1,0 +1,101 @@
+import Beacon
+import OwnTracks
+import Regions
+import Testing
+
+@testable import Gateway
+
+/// Many commands at one time: what they cost, and which are answered.
+@Suite struct CommandBurstTests {
+    private func harness(regions: Int) throws -> GatewayHarness {
+        var harness = try GatewayHarness()
+        harness.change(
+            try (0..<regions).map { number in
+                let text = "R\(number):\(GatewayHarness.uuid):\(number / 60_000 + 1):\(number % 60_000)"
+                let description = try RegionDescription(parsing: text, base: .decimal)
+                return .set(Region(rid: "r\(number)", description: description, timestamp: 1), isRIDDerived: false)
+            })
+        harness.wait(10)
+        _ = harness.published()
+        return harness
+    }
+
+    private func answers(_ messages: [Message], on suffix: String) -> Int {
+        messages.count { $0.topic.hasSuffix(suffix) }
+    }
+
+    private static let waypoints = #"{"_type":"cmd","action":"waypoints"}"#
+    private static let status = #"{"_type":"cmd","action":"status"}"#
+
+    @Test func `Equal queries that wait are answered once, and counted`() throws {
+        var harness = try harness(regions: 10_000)
+        for _ in 0..<256 { harness.command(Self.waypoints) }
+        let first = answers(harness.published(), on: "/waypoints")
+        harness.wait(60)
+        let second = answers(harness.published(), on: "/waypoints")
+        #expect((first, second) == (1, 1))
+        #expect(harness.gateway.counters.commands == 256)
+    }
+
+    @Test func `An answer that is asked for after a change shows the change`() throws {
+        var harness = try harness(regions: 10_000)
+        harness.command(Self.waypoints)
+        harness.command(Self.waypoints)
+        harness.setWaypoints(GatewayHarness.waypoint("New", rid: "new", suffix: ":9:9"))
+        harness.command(Self.waypoints)
+        harness.command(Self.waypoints)
+        harness.wait(60)
+        let lists = harness.published().filter { $0.topic.hasSuffix("/waypoints") }
+        #expect(lists.map { String(decoding: $0.payload, as: UTF8.self).contains("New:") } == [false, false, true])
+    }
+
+    @Test func `Large commands run one in a turn, small ones together`() throws {
+        var harness = try harness(regions: 10_000)
+        for number in 0..<50 {
+            harness.setWaypoints(GatewayHarness.waypoint("New \(number)", rid: "n\(number)", suffix: ":9:\(number)"))
+        }
+        #expect(harness.gateway.trackers[0].regions.regions.count == 10_001)
+        harness.wait(1)
+        #expect((10_005...10_040).contains(harness.gateway.trackers[0].regions.regions.count))
+        harness.wait(10)
+        #expect(harness.gateway.trackers[0].regions.regions.count == 10_050)
+        var small = try GatewayHarness()
+        for number in 0..<50 {
+            small.setWaypoints(GatewayHarness.waypoint("New \(number)", rid: "n\(number)", suffix: ":9:\(number)"))
+        }
+        #expect(small.gateway.trackers[0].regions.regions.count == 50)
+    }
+
+    @Test func `What waits is bounded: commands beyond it are refused, counted, and the reason is logged`() throws {
+        var harness = try harness(regions: 10_000)
+        for number in 0..<300 {
+            harness.setWaypoints(GatewayHarness.waypoint("New \(number)", rid: "n\(number)", suffix: ":9:\(number)"))
+        }
+        #expect(harness.gateway.counters.commandsRefused == 300 - 1 - UInt64(CommandQueue.mostWaiting))
+        let logs = harness.effects.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
+        #expect(logs.contains { $0.contains("too many commands wait") })
+        harness.wait(60)
+        #expect(harness.gateway.trackers[0].regions.regions.count == 10_000 + 1 + CommandQueue.mostWaiting)
+    }
+
+    @Test func `Regions that waiting commands bring are bounded too`() throws {
+        var harness = try harness(regions: 10_000)
+        let many = (0..<20_000).map { GatewayHarness.waypoint("R", rid: "m\($0)", suffix: ":8:\($0)") }
+            .joined(separator: ",")
+        for _ in 0..<5 { harness.setWaypoints(many) }
+        // The first runs at once, two wait.
+        #expect(harness.gateway.counters.commandsRefused == 2)
+    }
+
+    @Test func `A setConfiguration counts when it is known what became of it`() throws {
+        var harness = try GatewayHarness("cmd: true, remoteConfiguration: true")
+        harness.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"x"}}"#)
+        #expect(harness.gateway.counters.commands == 0)
+        harness.take(.settings(.refused))
+        #expect((harness.gateway.counters.commands, harness.gateway.counters.commandsRefused) == (0, 1))
+        harness.take(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], tracker: 0)))
+        #expect((harness.gateway.counters.commands, harness.gateway.counters.commandsRefused) == (1, 1))
+        #expect(harness.gateway.remoteSettings?["tag"] == "x")
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import OwnTracks
+import TestSupport
+import Testing
+
+/// A crowd of beacons and a burst of commands, with the program and a real broker. `Scripts/soak` runs them in full
+/// with a release build, which is held to the real limit; an unoptimised build is held to a wide limit only.
+@Suite(.serialized) struct CrowdRunTests {
+    private static func number(_ name: String, or usual: Int) -> Int {
+        getenv(name).flatMap { Int(String(cString: $0)) } ?? usual
+    }
+
+    private static let longestTurn = GatewayProcess.measured == nil ? 3000 : 100
+    private static let mostPeakKiB = 100 * 1024
+
+    @Test func `A crowd that enters and leaves at one time is published whole, and nothing else`() throws {
+        let count = Self.number("IBEACON_GATEWAY_CROWD", or: 1000)
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let consumer = try TransitionLog(broker)
+        let waypoints = (0..<count).map { BeaconScript.waypoint("R\($0)", minor: UInt16($0 + 1)) }
+        let gateway = try GatewayProcess(
+            """
+            waypoints: [\(waypoints.joined(separator: ","))], leaveAfter: 10, lat: 48.2, lon: 16.4,
+            scanner: {capture: "air.btsnoop"}
+            """, port: broker.port)
+        var air = BeaconScript()
+        // Each beacon four times, a second apart.
+        for round in 0..<4 {
+            for beacon in 0..<count {
+                air.hear(UInt16(beacon + 1), at: 2 + Double(round) + Double(beacon) / Double(count))
+            }
+        }
+        try air.write(to: gateway.directory.file("air.btsnoop"))
+        try gateway.start()
+        let isWhole = eventually(within: .seconds(180)) {
+            consumer.read()
+            return consumer.count >= 2 * count
+        }
+        #expect(isWhole, "\(consumer.count) of \(2 * count) transitions")
+        // What would be invented comes later.
+        usleep(2_000_000)
+        consumer.read()
+        #expect(consumer.count == 2 * count)
+        #expect(consumer.repeats == 0)
+        #expect(consumer.strange.isEmpty)
+        #expect((0..<count).allSatisfy { consumer.events["R\($0)"] == ["enter", "leave"] })
+        let peak = gateway.peakKiB
+        let turn = try gateway.stopAndReadLongestTurn()
+        print("crowd of \(count): longest turn of the loop \(turn) ms, peak \(peak) KiB")
+        #expect(turn <= Self.longestTurn)
+        #expect(peak <= Self.mostPeakKiB)
+    }
+
+    @Test func `A burst of queries and changes is answered in turns, equal queries once`() throws {
+        let count = Self.number("IBEACON_GATEWAY_BURST", or: 64)
+        let regions = 10_000
+        let house = try House("\(House.quiet), lat: 48.2, lon: 16.4")
+        try house.setWaypoints((0..<regions).map { House.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") })
+        #expect(house.gateway.says("\(regions) regions now"), "\(house.gateway.log)")
+        #expect(eventually(within: .seconds(60)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
+        let lines = Array(repeating: #"{"_type":"cmd","action":"waypoints"}"#, count: count).joined(separator: "\n")
+        let file = try house.gateway.directory.write(lines + "\n", to: "commands")
+        try run(
+            "sh",
+            ["-c", "mosquitto_pub -h 127.0.0.1 -p \(house.broker.port) -t \(house.base)/cmd -q 1 -l < '\(file)'"])
+        // Counted when all are done; the answer is behind all the others.
+        #expect(eventually(within: .seconds(60)) { (try? house.counter("commands")) ?? 0 >= Int64(count) })
+        let answers = house.said("waypoints").count
+        #expect((1...count).contains(answers))
+        let peak = house.gateway.peakKiB
+        let turn = try house.gateway.stopAndReadLongestTurn()
+        print("burst of \(count): \(answers) answers, longest turn of the loop \(turn) ms, peak \(peak) KiB")
+        #expect(turn <= Self.longestTurn)
+        #expect(peak <= Self.mostPeakKiB)
+    }
+}
