@@ -43,63 +43,101 @@ let package = Package(
         .library(name: "FalseClock", type: .dynamic, targets: ["CFalseClock"]),
     ],
     targets: [
-        pure("Beacon"),
-        pure("Regions", ["Beacon"]),
-        pure("Presence", ["Beacon", "Regions"]),
-        pure("OwnTracks", ["Beacon", "Regions"]),
-        pure("Gateway", ["Beacon", "Regions", "Presence", "OwnTracks"]),
-        pure("HomeAssistant", ["Beacon", "Gateway", "OwnTracks"]),
-        pure("ServiceDiscovery"),
-        pure("ReadingFeed", ["Beacon"]),
+        // Instants and texts that every target knows.
+        pure("Base"),
+        // What the kernel offers every program: clocks, wake-ups, files, errno.
+        .systemLibrary(name: "CSystem"),
+        adapter("System", ["Base", "CSystem"]),
 
-        adapter("Scanning", ["Beacon"]),
+        pure("Beacon", ["Base"]),
+        pure("Regions", ["Base", "Beacon"]),
+        pure("Presence", ["Base", "Beacon", "Regions"]),
+        pure("JSON", ["Base"]),
+        pure("OwnTracks", ["Base", "Beacon", "JSON", "Regions"]),
+        pure("Configuration", ["Base", "Beacon", "JSON", "OwnTracks", "Regions"]),
+        pure("Gateway", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Presence", "Regions"]),
+        pure("Status", ["Base", "Beacon", "Configuration", "Gateway", "JSON", "OwnTracks", "Presence", "Regions"]),
+        pure("HomeAssistant", ["Base", "Beacon", "Gateway", "JSON", "OwnTracks", "Status"]),
+        pure("ServiceDiscovery"),
+        pure("ReadingFeed", ["Base", "Beacon"]),
+
+        adapter("Scanning", ["Base", "Beacon"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
-        adapter("KernelScanning", ["Beacon", "Scanning", "CBluetooth"]),
+        adapter("KernelScanning", ["Base", "Beacon", "Scanning", "CBluetooth"]),
         library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
-        adapter("BlueZScanning", ["Beacon", "Scanning", "CDBus"]),
+        adapter("BlueZScanning", ["Base", "Beacon", "Scanning", "CDBus"]),
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
-        adapter("Runtime", ["Beacon", "CSystemd"]),
+        adapter("Runtime", ["Base", "System", "CSystemd"]),
         library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
-        adapter("Messaging", ["Beacon", "OwnTracks", "CMosquitto"]),
+        adapter("Messaging", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "System", "CMosquitto"]),
         library("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
-        adapter("Encryption", ["OwnTracks", "CSodium"]),
+        adapter("Encryption", ["Configuration", "JSON", "OwnTracks", "CSodium"]),
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
-        adapter("Storage", ["Beacon", "Regions", "Presence", "CSQLite"]),
+        adapter("Storage", ["Base", "Beacon", "Regions", "Presence", "System", "CSQLite"]),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         adapter(
-            "StatusPage", ["Beacon", "Gateway", "OwnTracks", "CMicroHTTPD"], resources: [.embedInCode("Page")]),
+            "StatusPage",
+            ["Base", "Beacon", "Configuration", "Gateway", "JSON", "OwnTracks", "Status", "CMicroHTTPD"],
+            resources: [.embedInCode("Page")]),
 
+        // The service: carries out what the core decides, over radio, store, broker and status page.
+        adapter(
+            "Service",
+            [
+                "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "HomeAssistant", "JSON",
+                "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "Runtime", "Scanning", "Status",
+                "StatusPage", "Storage", "System",
+            ]),
         // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt"),
-        .executableTarget(
-            name: "ibeacon-gateway",
-            dependencies: [
-                "Beacon", "Regions", "Presence", "OwnTracks", "Gateway", "Scanning", "KernelScanning", "BlueZScanning",
-                "Messaging", "Encryption", "Storage", "StatusPage",
-                "HomeAssistant", "Runtime", "ServiceDiscovery", "CGetopt",
-            ],
-            swiftSettings: settings),
+        // The commands of the program, a folder for each subject.
+        adapter(
+            "CommandLine",
+            [
+                "Base", "Beacon", "Configuration", "Encryption", "Gateway", "JSON", "KernelScanning", "Messaging",
+                "OwnTracks", "Presence", "Regions", "Runtime", "Scanning", "Service", "ServiceDiscovery", "Status",
+                "StatusPage", "Storage", "System", "CGetopt",
+            ]),
+        .executableTarget(name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings),
 
-        tests("BeaconTests", ["Beacon", "TestSupport"]),
-        tests("RegionsTests", ["Beacon", "Regions", "TestSupport"]),
-        tests("PresenceTests", ["Beacon", "Regions", "Presence"]),
-        tests("OwnTracksTests", ["Beacon", "Regions", "OwnTracks", "TestSupport"]),
-        tests("GatewayTests", ["Beacon", "Regions", "OwnTracks", "Presence", "Gateway", "TestSupport"]),
-        tests("ScanningTests", ["Beacon", "Scanning"]),
-        tests("KernelScanningTests", ["Beacon", "Scanning", "KernelScanning"]),
-        tests("RuntimeTests", ["Beacon", "Runtime"]),
-        tests("EncryptionTests", ["Encryption", "OwnTracks"]),
-        tests("MessagingTests", ["Messaging", "OwnTracks"]),
-        tests("StatusPageTests", ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage", "StatusPageSupport"]),
-        tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
-        tests("ReadingFeedTests", ["Beacon", "ReadingFeed"]),
-        tests("HomeAssistantTests", ["Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
+        tests("BeaconTests", ["Base", "Beacon", "TestSupport"]),
+        tests("RegionsTests", ["Base", "Beacon", "Regions", "TestSupport"]),
+        tests("PresenceTests", ["Base", "Beacon", "Regions", "Presence"]),
+        tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
+        tests("JSONTests", ["Base", "JSON", "OwnTracks", "TestSupport"]),
         tests(
-            "StorageTests", ["Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],
+            "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "TestSupport"]),
+        tests("StatusTests", ["Base", "Beacon", "Gateway", "Presence", "Status", "TestSupport"]),
+        tests("SystemTests", ["Base", "System"]),
+        tests(
+            "GatewayTests",
+            [
+                "Status", "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Presence", "Gateway",
+                "TestSupport",
+            ]),
+        tests("ScanningTests", ["Base", "Beacon", "Scanning"]),
+        tests("KernelScanningTests", ["Base", "Beacon", "Scanning", "KernelScanning"]),
+        tests("RuntimeTests", ["Base", "System", "Beacon", "Runtime"]),
+        tests("EncryptionTests", ["Configuration", "JSON", "Encryption", "OwnTracks"]),
+        tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks"]),
+        tests(
+            "StatusPageTests",
+            [
+                "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
+                "StatusPageSupport",
+            ]),
+        tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
+        tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
+        tests("HomeAssistantTests", ["Base", "JSON", "Status", "Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
+        tests(
+            "StorageTests", ["Base", "Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],
             resources: [.copy("Fixtures")]),
         tests(
             "IntegrationTests",
-            ["Beacon", "Scanning", "Storage", "Encryption", "Messaging", "OwnTracks", "TestSupport", "ibeacon-gateway"]),
+            [
+                "Base", "Configuration", "JSON", "Beacon", "Scanning", "Storage", "Encryption", "Messaging",
+                "OwnTracks", "TestSupport", "ibeacon-gateway",
+            ]),
 
         // What tests need beside themselves.
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/TestSupport", swiftSettings: settings),
@@ -111,31 +149,41 @@ let package = Package(
         .target(name: "CFalseClock", path: "Tests/CFalseClock"),
         // Writes to a store until it is killed.
         .executableTarget(
-            name: "StorageCrashChild", dependencies: ["Beacon", "Storage"], path: "Tests/StorageCrashChild",
+            name: "StorageCrashChild", dependencies: ["Base", "Beacon", "Storage"], path: "Tests/StorageCrashChild",
             swiftSettings: settings),
         // Drives one scanner in the virtual host and tells what came.
         .executableTarget(
-            name: "scanner-probe", dependencies: ["Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
+            name: "scanner-probe", dependencies: ["Base", "Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
         .executableTarget(
-            name: "HotPath", dependencies: ["Beacon", "Regions", "Presence", "Scanning", "CFloor"],
+            name: "HotPath", dependencies: ["Base", "Beacon", "Regions", "Presence", "Scanning", "CFloor"],
             path: "Benchmarks/HotPath",
             swiftSettings: settings),
         .executableTarget(
             name: "Parts",
-            dependencies: ["Beacon", "Regions", "OwnTracks", "Gateway", "Scanning", "Encryption", "Storage"],
+            dependencies: [
+                "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Gateway", "Scanning", "Encryption",
+                "Status", "Storage",
+            ],
             path: "Benchmarks/Parts", swiftSettings: settings),
         // The yardstick in plain C that the hot path is held against.
         .target(name: "CFloor", path: "Benchmarks/CFloor"),
         .executableTarget(
-            name: "presence-benchmark", dependencies: ["Beacon", "Regions", "Presence"], path: "Benchmarks/presence",
+            name: "presence-benchmark", dependencies: ["Base", "Beacon", "Regions", "Presence"],
+            path: "Benchmarks/presence",
             exclude: ["run", "traces"], swiftSettings: settings),
         .target(
-            name: "StatusPageSupport", dependencies: ["Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage"],
+            name: "StatusPageSupport",
+            dependencies: [
+                "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
+            ],
             path: "Tests/StatusPageSupport", swiftSettings: settings),
         .executableTarget(
             name: "status-page-demo",
-            dependencies: ["StatusPage", "StatusPageSupport", "OwnTracks", "HomeAssistant", "Gateway"],
+            dependencies: [
+                "Base", "Configuration", "JSON", "Status", "StatusPage", "StatusPageSupport", "OwnTracks",
+                "HomeAssistant", "Gateway",
+            ],
             path: "Tests/StatusPageDemo", swiftSettings: settings),
     ]
 )

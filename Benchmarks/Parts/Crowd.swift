@@ -1,5 +1,7 @@
+import Base
 import Beacon
 import Gateway
+import Status
 
 extension Parts {
     private static func sighting(_ number: Int) -> Sighting {

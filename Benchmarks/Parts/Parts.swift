@@ -1,10 +1,14 @@
+import Base
 import Beacon
+import Configuration
 import Encryption
 import Gateway
 import Glibc
+import JSON
 import OwnTracks
 import Regions
 import Scanning
+import Status
 
 /// Measures what is done beside the path of a report: Parts FOLDER, a folder of make-capture.
 ///

@@ -1,5 +1,7 @@
+import Base
 import Beacon
 import Gateway
+import JSON
 import OwnTracks
 import Regions
 

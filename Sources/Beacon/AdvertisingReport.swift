@@ -1,3 +1,5 @@
+import Base
+
 /// A Bluetooth device address with its kind. Only for display and captures: beacons rotate theirs,
 /// so nothing is decided by it.
 package struct DeviceAddress: Hashable, Sendable, BitwiseCopyable {

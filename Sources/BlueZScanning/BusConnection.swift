@@ -1,5 +1,5 @@
 import Beacon
-internal import CDBus
+import CDBus
 import Scanning
 
 /// A connection of our own to the system bus, on the host's loop. Owns it and closes it.

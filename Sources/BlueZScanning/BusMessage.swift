@@ -1,4 +1,4 @@
-internal import CDBus
+import CDBus
 
 /// The type codes of D-Bus that are used here (D-Bus Specification, "Type System").
 enum BusType {

@@ -1,4 +1,5 @@
-internal import CSodium
+import CSodium
+package import Configuration
 package import OwnTracks
 
 /// Why a message could not be decrypted. Which it was helps the owner and tells a stranger nothing: the

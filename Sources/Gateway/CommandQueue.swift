@@ -1,5 +1,6 @@
-internal import Beacon
-internal import OwnTracks
+import Base
+import Beacon
+import OwnTracks
 
 /// Commands that wait for their turn. Anyone who may publish on `/cmd` can send as many as the broker passes on.
 ///

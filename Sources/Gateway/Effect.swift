@@ -1,4 +1,7 @@
+package import Base
 package import Beacon
+package import Configuration
+package import JSON
 package import OwnTracks
 package import Presence
 package import Regions

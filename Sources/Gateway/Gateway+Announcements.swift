@@ -1,7 +1,10 @@
-internal import Beacon
-internal import OwnTracks
-internal import Presence
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import JSON
+import OwnTracks
+import Presence
+import Regions
 
 extension Gateway {
     /// What those should know who come late: after a start, after each new session with the broker, and

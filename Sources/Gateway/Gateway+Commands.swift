@@ -1,7 +1,9 @@
-internal import Beacon
-internal import OwnTracks
-internal import Presence
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import OwnTracks
+import Presence
+package import Regions
 
 extension Gateway {
     /// Puts a command into the queue, and carries it out if its turn has come.
@@ -134,7 +136,7 @@ extension Gateway {
 }
 
 extension Region {
-    var isBeacon: Bool {
+    package var isBeacon: Bool {
         if case .beacon = kind { true } else { false }
     }
 }

@@ -1,7 +1,9 @@
-internal import Beacon
-internal import OwnTracks
-internal import Presence
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import OwnTracks
+import Presence
+import Regions
 
 extension Gateway {
     /// Puts another configuration in force. Regions and presence stay with their trackers.

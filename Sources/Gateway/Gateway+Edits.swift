@@ -1,6 +1,8 @@
-internal import Beacon
-internal import OwnTracks
-internal import Regions
+import Base
+import Beacon
+import JSON
+import OwnTracks
+import Regions
 
 /// Changes of regions that the command line makes, while the service runs or before it starts.
 extension Gateway {

@@ -1,7 +1,9 @@
-internal import Beacon
-internal import OwnTracks
-internal import Presence
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import OwnTracks
+import Presence
+import Regions
 
 /// The locations that follow the transitions of one second.
 struct LocationBurst: Sendable {

@@ -1,7 +1,9 @@
-package import Beacon
-internal import OwnTracks
-internal import Presence
-internal import Regions
+package import Base
+import Beacon
+import JSON
+import OwnTracks
+import Presence
+import Regions
 
 /// How presence is stored: whole now and then, and between by what each transition changed.
 struct PresencePersistence: Sendable {

@@ -1,6 +1,8 @@
-internal import Beacon
-internal import OwnTracks
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import OwnTracks
+import Regions
 
 /// A message about one region that is to be published, with what is known when its turn comes.
 enum RegionNote: Hashable, Sendable {

@@ -1,6 +1,9 @@
-internal import Beacon
-internal import OwnTracks
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import JSON
+import OwnTracks
+import Regions
 
 /// What the status page and Home Assistant ask for, and what became of settings.
 extension Gateway {

@@ -1,7 +1,10 @@
-internal import Beacon
-internal import OwnTracks
-internal import Presence
-internal import Regions
+import Base
+import Beacon
+import Configuration
+import JSON
+import OwnTracks
+import Presence
+import Regions
 
 /// A transition that was decided. It carries its region, which may be changed or removed before its turn comes.
 struct PendingTransition: Sendable {

@@ -1,7 +1,10 @@
-package import Beacon
-package import OwnTracks
-internal import Presence
-internal import Regions
+package import Base
+import Beacon
+package import Configuration
+package import JSON
+import OwnTracks
+import Presence
+import Regions
 
 /// Everything the gateway decides: sightings, commands, edits and time in; messages and what is to be stored out.
 ///

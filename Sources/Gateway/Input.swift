@@ -1,4 +1,6 @@
 package import Beacon
+package import Configuration
+package import JSON
 package import OwnTracks
 package import Regions
 

@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Presence
+import Base
+import Beacon
+import Presence
 
 /// Who is where, as a value to keep on disk: what the presence engine knows, and since when whom.
 package struct KeptPresence: Hashable, Sendable {

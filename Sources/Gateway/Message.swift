@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 /// A message on its way to the broker.
 package struct Message: Hashable, Sendable {

@@ -1,5 +1,7 @@
+package import Base
 package import Beacon
-package import OwnTracks
+package import JSON
+import OwnTracks
 package import Presence
 
 /// Why a region is as it is, in words and in numbers, for the page, the log and `status --explain`.

@@ -1,5 +1,7 @@
-internal import Beacon
-internal import OwnTracks
+import Base
+import Beacon
+import JSON
+import OwnTracks
 
 /// The retained state of a region, outside OwnTracks' tree: for homes that want to know, at any time,
 /// who is where.

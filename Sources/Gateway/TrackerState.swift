@@ -1,4 +1,6 @@
+package import Base
 package import Beacon
+package import Configuration
 package import OwnTracks
 package import Regions
 

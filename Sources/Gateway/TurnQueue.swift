@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Work that is done in turns, so that one input, however large, does not hold up the radio for long.
 struct TurnQueue<Element: Sendable>: Sendable {

@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 /// How to turn monotonic instants into the time of day, as far as the machine knows it.
 ///

@@ -1,5 +1,6 @@
-internal import Gateway
-internal import OwnTracks
+import Gateway
+import JSON
+import OwnTracks
 
 /// A message for Home Assistant; all of them are retained and in the clear.
 package struct HomeAssistantMessage: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import Base
+
 /// Names for Home Assistant's discovery topics and unique ids, which take only `[a-zA-Z0-9_-]`.
 enum DiscoveryIdentifier {
     /// Any text as an identifier. Different texts give different identifiers, and the same text always

@@ -1,5 +1,7 @@
-internal import Gateway
-internal import OwnTracks
+import Gateway
+import JSON
+import OwnTracks
+import Status
 
 /// All entities that Home Assistant should have, as they follow from the gateway's regions.
 struct DiscoveryList {

@@ -1,6 +1,9 @@
-internal import Beacon
-package import Gateway
-internal import OwnTracks
+import Base
+import Beacon
+import Gateway
+import JSON
+import OwnTracks
+package import Status
 
 /// Keeps Home Assistant's picture of the gateway true: describes what exists, feeds its states, and
 /// removes what is gone.

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Descriptions of entities that were removed, until Home Assistant is certain to have heard of it.
 ///

@@ -1,5 +1,5 @@
-internal import CBluetooth
-internal import Glibc
+import CBluetooth
+import Glibc
 
 /// A socket of the kernel's Bluetooth subsystem. Owns its descriptor.
 struct BluetoothSocket: ~Copyable {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The two capabilities that Bluetooth's kernel interfaces ask for (linux/capability.h).
 package enum Capability: Int, CaseIterable, Sendable {

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import CBluetooth
-internal import Scanning
+import Base
+import Beacon
+import CBluetooth
+import Scanning
 
 /// Gives a controller one command and waits a moment for the answer.
 final class ControllerProbe {

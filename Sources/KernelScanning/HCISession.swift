@@ -1,5 +1,6 @@
+import Base
 import Beacon
-internal import CBluetooth
+import CBluetooth
 import Scanning
 
 /// What the owner of an `HCISession` learns from it.

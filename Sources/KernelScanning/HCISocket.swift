@@ -1,5 +1,5 @@
-internal import CBluetooth
-internal import Glibc
+import CBluetooth
+import Glibc
 
 /// A raw HCI socket of one adapter, made and used by libbluetooth. Owns its descriptor.
 final class HCISocket {

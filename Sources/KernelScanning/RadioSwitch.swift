@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The kernel's radio switch (rfkill) of an adapter, as sysfs shows it to everybody.
 enum RadioSwitch {

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import CMosquitto
-internal import Glibc
+import Base
+import Beacon
+import CMosquitto
+import Glibc
 
 /// Wakes the broker's thread from its poll: an eventfd that any thread may ring.
 struct Bell: ~Copyable, Sendable {

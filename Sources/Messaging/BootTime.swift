@@ -1,6 +1,7 @@
-internal import Beacon
-internal import CMosquitto
-internal import Glibc
+import Base
+import Beacon
+import CMosquitto
+import Glibc
 
 extension MonotonicInstant {
     /// For the deadlines of the broker's thread, which decides nothing else by time.

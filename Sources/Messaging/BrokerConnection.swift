@@ -1,7 +1,8 @@
-internal import Beacon
-internal import CMosquitto
-internal import Glibc
-internal import Synchronization
+import Base
+import Beacon
+import CMosquitto
+import Glibc
+import Synchronization
 
 /// The connection to the broker, kept up by a thread of its own: name look-up and TLS may block for seconds,
 /// and the radio must not wait for them. It is used from the thread that decides; values go to and fro, and

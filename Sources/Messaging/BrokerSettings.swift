@@ -1,4 +1,5 @@
-package import OwnTracks
+package import Configuration
+import OwnTracks
 
 /// How to reach the broker and what to agree on with it. Secrets are values here: files that hold them
 /// have been read by then.

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import CMosquitto
-internal import Glibc
+import Base
+import Beacon
+import CMosquitto
+import Glibc
 
 /// For how long a connection must have lasted before a message that is under suspicion is sent.
 private let probation: Duration = .seconds(2)

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import CMosquitto
-internal import Glibc
+import Base
+import Beacon
+import CMosquitto
+import Glibc
 
 /// The life of the broker's thread: connect, serve, wait, again. Everything of libmosquitto happens here, on
 /// this one thread, and nothing is decided here.

@@ -1,5 +1,5 @@
-internal import CMosquitto
-internal import Glibc
+import CMosquitto
+import Glibc
 
 /// Where libmosquitto's callbacks put down what they were told; the broker's thread looks here after each
 /// call into the library. So no code of ours runs inside a callback, and none can call back into it.

@@ -1,5 +1,5 @@
-internal import CMosquitto
-internal import Glibc
+import CMosquitto
+import Glibc
 
 /// OpenSSL's verdict on the broker's certificate: "certificate has expired", "unable to get local issuer
 /// certificate", and so on.

@@ -1,6 +1,7 @@
-internal import CMosquitto
-internal import Glibc
-internal import OwnTracks
+import CMosquitto
+import Configuration
+import Glibc
+import OwnTracks
 
 extension Client {
     /// Applies all that has to be set before the first connection.

@@ -1,6 +1,6 @@
-internal import CMosquitto
-internal import Glibc
-internal import OwnTracks
+import CMosquitto
+import Glibc
+import OwnTracks
 
 /// libmosquitto's client, owned: one handle from `mosquitto_new` to `mosquitto_destroy`, used by one thread.
 /// It outlives connections, because libmosquitto keeps in it what was sent and not acknowledged and sends

@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Synchronization
+import Base
+import Beacon
+import Synchronization
 
 /// All that the owner and the broker's thread share: values in two queues, each bounded, behind one lock each.
 final class Mailbox: Sendable {

@@ -1,5 +1,7 @@
+package import Base
 package import Beacon
-internal import Regions
+package import JSON
+import Regions
 
 /// `_type: beacon`: how far a beacon is. Topic `/beacon`, never retained.
 package struct BeaconRanging: Hashable, Sendable {

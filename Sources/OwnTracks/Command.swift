@@ -1,3 +1,5 @@
+import Base
+package import JSON
 package import Regions
 
 /// A message on `<base>/cmd`.
@@ -136,7 +138,7 @@ extension Command {
         default:
             if let reason = Self.unsupported[name] { throw .unsupportedAction(name, reason: reason) }
             throw .unknownAction(
-                shortened(name), suggestion: OwnTracks.suggestion(for: name, among: Self.actions))
+                shortened(name), suggestion: Base.suggestion(for: name, among: Self.actions))
         }
     }
 

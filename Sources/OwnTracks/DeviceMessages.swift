@@ -1,3 +1,5 @@
+package import JSON
+
 /// `_type: lwt`: what the broker tells when the connection is lost. Topic: the base, never retained
 /// (it would overwrite the retained location) and never encrypted (the broker sends it as it is).
 package struct LastWill: Hashable, Sendable {

@@ -1,9 +1,9 @@
 package import Regions
 
 #if canImport(Glibc)
-    internal import Glibc
+    import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    import Musl
 #endif
 
 /// `base` to the power of `exponent`.

@@ -1,3 +1,4 @@
+package import JSON
 package import Regions
 
 /// How a location names a region.
@@ -45,7 +46,9 @@ package struct Location: Hashable, Sendable {
         self.position = position
         self.timestamp = timestamp
         self.createdAt = createdAt
-        self.regions = regions.lazy.filter { $0.kind != .follow }.prefix(Self.mostRegions).map { RegionName(name: $0.displayName, rid: $0.rid) }
+        self.regions = regions.lazy.filter { $0.kind != .follow }.prefix(Self.mostRegions).map {
+            RegionName(name: $0.displayName, rid: $0.rid)
+        }
         self.tag = tag
         self.pointOfInterest = pointOfInterest
     }

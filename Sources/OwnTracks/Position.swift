@@ -1,3 +1,4 @@
+package import JSON
 package import Regions
 
 /// A place with its accuracy, as messages carry it.
@@ -20,7 +21,7 @@ package struct Position: Hashable, Sendable {
 
     /// `lat`, `lon` and `acc`: always there and always numbers, since the Recorder drops a message
     /// without them.
-    var members: [String: JSONValue] {
+    package var members: [String: JSONValue] {
         [
             "lat": .degrees(coordinates.latitude), "lon": .degrees(coordinates.longitude),
             "acc": .integer(Int64(accuracy)),

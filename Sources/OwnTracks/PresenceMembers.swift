@@ -1,8 +1,10 @@
+import Base
 package import Beacon
+package import JSON
 package import Regions
 
 extension LeaveRule {
-    static let allowed = "'auto' or a number of seconds from 1 to 86400"
+    package static let allowed = "'auto' or a number of seconds from 1 to 86400"
 
     /// `"auto"`, or seconds from 1 to 86,400 (a day).
     package init?(_ value: JSONValue) {
@@ -24,7 +26,7 @@ extension LeaveRule {
 }
 
 extension RSSI {
-    static let allowed = "a whole number of dBm from -127 to 20"
+    package static let allowed = "a whole number of dBm from -127 to 20"
 
     /// dBm, −127 … 20.
     package init?(_ value: JSONValue) {
@@ -34,6 +36,6 @@ extension RSSI {
 }
 
 /// A duration as a number of seconds: without a fraction if it has none.
-func seconds(_ duration: Duration) -> JSONValue {
+package func seconds(_ duration: Duration) -> JSONValue {
     .plain(duration.inSeconds)
 }

@@ -34,7 +34,7 @@ package struct Topics: Hashable, Sendable {
     private init(checked base: String) { self.base = base }
 
     /// Stands where a topic was refused, until the refusal is told.
-    static let placeholder = Topics(checked: "owntracks/user/device")
+    package static let placeholder = Topics(checked: "owntracks/user/device")
 
     /// Puts user and device into a template, as the phones do: `%u` and `%d`.
     package init(template: String, user: String, device: String) throws(TopicError) {

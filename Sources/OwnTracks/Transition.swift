@@ -1,3 +1,4 @@
+package import JSON
 package import Regions
 
 /// `_type: transition`, the message that says who came or went. Topic `/event`, never retained.

@@ -1,4 +1,5 @@
-internal import Beacon
+import Beacon
+package import JSON
 package import Regions
 
 extension Region {

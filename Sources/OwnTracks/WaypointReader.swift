@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Regions
+import Beacon
+import JSON
+import Regions
 
 /// Members of a waypoint that mean something here; all others travel along as extension members.
 enum WaypointMember {

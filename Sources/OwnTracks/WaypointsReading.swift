@@ -1,3 +1,4 @@
+package import JSON
 package import Regions
 
 /// A waypoint that was not taken (or was, with something to say about it).
@@ -82,6 +83,6 @@ package struct WaypointsReading: Hashable, Sendable {
     }
 
     private static func name(of element: JSONValue) -> String {
-        OwnTracks.shortened(element["desc"]?.string ?? element["rid"]?.string ?? "")
+        JSON.shortened(element["desc"]?.string ?? element["rid"]?.string ?? "")
     }
 }

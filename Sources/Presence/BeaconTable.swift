@@ -1,4 +1,4 @@
-internal import Beacon
+import Beacon
 
 /// Finds the place of a beacon in a list: open addressing over 4-byte entries, in buckets of four.
 ///

@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// Counts, for each receiver, the time in which it listened: absence means nothing while nobody hears.

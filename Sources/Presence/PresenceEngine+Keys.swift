@@ -1,4 +1,4 @@
-internal import Regions
+import Regions
 
 extension PresenceEngine {
     /// Gives every region another key, without touching who is where: the trackers stand in another order.

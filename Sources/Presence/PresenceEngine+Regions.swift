@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Regions
+import Base
+import Beacon
+import Regions
 
 extension PresenceEngine {
     /// Puts new regions in force.

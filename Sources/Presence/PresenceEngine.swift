@@ -1,5 +1,6 @@
+package import Base
 package import Beacon
-internal import Regions
+import Regions
 
 /// Decides who is inside: sightings and the passing of time in, enter and leave out.
 ///

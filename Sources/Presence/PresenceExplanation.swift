@@ -1,5 +1,6 @@
+package import Base
 package import Beacon
-internal import Regions
+import Regions
 
 /// Why a beacon is inside a region, or is not.
 package struct PresenceExplanation: Hashable, Sendable {

@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 extension PresenceState {
     /// The first byte of `bytes`. Another form gets another number. 1 had no absences, and is read as if there were none.

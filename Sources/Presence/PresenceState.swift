@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 /// All that the engine knows, as a value: to keep on disk and to go on from.
 ///

@@ -1,5 +1,5 @@
-internal import Beacon
-internal import Regions
+import Beacon
+import Regions
 
 /// One beacon in one region that it matches: whether it is near, and since when it seems otherwise.
 struct RegionPresence: Sendable, BitwiseCopyable {

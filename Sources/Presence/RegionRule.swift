@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Regions
+import Base
+import Beacon
+import Regions
 
 /// What a sighting needs of a region, without its name: to read a `MonitoredRegion` counts references, which costs as
 /// much as the decision.

@@ -1,4 +1,4 @@
-internal import Beacon
+import Beacon
 
 /// Puts values one after the other into bytes: numbers little-endian, floats as their IEEE 754 bits, text and
 /// lists after their count.

@@ -1,4 +1,4 @@
-internal import Beacon
+import Beacon
 
 /// A beacon that some region wants.
 ///

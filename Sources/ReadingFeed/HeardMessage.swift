@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// The payload of `ibeacon-rooms/<site>/heard/<gateway>`, version 1 (`Docs/rooms.md`).
 ///

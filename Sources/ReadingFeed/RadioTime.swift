@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// How long at least one radio listened since the beginning of a second.
 ///

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// What was heard of one tag in one second.
 struct Reading: Sendable {

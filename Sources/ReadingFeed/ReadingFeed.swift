@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// Sums up, second by second, what this gateway heard of the tags of a site.

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// How the numbers of a region description are written. OwnTracks read them as hexadecimal until
 /// 2015 and as decimal since; its documents still show both.

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+package import System
 
 /// Tells when somebody is done with writing to a file in a directory, until this object goes; this program's own
 /// files count too.

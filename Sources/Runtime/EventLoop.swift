@@ -1,6 +1,7 @@
-package import Beacon
+package import Base
 import CSystemd
 import Glibc
+package import System
 
 /// The one thread that decides: descriptors, timers on CLOCK_BOOTTIME, signals and wake-ups from other
 /// threads, all as calls in turn. A thin owner of libsystemd's sd-event; `Docs/architecture.md` says why.

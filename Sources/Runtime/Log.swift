@@ -1,6 +1,7 @@
 import CSystemd
 import Glibc
 import Synchronization
+import System
 
 /// Syslog's priorities, most serious first.
 package enum LogPriority: Int32, Sendable, Comparable {

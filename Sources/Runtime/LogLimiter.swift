@@ -1,4 +1,4 @@
-package import Beacon
+package import Base
 
 /// Once per kind and minute: a fault that repeats a thousand times a second makes one line and a count. And a
 /// bound for all lines together, whatever they are: a card is worn by its log as well.

@@ -1,6 +1,7 @@
-package import Beacon
+package import Base
 import CSystemd
 import Glibc
+package import System
 
 // Each class owns one sd_event_source. The source's userdata points back unretained: the source cannot outlive
 // the object, because deinit disables and drops it, and sd-event calls nothing that is disabled.

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+package import System
 
 /// Tells when the wall clock was set (by a time service, an administrator or on wake-up), so that nobody has to
 /// poll for it. The kernel cancels a timer armed with TFD_TIMER_CANCEL_ON_SET on every discontinuous change.

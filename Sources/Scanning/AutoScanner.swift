@@ -1,3 +1,4 @@
+import Base
 import Beacon
 
 /// A scanner that can find out, after it has begun, that its way does not work here.

@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// Tells a controller that fails from a house that is quiet. Pure: time comes in, advice comes out.

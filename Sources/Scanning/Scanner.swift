@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// A source of advertising reports: a way into Linux Bluetooth, or a recording.

@@ -1,4 +1,4 @@
-internal import CMicroHTTPD
+import CMicroHTTPD
 
 // The functions that the library calls. It runs on the loop's thread only, and only within calls that
 // a living `StatusServer` makes, so the unretained context is always good.

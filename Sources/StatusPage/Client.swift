@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Glibc
+import Base
+import Beacon
+import Glibc
 
 /// One connection.
 final class Client {

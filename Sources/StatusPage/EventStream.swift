@@ -1,5 +1,6 @@
-internal import Beacon
-internal import CMicroHTTPD
+import Base
+import Beacon
+import CMicroHTTPD
 
 /// The newest event, shared by all who watch. It is apart from the server since streams live as long
 /// as the library wants.

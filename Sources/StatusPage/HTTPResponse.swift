@@ -1,4 +1,4 @@
-internal import CMicroHTTPD
+import CMicroHTTPD
 
 /// An answer that the library may send any number of times; it counts its own users.
 final class HTTPResponse {

@@ -1,5 +1,6 @@
-internal import Glibc
-package import OwnTracks
+package import Configuration
+import Glibc
+import OwnTracks
 
 extension ListenAddress {
     /// The address in figures; names are not looked up, since the answer could be anywhere.

@@ -1,5 +1,7 @@
-internal import Beacon
-internal import Gateway
+import Base
+import Beacon
+import Gateway
+import Status
 
 /// Writes Prometheus' text format, version 0.0.4: each family once, with its help and type.
 struct MetricsWriter {

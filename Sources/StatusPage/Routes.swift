@@ -1,6 +1,7 @@
-internal import CMicroHTTPD
-internal import Gateway
-internal import OwnTracks
+import CMicroHTTPD
+import Gateway
+import JSON
+import OwnTracks
 
 extension StatusServer {
     /// Answers a complete request.

@@ -1,8 +1,12 @@
-internal import Beacon
-internal import CMicroHTTPD
-internal import Gateway
-internal import Glibc
-internal import OwnTracks
+import Base
+import Beacon
+import CMicroHTTPD
+import Configuration
+import Gateway
+import Glibc
+import JSON
+import OwnTracks
+import Status
 
 /// Serves the status page, its live events, `/status.json` and `/metrics` on the event loop's thread.
 ///

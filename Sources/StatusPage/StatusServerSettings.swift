@@ -1,6 +1,10 @@
-package import Beacon
-package import Gateway
-package import OwnTracks
+package import Base
+import Beacon
+package import Configuration
+import Gateway
+package import JSON
+import OwnTracks
+package import Status
 
 /// How the status page is served.
 package struct StatusServerSettings: Sendable {

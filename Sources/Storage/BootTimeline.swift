@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Turns instants of this and earlier boots into wall time.
 ///

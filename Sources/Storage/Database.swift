@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// One SQLite connection, used by one thread; closed when it goes out of scope.
 package struct Database: ~Copyable {

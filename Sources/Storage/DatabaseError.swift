@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// What SQLite did not do, and why. Bound values are never part of it: they may hold secrets.
 package struct DatabaseError: Error, Hashable, Sendable {

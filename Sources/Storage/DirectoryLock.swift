@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Keeps a second gateway off the state directory. The lock is on the directory itself: it needs no
 /// file, works on a read-only file system, and goes with the process however that ends.

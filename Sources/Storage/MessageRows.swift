@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// A message as columns; what outbox and refused have in common.
 private enum MessageColumns {

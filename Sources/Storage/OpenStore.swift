@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Regions
+import Base
+import Beacon
+import Regions
 
 /// The open database with what is known of it. A class, for it is put in and out of an optional,
 /// where an owner that cannot be copied is not at home.

@@ -1,4 +1,4 @@
-internal import Beacon
+import Beacon
 
 /// What is known of the outbox without asking the disk. A copy is changed during a transaction and
 /// takes the place of the old one when it is committed.

@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 /// What a message is, as far as it decides what may be dropped when there is no room.
 package enum MessageKind: Int64, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
-internal import Beacon
-internal import Regions
+import Beacon
+import Regions
 
 /// Commits that go to the disk in one transaction.
 ///

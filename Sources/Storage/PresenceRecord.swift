@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// What the presence engine wants to find again after a restart.

@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Regions
+import Base
+import Beacon
+import Regions
 
 /// A region as columns, so that a person can read the table.
 struct RegionColumns {

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Gives messages and history entries that were made before the wall clock was known their times.
 struct Stamping {

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// A history entry with its key and the boot of its monotonic stamp.
 struct HistoryRow: StoredRow {

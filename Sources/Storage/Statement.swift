@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// A prepared statement; when it goes out of scope it is kept for the next time, or finalised.
 package struct Statement: ~Copyable {

@@ -1,4 +1,4 @@
-internal import CSQLite
+import CSQLite
 
 /// Statements of one connection that were used and will be again: to prepare one costs as much as to run it.
 ///

@@ -1,6 +1,6 @@
-internal import Beacon
-internal import Glibc
-internal import Synchronization
+import Beacon
+import Glibc
+import Synchronization
 
 /// The store as the daemon sees it: a thread of its own that owns the database, because the fsync of
 /// a memory card may take seconds and the radio must not wait for it.

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import Glibc
-internal import Synchronization
+import Base
+import Beacon
+import Glibc
+import Synchronization
 
 /// What the daemon's thread and the store's thread share: a bounded mailbox one way, events the other.
 final class StoreChannel: Sendable {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Why the state directory cannot be used.
 package enum StoreError: Error, Hashable, Sendable {

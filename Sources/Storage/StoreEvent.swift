@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 package import Regions
 
 /// What the store tells the daemon.

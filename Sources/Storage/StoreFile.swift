@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Opens the database of the state directory, whatever its condition: a damaged file is set aside
 /// under another name, and what is good in it goes into a new one.

@@ -1,5 +1,5 @@
-internal import Beacon
-internal import Synchronization
+import Beacon
+import Synchronization
 
 /// What the store's thread takes at one time.
 struct StoreMail {

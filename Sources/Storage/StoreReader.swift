@@ -1,5 +1,5 @@
-internal import Beacon
-internal import Glibc
+import Beacon
+import Glibc
 package import Regions
 
 /// Reads the state from outside the daemon, whether it runs or not.

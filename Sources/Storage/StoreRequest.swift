@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 package import Regions
 
 /// One part of what a commit writes.

@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 /// Where the store is, and its limits, each with its reason.
 package struct StoreSettings: Sendable {

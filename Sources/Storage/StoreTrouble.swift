@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Why the store cannot do its work at present, and when it tries again.
 struct Trouble {

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// What waits for the disk in the store's thread. It is forgotten when it is on the disk.
 struct StoreWork {

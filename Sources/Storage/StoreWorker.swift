@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// What the store's thread does, step by step, with the time given to it: opens, writes, tries again,
 /// hands out. It is used by one thread and knows nothing of threads.

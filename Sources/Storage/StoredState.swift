@@ -1,5 +1,5 @@
-internal import Beacon
-internal import Regions
+import Beacon
+import Regions
 
 /// What both the daemon and the command line read from an open database.
 enum StoredState {

@@ -1,4 +1,5 @@
 // The btsnoop reader over arbitrary files.
+import Base
 import Beacon
 import Glibc
 import Scanning

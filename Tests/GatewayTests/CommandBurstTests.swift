@@ -1,4 +1,5 @@
 import Beacon
+import JSON
 import OwnTracks
 import Regions
 import Testing

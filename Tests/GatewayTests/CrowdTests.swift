@@ -1,4 +1,6 @@
+import Base
 import Beacon
+import JSON
 import OwnTracks
 import Regions
 import Testing

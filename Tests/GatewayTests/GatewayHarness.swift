@@ -1,5 +1,8 @@
+import Base
 import Beacon
+import Configuration
 import Gateway
+import JSON
 import OwnTracks
 import Regions
 import Testing

@@ -1,3 +1,4 @@
+import Configuration
 import Gateway
 import OwnTracks
 import Regions

@@ -1,6 +1,8 @@
+import Base
 import Beacon
 import Gateway
 import OwnTracks
+import Status
 import Testing
 
 /// What the gateway tells of itself to those who watch.

@@ -1,6 +1,9 @@
+import Base
 import Beacon
 import Gateway
+import JSON
 import OwnTracks
+import Status
 import Testing
 
 @testable import HomeAssistant

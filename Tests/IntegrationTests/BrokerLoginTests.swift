@@ -1,3 +1,4 @@
+import Configuration
 import Messaging
 import OwnTracks
 import TestSupport

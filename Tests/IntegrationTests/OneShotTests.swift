@@ -1,4 +1,6 @@
+import Configuration
 import Encryption
+import JSON
 import OwnTracks
 import TestSupport
 import Testing

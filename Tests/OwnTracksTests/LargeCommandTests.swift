@@ -1,3 +1,5 @@
+import Configuration
+import JSON
 import OwnTracks
 import Regions
 import TestSupport

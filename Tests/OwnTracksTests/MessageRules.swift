@@ -1,3 +1,4 @@
+import JSON
 import OwnTracks
 
 /// The rules of the message set, as reference section 1 has them: which members a message must have,

@@ -1,4 +1,6 @@
 import Beacon
+import Configuration
+import JSON
 import OwnTracks
 import Regions
 import Testing

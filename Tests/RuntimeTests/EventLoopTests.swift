@@ -1,7 +1,9 @@
+import Base
 import Beacon
 import Glibc
 import Runtime
 import Synchronization
+import System
 import Testing
 
 /// What a handler has seen; handlers and tests share one thread.

@@ -1,5 +1,6 @@
 import Glibc
 import Runtime
+import System
 import Testing
 
 /// NOTIFY_SOCKET belongs to the whole process, so the cases are one test in turn.

@@ -1,9 +1,10 @@
-internal import Gateway
-internal import Glibc
-internal import HomeAssistant
-internal import OwnTracks
-internal import StatusPage
-internal import StatusPageSupport
+import Configuration
+import Gateway
+import Glibc
+import HomeAssistant
+import OwnTracks
+import StatusPage
+import StatusPageSupport
 
 /// The status page over a home that does not exist: `status-page-demo [ADDRESS [TOKEN]]`. Lines on
 /// standard input make things happen (see `FakeHome.obey`); `ha` prints what Home Assistant would be

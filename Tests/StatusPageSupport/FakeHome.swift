@@ -1,7 +1,10 @@
+package import Base
 package import Beacon
-package import Gateway
-package import OwnTracks
-internal import Presence
+import Gateway
+package import JSON
+import OwnTracks
+import Presence
+package import Status
 package import StatusPage
 
 /// A home with two trackers, some beacons and no radio: what the page shows while it is tested.

@@ -1,5 +1,6 @@
-package import Beacon
-internal import Glibc
+package import Base
+import Beacon
+import Glibc
 package import StatusPage
 
 /// The smallest event loop that the status page can live on: poll and a list of timers.

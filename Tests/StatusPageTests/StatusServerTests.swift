@@ -1,4 +1,6 @@
+import Base
 import Beacon
+import Configuration
 import Gateway
 import Glibc
 import OwnTracks

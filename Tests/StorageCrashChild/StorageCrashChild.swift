@@ -1,6 +1,7 @@
-internal import Beacon
-internal import Glibc
-internal import Storage
+import Base
+import Beacon
+import Glibc
+import Storage
 
 /// Writes to a store until it is killed, and says on standard output what it was told: "c N" for commit N,
 /// "a N" when it has asked to forget message N. The parent compares that with what is on the disk.

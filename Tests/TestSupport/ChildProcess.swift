@@ -1,4 +1,4 @@
-internal import CSpawn
+import CSpawn
 package import Glibc
 import Synchronization
 

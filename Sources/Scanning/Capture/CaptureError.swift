@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// What is wrong with a capture file, and where.
 package struct CaptureError: Error, Hashable, Sendable {

@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// What a capture says about one HCI event, apart from the event's bytes.

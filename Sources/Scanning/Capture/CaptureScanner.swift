@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Plays a recording as if it were heard now: once, at its own pace or faster, then silence.
 ///

@@ -1,4 +1,5 @@
-package import Beacon
+package import Base
+import Beacon
 
 /// Makes the time of a recording out of its wall-clock stamps: it begins with the first record and
 /// never runs backwards.

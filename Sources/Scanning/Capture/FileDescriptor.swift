@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// An open file that is closed when its owner goes. Standard input and output are left open.
 struct FileDescriptor: ~Copyable {

@@ -1,0 +1,20 @@
+/// The value of one ASCII hexadecimal digit, or nil.
+package func hexadecimalValue(of ascii: UInt8) -> UInt8? {
+    switch ascii {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): ascii - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): ascii - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): ascii - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}
+
+/// Two upper-case hexadecimal digits.
+package func hexadecimal(_ byte: UInt8) -> String {
+    String(UnicodeScalar(hexadecimalDigit(byte >> 4))) + String(UnicodeScalar(hexadecimalDigit(byte)))
+}
+
+/// The ASCII digit of the low four bits.
+package func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+    let digit = value & 15
+    return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") - 10 + digit
+}

@@ -1,0 +1,4 @@
+#pragma once
+
+#include <sys/eventfd.h>
+#include <sys/timex.h>

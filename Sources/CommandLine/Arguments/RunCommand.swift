@@ -1,0 +1,27 @@
+import Configuration
+import Glibc
+import OwnTracks
+import Runtime
+import Service
+import System
+
+/// `run`: the service, in the foreground.
+enum RunCommand {
+    static let specification = CommandSpecification(
+        "run", "run the service in the foreground, as systemd does",
+        examples: [
+            ("ibeacon-gateway run", "with /etc/ibeacon-gateway/config.json"),
+            ("ibeacon-gateway --config my.json --state-dir /tmp/state run", "with a configuration of your own"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "run takes no '\(word)'") }
+        let settings = try Settings.load(arguments)
+        let threshold: LogPriority = arguments.has("verbose") ? .debug : arguments.has("quiet") ? .warning : .info
+        let log = Log(threshold: threshold)
+        for warning in settings.configuration.warnings { log.warning("\(warning)") }
+        try FileAccess.createDirectory(settings.stateDirectory)
+        let daemon = try Daemon(settings: settings, log: log)
+        return try daemon.run()
+    }
+}

@@ -1,0 +1,23 @@
+import System
+
+/// Every command of the program: how it is written, and what carries it out.
+struct Subcommand {
+    let specification: CommandSpecification
+    let run: (Arguments) throws -> ExitCode
+
+    static var all: [Subcommand] {
+        [
+            Subcommand(specification: RunCommand.specification, run: RunCommand.run),
+            Subcommand(specification: SetupCommand.specification, run: SetupCommand.run),
+            Subcommand(specification: ReplayCommand.specification, run: ReplayCommand.run),
+            Subcommand(specification: ScanCommand.specification, run: ScanCommand.run),
+            Subcommand(specification: RegionsCommand.specification, run: RegionsCommand.run),
+            Subcommand(specification: ReportCommand.specification, run: ReportCommand.run),
+            Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
+            Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),
+            Subcommand(specification: DoctorCommand.specification, run: DoctorCommand.run),
+            Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
+            Subcommand(specification: CompletionCommand.specification, run: CompletionCommand.run),
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+import Configuration
+import Messaging
+import OwnTracks
+import Service
+
+extension DoctorChecks {
+    /// The way to the broker, step by step: each says what is wrong before the next would only say that it failed.
+    static func broker(_ settings: Settings) throws -> [DoctorFinding] {
+        let configuration = settings.configuration
+        let broker = configuration.broker
+        guard !broker.isOffline else {
+            return [DoctorFinding(.broker, "offline (port 0): events are kept in the history, nothing is sent")]
+        }
+        let place = "\(broker.host):\(broker.port)"
+        switch HostReach.probe(broker.host, port: broker.port) {
+        case .unknownName(let reason):
+            return [
+                DoctorFinding(
+                    .broker, "'\(broker.host)' has no address: \(reason)",
+                    cure: BrokerCure.unknownName(broker))
+            ]
+        case .unreachable(let address, let reason):
+            return [
+                DoctorFinding(
+                    .broker, "nobody accepts connections at \(place) (\(address)): \(reason)",
+                    cure: BrokerCure.unreachable(broker))
+            ]
+        case .reached(let address):
+            let reached = DoctorFinding(.broker, "\(place) (\(address)) accepts connections")
+            return [reached] + (try session(configuration, place))
+        }
+    }
+
+    private static func session(_ configuration: Configuration, _ place: String) throws -> [DoctorFinding] {
+        let outcome = try BrokerTrial.run(configuration)
+        if let failure = outcome.failure {
+            return [
+                DoctorFinding(.broker, failure.description, cure: BrokerCure.text(for: failure, configuration.broker))
+            ]
+        }
+        let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
+        let way = configuration.broker.tls ? "TLS, and " : ""
+        var findings = [DoctorFinding(.broker, "\(way)MQTT, connected \(login)")]
+        findings += rights(outcome, configuration)
+        return findings
+    }
+
+    private static func rights(_ outcome: BrokerTrial.Outcome, _ configuration: Configuration) -> [DoctorFinding] {
+        let base = configuration.trackers[0].topics.base
+        let user = configuration.broker.username ?? "(anonymous)"
+        var findings = outcome.refused.map { topic, reason in
+            DoctorFinding(
+                .broker, "messages to \(topic) are refused: \(reason)",
+                cure: "let '\(user)' write there; in mosquitto's acl_file: topic readwrite \(base)/#")
+        }
+        if outcome.refused.isEmpty {
+            let text = "it takes messages to \(base) and \(base)/event"
+            findings.append(
+                DoctorFinding(
+                    .broker, outcome.canRefuse ? text : text + ", as far as a broker without MQTT 5 can tell"))
+        }
+        guard configuration.obeysCommands else { return findings }
+        let command = configuration.trackers[0].topics.command
+        switch outcome.hearsCommands {
+        case true?: findings.append(DoctorFinding(.broker, "commands on \(command) arrive"))
+        case nil:
+            findings.append(DoctorFinding(.broker, "whether commands on \(command) arrive cannot be told from here"))
+        case false?:
+            findings.append(
+                DoctorFinding(
+                    .broker, "commands on \(command) do not arrive",
+                    cure: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(base)/#"))
+        }
+        return findings
+    }
+}

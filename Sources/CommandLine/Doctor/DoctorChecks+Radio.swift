@@ -1,0 +1,92 @@
+import Base
+import Beacon
+import Configuration
+import Glibc
+import KernelScanning
+import OwnTracks
+import Scanning
+import Service
+import System
+
+extension DoctorChecks {
+    /// Rights, adapters, bluetoothd, and whether anything is heard.
+    static func radio(_ settings: Settings, listening: Duration) throws -> [DoctorFinding] {
+        if case .capture(let file, _) = settings.configuration.scanner {
+            let path = FileAccess.resolve(file, beside: settings.path)
+            guard access(path, R_OK) == 0 else {
+                return [
+                    DoctorFinding(
+                        .radio, "the recording \(path) cannot be read: \(FileAccess.lastError)",
+                        cure: "name another one in \"scanner\", or remove that member to use Bluetooth")
+                ]
+            }
+            return [DoctorFinding(.radio, "the recording \(path) stands in for a radio")]
+        }
+        var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
+            .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
+        findings += bluetoothd(settings.configuration.scanner)
+        // Without an adapter or the right to use it there is nothing to listen with, and that has been said.
+        if listening > .zero, findings.allSatisfy(\.isWell) { findings += try heard(settings, listening) }
+        return findings
+    }
+
+    private static func heard(_ settings: Settings, _ duration: Duration) throws -> [DoctorFinding] {
+        let listener = try BeaconListener.listen(settings, for: duration)
+        guard listener.hasListened else {
+            let reason = listener.problems.first ?? "nothing listened within \(decimal(duration)) s"
+            return [
+                DoctorFinding(
+                    .radio, reason, cure: "see the findings above; journalctl -k | grep -i bluetooth tells more")
+            ]
+        }
+        var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
+            let duty =
+                adapter.duty.map { "\(Int(($0 * 100).rounded())) % of the time" }
+                ?? "a share of the time that is not known"
+            guard let share = adapter.duty, share < 0.9 else {
+                return DoctorFinding(.radio, "\(adapter.name) listens \(duty)")
+            }
+            return DoctorFinding(
+                .radio, "\(adapter.name) listens only \(duty), so it hears less than it could",
+                cure: "end other programs that scan, or use an adapter of its own (\"adapter\")")
+        }
+        let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"
+        findings.append(DoctorFinding(.radio, text))
+        return findings
+    }
+
+    private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
+        switch (scanner, isRunning("bluetoothd")) {
+        case (.bluez, false):
+            [
+                DoctorFinding(
+                    .bluetoothd, "bluetoothd does not run, and scanner \"bluez\" hears only through it",
+                    cure: "sudo systemctl enable --now bluetooth, or scanner \"auto\"")
+            ]
+        case (.hci, true):
+            [
+                DoctorFinding(
+                    .bluetoothd, "bluetoothd runs, and scanner \"hci\" wants the adapter for itself",
+                    cure: "scanner \"auto\", which shares; or: sudo systemctl disable --now bluetooth")
+            ]
+        case (_, true): [DoctorFinding(.bluetoothd, "bluetoothd runs beside us")]
+        case (_, false): [DoctorFinding(.bluetoothd, "bluetoothd does not run, and is not needed")]
+        }
+    }
+
+    /// Whether a program of this name runs, as /proc shows it.
+    private static func isRunning(_ name: String) -> Bool {
+        guard let directory = opendir("/proc") else { return false }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let process = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard process.allSatisfy(\.isNumber), let bytes = try? FileAccess.read("/proc/\(process)/comm") else {
+                continue
+            }
+            if bytes.elementsEqual(Array((name + "\n").utf8)) { return true }
+        }
+        return false
+    }
+}

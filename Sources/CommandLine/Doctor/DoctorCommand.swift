@@ -1,0 +1,89 @@
+import Beacon
+import Configuration
+import Glibc
+import JSON
+import OwnTracks
+import Service
+import System
+
+/// `doctor`: everything that the service needs, each fine or with its cure.
+enum DoctorCommand {
+    static let specification = CommandSpecification(
+        "doctor", "look at everything that the service needs, and say what to do",
+        options: [
+            OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 3; 0: not at all)")
+        ],
+        examples: [
+            ("sudo ibeacon-gateway doctor", "one line for each thing; exit code 0 only if all is well"),
+            ("sudo ibeacon-gateway doctor --json | jq '.findings[] | select(.ok | not)'", "what is wrong, for scripts"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "doctor takes no '\(word)'") }
+        let listening = try arguments.seconds("listen") ?? .seconds(3)
+        let findings = try examine(arguments, listening: listening)
+        let isWell = findings.allSatisfy(\.isWell)
+        if arguments.has("json") {
+            let report: JSONValue = ["ok": .bool(isWell), "findings": .array(findings.map(\.json))]
+            Terminal.print(report.text)
+        } else {
+            for finding in findings where !(arguments.has("quiet") && finding.isWell) {
+                for line in finding.lines { Terminal.print(line) }
+            }
+            let bad = findings.count { !$0.isWell }
+            if !arguments.has("quiet") {
+                Terminal.print(isWell ? "all is well" : bad == 1 ? "one thing to mend" : "\(bad) things to mend")
+            }
+        }
+        return isWell ? .ok : .unavailable
+    }
+
+    private static func examine(_ arguments: Arguments, listening: Duration) throws -> [DoctorFinding] {
+        let settings: Settings
+        do throws(Failure) {
+            settings = try Settings.load(arguments)
+        } catch {
+            let cure =
+                error.code == .noPermission
+                ? "run: sudo ibeacon-gateway doctor" : "mend the file, then run doctor again"
+            return [DoctorFinding(.configuration, error.message, cure: cure)]
+        }
+        var findings = DoctorChecks.configuration(settings)
+        findings += DoctorChecks.service(settings)
+        findings += try DoctorChecks.radio(settings, listening: listening)
+        findings += try DoctorChecks.broker(settings)
+        findings += DoctorChecks.clock()
+        findings += DoctorChecks.regions(settings)
+        findings += DoctorChecks.disk(settings)
+        return findings
+    }
+}
+
+/// What `doctor` looks at; each area is a function in an extension.
+enum DoctorChecks {
+    static func configuration(_ settings: Settings) -> [DoctorFinding] {
+        let warnings = settings.configuration.warnings.map {
+            DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is meant")
+        }
+        guard let path = settings.path else {
+            return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + warnings
+        }
+        return [DoctorFinding(.configuration, "\(path) is valid")] + warnings
+    }
+
+    /// Whether systemd runs the service, as far as its control group tells; nothing is asked of anybody.
+    static func service(_ settings: Settings) -> [DoctorFinding] {
+        let unit = SystemService.unit
+        guard SystemService.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else { return [] }
+        guard SystemService.isRunning else {
+            return [
+                DoctorFinding(
+                    .service, "\(unit) does not run",
+                    cure:
+                        "sudo systemctl enable --now ibeacon-gateway; why it ended: journalctl -u ibeacon-gateway -n 20"
+                )
+            ]
+        }
+        return [DoctorFinding(.service, "\(unit) runs")]
+    }
+}

@@ -1,0 +1,68 @@
+import Base
+import Beacon
+import Glibc
+import Runtime
+import System
+
+/// Whether a host's name has addresses, and whether one of them accepts connections.
+enum HostReach {
+    /// What was found.
+    enum Verdict {
+        /// With the resolver's words.
+        case unknownName(String)
+        /// The last address that was tried, and the system's words.
+        case unreachable(address: String, reason: String)
+        case reached(address: String)
+    }
+
+    /// Tries every address of the host in turn. The resolver takes as long as it takes; each address gets `patience`.
+    static func probe(_ host: String, port: UInt16, patience: Duration = .seconds(5)) -> Verdict {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let result = getaddrinfo(host, "\(port)", &hints, &list)
+        guard result == 0, let list else { return .unknownName(String(cString: gai_strerror(result))) }
+        defer { freeaddrinfo(list) }
+        var verdict = Verdict.unknownName("it has no address")
+        var next: UnsafeMutablePointer<addrinfo>? = list
+        while let entry = next?.pointee {
+            let text = address(of: entry)
+            guard let error = connect(entry, within: patience) else { return .reached(address: text) }
+            verdict = .unreachable(address: text, reason: String(cString: strerror(error)))
+            next = entry.ai_next
+        }
+        return verdict
+    }
+
+    /// - Returns: nil if somebody accepted, else errno.
+    private static func connect(_ entry: addrinfo, within patience: Duration) -> Int32? {
+        let descriptor = socket(
+            entry.ai_family, entry.ai_socktype | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+            entry.ai_protocol)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        if Glibc.connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 { return nil }
+        guard errno == EINPROGRESS else { return errno }
+        let end = Clocks.now().advanced(by: patience)
+        while true {
+            let left = Clocks.now().duration(to: end)
+            guard left > .zero else { return ETIMEDOUT }
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            let ready = poll(&waiting, 1, Int32(clamping: left.nanoseconds / 1_000_000 + 1))
+            if ready < 0, errno == EINTR { continue }
+            guard ready != 0 else { return ETIMEDOUT }
+            var error: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else { return errno }
+            return error == 0 ? nil : error
+        }
+    }
+
+    private static func address(of entry: addrinfo) -> String {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let result = getnameinfo(
+            entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        guard result == 0 else { return "an address that cannot be shown" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

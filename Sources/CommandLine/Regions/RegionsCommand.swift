@@ -1,0 +1,194 @@
+import Base
+import Beacon
+import Configuration
+import Glibc
+import JSON
+import OwnTracks
+import Regions
+import Service
+import Storage
+import System
+
+/// `regions`: the regions of a tracker, whether the service runs or not. A running service takes changes
+/// over within seconds.
+enum RegionsCommand {
+    static let specification = CommandSpecification(
+        "regions", operands: "list | show RID | add DESCRIPTION | remove RID | import FILE | export [FILE]",
+        "list, change, import and export regions",
+        options: [
+            OptionSpecification("rid", "RID", "with add: the key of the region (default: made of name and time)"),
+            OptionSpecification("leave-after", "SECONDS", "with add: silence before leave, or 'auto'"),
+            OptionSpecification(
+                "tracker", "TID", "whose regions, where there are several trackers (default: the first)"),
+        ],
+        examples: [
+            ("ibeacon-gateway regions add 'Keys:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'", "one beacon, one region"),
+            ("ibeacon-gateway regions list", "as a table; major and minor in both bases"),
+            ("ibeacon-gateway regions export phone.otrw", "a file that OwnTracks apps can load"),
+        ])
+
+    static let actions = ["list", "show", "add", "remove", "import", "export"]
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        guard let action = arguments.operands.first else {
+            throw Failure(.usage, "say what to do with the regions: \(actions.joined(separator: ", "))")
+        }
+        let context = try Context(arguments)
+        let operand = arguments.operands.dropFirst().first
+        guard arguments.operands.count <= 2 else {
+            throw Failure(
+                .usage, "'\(arguments.operands[2])' is one word too many; quote a description that has blanks")
+        }
+        switch action {
+        case "list": try list(context, isJSON: arguments.has("json"))
+        case "show": try show(try need(operand, "regions show RID"), context)
+        case "add": try add(try need(operand, "regions add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
+        case "remove": try remove(try need(operand, "regions remove RID"), context)
+        case "import": return try importFile(try need(operand, "regions import FILE"), arguments, context)
+        case "export": try export(to: operand ?? "-", context)
+        default:
+            let hint = suggestion(for: action, among: actions).map { "; did you mean '\($0)'?" } ?? ""
+            throw Failure(.usage, "regions has no '\(action)'\(hint)")
+        }
+        return .ok
+    }
+
+    /// Whose regions, and where they are kept.
+    private struct Context {
+        let directory: String
+        let base: NumberBase
+        let topic: String
+
+        init(_ arguments: Arguments) throws(Failure) {
+            let settings = try Settings.loadInForce(arguments)
+            directory = settings.stateDirectory
+            base = settings.configuration.numberBase
+            topic = settings.configuration.trackers[try settings.tracker(arguments.value("tracker"))].topics.base
+        }
+
+        func regions() throws -> [Region] {
+            do {
+                let reader = try StoreReader(directory: directory)
+                return try reader.regions()[topic]?.regions ?? []
+            } catch StoreError.absent {
+                return []
+            } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+        }
+
+        func region(_ rid: String) throws -> Region {
+            let all = try regions()
+            if let region = all.first(where: { $0.rid == rid }) { return region }
+            let hint = suggestion(for: rid, among: all.map(\.rid)).map { "; did you mean '\($0)'?" } ?? ""
+            throw Failure(.badData, "there is no region '\(rid)'\(hint)")
+        }
+
+        func edit(_ changes: [RegionChange]) throws {
+            try FileAccess.createDirectory(directory)
+            do {
+                let editor = try StoreEditor(directory: directory)
+                try editor.edit(topic, changes)
+            } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+            guard let reader = try? StoreReader(directory: directory),
+                let served = Daemon.servedTopics(in: reader), !served.contains(topic)
+            else { return }
+            Terminal.printError(
+                "the service was last started for \(served.joined(separator: ", ")); this waits until it is started "
+                    + "or reloaded with the settings of \(topic): sudo systemctl reload-or-restart ibeacon-gateway")
+        }
+    }
+
+    private static func need(_ operand: String?, _ usage: String) throws(Failure) -> String {
+        guard let operand else { throw Failure(.usage, "a word is missing: \(usage)") }
+        return operand
+    }
+
+    private static func list(_ context: Context, isJSON: Bool) throws {
+        let regions = try context.regions()
+        guard !isJSON else { return Terminal.print(waypointsMessage(regions, base: context.base).text) }
+        guard !regions.isEmpty else {
+            return Terminal.print("no regions yet; add one with: ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]")
+        }
+        let rows = regions.map { region in
+            let pattern = region.description.pattern
+            return [
+                region.rid, region.description.name, pattern.map { "\($0.uuid)" } ?? "",
+                numbers(pattern?.major, pattern), numbers(pattern?.minor, pattern), leave(region), kind(region),
+            ]
+        }
+        Terminal.print(Terminal.table(["RID", "NAME", "UUID", "MAJOR", "MINOR", "LEAVE", "KIND"], rows))
+    }
+
+    /// In both bases, since OwnTracks' documents show both.
+    private static func numbers(_ number: UInt16?, _ pattern: BeaconPattern?) -> String {
+        guard pattern != nil else { return "" }
+        return number.map { "\($0) (\(hexadecimal($0)))" } ?? "any"
+    }
+
+    private static func leave(_ region: Region) -> String {
+        switch region.leaveRule {
+        case nil: ""
+        case .auto: "auto"
+        case .after(let duration): "\(decimal(duration)) s"
+        }
+    }
+
+    private static func kind(_ region: Region) -> String {
+        switch region.kind {
+        case .beacon: "beacon"
+        case .circular: "not a beacon region: a circle of \(Int64(clamping: Int(region.radius.rounded()))) m"
+        case .follow: "not a beacon region: +follow"
+        case .place: "not a beacon region: no UUID"
+        }
+    }
+
+    private static func show(_ rid: String, _ context: Context) throws {
+        Terminal.print(try context.region(rid).waypoint(base: context.base).text)
+    }
+
+    private static func add(_ text: String, _ arguments: Arguments, _ context: Context) throws {
+        let description: RegionDescription
+        do throws(RegionDescriptionError) {
+            description = try RegionDescription(parsing: text, base: context.base)
+        } catch {
+            throw Failure(.badData, "'\(text)' cannot be used: \(error)")
+        }
+        guard description.pattern != nil else {
+            throw Failure(.badData, "'\(text)' has no UUID; write NAME:UUID[:MAJOR[:MINOR]]")
+        }
+        let now = Int64(time(nil))
+        let rid = arguments.value("rid") ?? derivedRID(name: description.name, timestamp: now)
+        var region = Region(rid: rid, description: description, timestamp: now)
+        if arguments.value("leave-after") == "auto" {
+            region.leaveRule = .auto
+        } else if let seconds = try arguments.seconds("leave-after") {
+            region.leaveRule = .after(seconds)
+        }
+        try context.edit([.set(region, isRIDDerived: false)])
+        Terminal.print(rid)
+    }
+
+    private static func remove(_ rid: String, _ context: Context) throws {
+        _ = try context.region(rid)
+        try context.edit([.remove(rid: rid)])
+    }
+
+    private static func importFile(_ file: String, _ arguments: Arguments, _ context: Context) throws -> ExitCode {
+        let reading = try WaypointsFile.read(file, base: context.base)
+        for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
+        for remark in reading.remarks { Terminal.printError("\(file): \(remark)") }
+        try context.edit(reading.changes)
+        if !arguments.has("quiet") {
+            Terminal.printError("\(reading.changes.count) waypoints taken, \(reading.problemCount) refused")
+        }
+        return reading.problemCount == 0 ? .ok : .badData
+    }
+
+    private static func export(to file: String, _ context: Context) throws {
+        let text = waypointsMessage(try context.regions(), base: context.base).text + "\n"
+        try FileAccess.write(Array(text.utf8), to: file)
+    }
+}

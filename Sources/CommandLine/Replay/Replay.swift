@@ -1,0 +1,120 @@
+import Base
+import Beacon
+import Gateway
+import Scanning
+
+/// Recordings through the whole gateway in virtual time, as fast as they can be read.
+struct Replay {
+    /// What came of it.
+    struct Summary {
+        var events: UInt64 = 0
+        var reports: UInt64 = 0
+        var malformed: UInt64 = 0
+        var lost: UInt64 = 0
+        var messages: UInt64 = 0
+        /// Virtual time from the first record to the end of the tail.
+        var duration: Duration = .zero
+    }
+
+    private(set) var gateway: Gateway
+    private(set) var summary = Summary()
+    private var now = MonotonicInstant.zero
+    /// The receivers that were met, and those that listen.
+    private var receivers: [Receiver] = []
+    private var listening: [Receiver] = []
+
+    init(gateway: Gateway) {
+        self.gateway = gateway
+    }
+
+    /// Plays one recording. Between recordings nobody listens.
+    ///
+    /// - Parameters:
+    ///   - path: The capture file.
+    ///   - pace: Called with the virtual time before each record, to wait for it or not.
+    ///   - perform: Gets every effect, in order.
+    /// - Throws: What is wrong with the recording; what stood before that has been played.
+    mutating func play(
+        _ path: String, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void
+    ) throws(CaptureError) {
+        var reader = try CaptureReader(path: path, startingAt: now)
+        var parser = AdvertisingReportParser()
+        var inexact = MalformedCounters()
+        var failure: CaptureError?
+        do throws(CaptureError) {
+            var isFirst = true
+            while let record = try reader.advance() {
+                if isFirst {
+                    isFirst = false
+                    setClock(to: record)
+                }
+                pace(record.instant)
+                summary.events += 1
+                listen(with: record.receiver, at: record.instant, perform)
+                reader.withEvent { event in
+                    parser.parse(event: event) { report, data in
+                        guard let frame = IBeacon(advertisingData: data, malformed: &inexact) else { return }
+                        let sighting = Sighting(
+                            beacon: frame.id, measuredPower: frame.measuredPower, rssi: report.rssi,
+                            receiver: record.receiver)
+                        pass(.sighting(sighting), at: record.instant, perform)
+                    }
+                }
+            }
+        } catch {
+            failure = error
+        }
+        for receiver in listening { pass(.listening(receiver, false), at: now, perform) }
+        listening = []
+        summary.reports += parser.reports
+        summary.malformed += parser.malformed.total + inexact.total
+        summary.lost += reader.lost
+        if let failure { throw failure }
+    }
+
+    /// Lets virtual time run on, listening, so that pending leaves fire.
+    mutating func listen(for tail: Duration, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void) {
+        let end = now.advanced(by: tail)
+        for receiver in receivers { pass(.listening(receiver, true), at: now, perform) }
+        tick(until: end, pace: pace, perform)
+        pass(.tick, at: end, perform)
+    }
+
+    private mutating func listen(
+        with receiver: Receiver, at instant: MonotonicInstant, _ perform: (Effect) -> Void
+    ) {
+        guard !listening.contains(receiver) else { return }
+        listening.append(receiver)
+        if !receivers.contains(receiver) { receivers.append(receiver) }
+        pass(.listening(receiver, true), at: instant, perform)
+    }
+
+    private mutating func setClock(to record: CaptureRecord) {
+        let clock = WallClock(
+            epochNanoseconds: record.wallMicroseconds &* 1000, at: record.instant, isKnown: true)
+        _ = gateway.handle(.wallClock(clock), at: now)
+    }
+
+    /// Takes one input at its time, after everything that was due before it.
+    private mutating func pass(_ input: Input, at instant: MonotonicInstant, _ perform: (Effect) -> Void) {
+        if let deadline = gateway.nextDeadline, deadline < instant { tick(until: instant, pace: { _ in }, perform) }
+        now = instant
+        summary.duration = MonotonicInstant.zero.duration(to: now)
+        for effect in gateway.handle(input, at: instant) { emit(effect, perform) }
+    }
+
+    private mutating func tick(
+        until end: MonotonicInstant, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void
+    ) {
+        while let deadline = gateway.nextDeadline, deadline < end {
+            pace(deadline)
+            now = max(now, deadline)
+            for effect in gateway.handle(.tick, at: now) { emit(effect, perform) }
+        }
+    }
+
+    private mutating func emit(_ effect: Effect, _ perform: (Effect) -> Void) {
+        if case .publish = effect { summary.messages += 1 }
+        perform(effect)
+    }
+}

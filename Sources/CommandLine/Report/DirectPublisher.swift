@@ -1,0 +1,95 @@
+import Base
+import Configuration
+import Encryption
+import Gateway
+import JSON
+import Messaging
+import OwnTracks
+import Runtime
+import Service
+import System
+
+/// A connection of one command's own: it publishes, and the command ends when the broker has everything.
+///
+/// It does not go through the running service, and needs none: whoever calls learns whether the broker
+/// has taken it, and the service's connection, under another client id, is left alone.
+final class DirectPublisher {
+    /// For how long the broker may be silent.
+    private static let patience: Duration = .seconds(20)
+
+    private let loop: EventLoop
+    private let ciphers: Ciphers
+    private var waker: WakerWatch?
+    private var connection: BrokerConnection?
+    private var nextToken: Int64 = 1
+    private var unanswered = 0
+    /// What ended it; nothing is sent after that.
+    private var failure: Failure?
+
+    /// - Parameter purpose: what is added to the client id.
+    init(_ configuration: Configuration, purpose: String) throws {
+        guard !configuration.broker.isOffline else {
+            throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker to send to")
+        }
+        loop = try EventLoop()
+        ciphers = Ciphers(configuration)
+        let waker = try loop.waker { [unowned self] in drain() }
+        self.waker = waker
+        let settings = BrokerSettings(configuration, for: .command(purpose))
+        let connection = try BrokerConnection(settings, wake: waker.waker.wake)
+        self.connection = connection
+        try connection.start()
+    }
+
+    /// Sends a message, after waiting for room if many are under way. After a failure it does nothing;
+    /// `finish` tells.
+    func publish(_ message: Message) {
+        guard failure == nil, let connection else { return }
+        var payload = message.payload
+        if message.isEncrypted, let cipher = ciphers[message.base] {
+            payload = cipher.encrypt(payload).payload.bytes
+        }
+        let outgoing = Messaging.OutgoingMessage(
+            token: MessageToken(rawValue: nextToken), topic: message.topic, payload: payload,
+            qos: QoS(rawValue: message.qos) ?? .atLeastOnce, retain: message.isRetained)
+        while failure == nil {
+            if connection.publish(outgoing) {
+                nextToken += 1
+                unanswered += 1
+                return
+            }
+            wait()
+        }
+    }
+
+    /// Waits until the broker has everything.
+    func finish() throws(Failure) {
+        while failure == nil, unanswered > 0 { wait() }
+        _ = connection?.stop(within: .seconds(2))
+        if let failure { throw failure }
+    }
+
+    private func wait() {
+        do throws(SystemError) {
+            guard try !loop.step(timeout: Self.patience) else { return }
+            fail("the broker has not answered for \(decimal(Self.patience)) s")
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    private func drain() {
+        for event in connection?.takeEvents() ?? [] {
+            switch event {
+            case .disconnected(let reason, _): fail("no broker: \(reason)")
+            case .acknowledged: unanswered -= 1
+            case .refused(_, let refusal): fail("the broker does not take a message: \(refusal)")
+            case .connected, .message, .commands, .subscriptionRefused: break
+            }
+        }
+    }
+
+    private func fail(_ reason: String) {
+        failure = failure ?? Failure(.unavailable, reason)
+    }
+}

@@ -1,0 +1,89 @@
+import JSON
+import OwnTracks
+import Service
+import Storage
+import System
+
+/// `history`: past transitions from the store, whether the service runs or not.
+enum HistoryCommand {
+    static let specification = CommandSpecification(
+        "history", "show who came and went",
+        options: [
+            OptionSpecification("region", "REGION", "only this region, by rid or name"),
+            OptionSpecification(
+                "since", "TIME", "from this time on: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
+            OptionSpecification("csv", nil, "comma-separated values"),
+        ],
+        examples: [
+            ("ibeacon-gateway history --since 2d", "the last two days"),
+            ("ibeacon-gateway history --region Kitchen --csv > kitchen.csv", "for a spreadsheet"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first {
+            throw Failure(.usage, "history takes no '\(word)'; --region \(word)?")
+        }
+        let settings = try Settings.load(arguments)
+        var filter = HistoryFilter()
+        filter.region = arguments.value("region")
+        if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
+        var entries: [HistoryEntry] = []
+        do {
+            let reader = try StoreReader(directory: settings.stateDirectory)
+            try reader.forEachTransition(filter) {
+                entries.append($0)
+                return true
+            }
+        } catch StoreError.absent {
+            entries = []
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        if arguments.has("json") {
+            for entry in entries { Terminal.print(json(entry).text) }
+        } else if arguments.has("csv") {
+            Terminal.print((["time,event,name,rid,beacon,tracker"] + entries.map(csv)).joined(separator: "\n"))
+        } else if entries.isEmpty {
+            Terminal.print("nothing happened yet")
+        } else {
+            let rows = entries.map {
+                [time(of: $0), "\($0.event)", $0.name, $0.rid, $0.beacon.map { "\($0)" } ?? ""]
+            }
+            Terminal.print(Terminal.table(["TIME (UTC)", "EVENT", "REGION", "RID", "BEACON"], rows))
+        }
+        return .ok
+    }
+
+    private static func time(of entry: HistoryEntry) -> String {
+        switch entry.stamp {
+        case .exact: TimeText.utc(entry.timestamp)
+        case .estimated: "~" + TimeText.utc(entry.timestamp)
+        case .provisional: "not known yet"
+        }
+    }
+
+    private static func json(_ entry: HistoryEntry) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "event": .string("\(entry.event)"), "desc": .string(entry.name), "rid": .string(entry.rid),
+            "tracker": .string(entry.tracker),
+        ]
+        if entry.stamp != .provisional { members["tst"] = .integer(entry.timestamp) }
+        if entry.stamp == .estimated { members["estimated"] = true }
+        if let beacon = entry.beacon { members["beacon"] = .string("\(beacon)") }
+        return .object(members)
+    }
+
+    private static func csv(_ entry: HistoryEntry) -> String {
+        let fields = [
+            time(of: entry), "\(entry.event)", entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker,
+        ]
+        return fields.map(quoted).joined(separator: ",")
+    }
+
+    /// RFC 4180, 2. A cell that a spreadsheet would take for a formula gets an apostrophe before it.
+    private static func quoted(_ text: String) -> String {
+        let safe = text.first.map { "=+-@\t\r".contains($0) } == true ? "'" + text : text
+        guard safe.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return safe }
+        return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,89 @@
+import Base
+import Beacon
+import Configuration
+import Gateway
+import OwnTracks
+import Regions
+import Runtime
+import Service
+import Storage
+import System
+
+/// `report`: a location by hand (`t: "u"`), whether the service runs or not.
+///
+/// It is sent over a connection of its own and not left to the service: then it works without one, and
+/// who typed it learns whether the broker has it. Where the tracker is inside is what the store says,
+/// which a running service keeps up to date with every transition.
+enum ReportCommand {
+    static let specification = CommandSpecification(
+        "report", "publish a location now, by hand",
+        options: [
+            OptionSpecification("tag", "TEXT", "in this location instead of the configuration's tag; '' for none"),
+            OptionSpecification("poi", "TEXT", "a point of interest, in this location"),
+            OptionSpecification(
+                "tracker", "TID", "whose location, where there are several trackers (default: the first)"),
+        ],
+        examples: [
+            ("ibeacon-gateway report", "where this gateway stands, and who is in which region"),
+            ("ibeacon-gateway report --poi 'delicious seafood'", "with a point of interest"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "report takes no '\(word)'; --poi '\(word)'?") }
+        let settings = try Settings.loadInForce(arguments)
+        let configuration = settings.configuration
+        let position = try settings.tracker(arguments.value("tracker"))
+        if configuration.trackers[position].away == nil, !configuration.position.isKnown, !arguments.has("quiet") {
+            Terminal.printError("the place of this gateway is not set (lat, lon); 0/0 is sent")
+        }
+        return try send(from: settings, of: position, arguments)
+    }
+
+    private static func send(from settings: Settings, of position: Int, _ arguments: Arguments) throws -> ExitCode {
+        var configuration = settings.configuration
+        if let tag = arguments.value("tag") { configuration.tag = tag.isEmpty ? nil : tag }
+        let poi = arguments.value("poi").flatMap { $0.isEmpty ? nil : $0 }
+        var gateway = Gateway(
+            configuration: configuration, wallClock: WallClockJudge.read(), explainsTransitions: false)
+        _ = gateway.handle(.start(try stored(in: settings, configuration)), at: .zero)
+        let effects = gateway.handle(
+            .request(.reportLocation(tracker: position, pointOfInterest: poi)), at: Clocks.now())
+        guard case .publish(let message)? = effects.first else { return .software }
+        let publisher = try DirectPublisher(configuration, purpose: "report")
+        publisher.publish(message)
+        try publisher.finish()
+        if !arguments.has("quiet") { Terminal.write(MessageLine.bytes(of: message), to: 1) }
+        return .ok
+    }
+
+    /// The regions, and the occupancy of each: entered and not left, by the history.
+    private static func stored(
+        in settings: Settings, _ configuration: Configuration
+    ) throws(Failure) -> StoredState {
+        // A gateway that has never run knows the regions of its configuration, and no beacon.
+        var stored = StoredState(configuration: configuration, regions: [])
+        do {
+            let reader = try StoreReader(directory: settings.stateDirectory)
+            let regions = try reader.regions()
+            let topics = configuration.trackers.map(\.topics.base)
+            stored.regions = topics.map { regions[$0] ?? RegionSet() }
+            var occupied: [[String: Occupancy]] = []
+            for topic in topics {
+                var inside: [String: Occupancy] = [:]
+                try reader.forEachTransition(HistoryFilter(tracker: topic)) { entry in
+                    inside[entry.rid] =
+                        entry.event == .leave
+                        ? nil : entry.beacon.map { Occupancy(since: entry.happened, beacon: $0, rssi: nil) }
+                    return true
+                }
+                occupied.append(inside)
+            }
+            stored.presence = .occupied(occupied)
+        } catch StoreError.absent {
+            return stored
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        return stored
+    }
+}

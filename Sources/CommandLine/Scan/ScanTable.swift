@@ -1,0 +1,144 @@
+import Base
+import Beacon
+import JSON
+import OwnTracks
+import Regions
+
+/// Who has been heard, for `scan`.
+struct ScanTable {
+    /// What a row is about: a beacon, or with `--all` another advertiser by its address.
+    enum Subject: Hashable {
+        case beacon(BeaconID)
+        case other(DeviceAddress)
+    }
+
+    private struct Row {
+        var name = ""
+        var measuredPower: MeasuredPower?
+        var rssi: Double?
+        var reports: UInt64 = 0
+        var firstHeard: MonotonicInstant
+        var lastHeard: MonotonicInstant
+    }
+
+    /// Weight of the newest report in the smoothed strength: steady to read, and it follows within a second.
+    private static let smoothing = 0.2
+    /// What a street full of strangers may fill; the oldest give way.
+    private static let mostRows = 500
+
+    private let index: RegionIndex
+    private let regionNames: [String]
+    private let includesOthers: Bool
+    private var rows: [Subject: Row] = [:]
+    private var malformed = MalformedCounters()
+
+    init(regions: [Region], includesOthers: Bool) {
+        let patterns = regions.compactMap { region in region.description.pattern.map { ($0, region.displayName) } }
+        index = RegionIndex(patterns.map(\.0))
+        regionNames = patterns.map(\.1)
+        self.includesOthers = includesOthers
+    }
+
+    mutating func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
+        let beacon = IBeacon(advertisingData: data, malformed: &malformed)
+        guard beacon != nil || includesOthers else { return }
+        let subject = beacon.map { Subject.beacon($0.id) } ?? .other(report.address)
+        var row = rows[subject] ?? Row(firstHeard: now, lastHeard: now)
+        row.measuredPower = beacon?.measuredPower
+        row.reports += 1
+        row.lastHeard = now
+        if let dBm = report.rssi?.dBm {
+            row.rssi = row.rssi.map { $0 + (Double(dBm) - $0) * Self.smoothing } ?? Double(dBm)
+        }
+        if beacon == nil, let name = Self.localName(in: data) { row.name = name }
+        rows[subject] = row
+        if rows.count > Self.mostRows, let oldest = rows.min(by: { $0.value.lastHeard < $1.value.lastHeard }) {
+            rows[oldest.key] = nil
+        }
+    }
+
+    private static func localName(in data: Span<UInt8>) -> String? {
+        var name: String?
+        AdvertisingData.forEachStructure(in: data) { type, content in
+            guard AdvertisingData.localNames.contains(type) else { return true }
+            var bytes: [UInt8] = []
+            for position in 0..<content.count { bytes.append(content[position]) }
+            name = String(decoding: bytes, as: UTF8.self)
+            return false
+        }
+        return name
+    }
+
+    /// Strongest first.
+    private var sorted: [(Subject, Row)] {
+        rows.sorted { ($0.value.rssi ?? -200) > ($1.value.rssi ?? -200) }.map { ($0.key, $0.value) }
+    }
+
+    /// As a table for people.
+    func text(at now: MonotonicInstant) -> String {
+        let lines = sorted.map { subject, row -> [String] in
+            let strength = row.rssi.map { "\(Int($0.rounded()))" } ?? ""
+            let distance = metres(row).map { $0 + " m" } ?? ""
+            let interval = interval(row).map { "\(Int($0 * 1000)) ms" } ?? ""
+            let age = "\(Int(row.lastHeard.duration(to: now).inSeconds)) s"
+            let names = names(subject).joined(separator: ", ")
+            return [title(subject, row), strength, distance, interval, "\(row.reports)", age, names]
+        }
+        return Terminal.table(["BEACON", "RSSI", "DISTANCE", "INTERVAL", "REPORTS", "SEEN", "REGION"], lines)
+    }
+
+    /// One JSON object for each that was heard after `since`.
+    func json(after since: MonotonicInstant, at now: MonotonicInstant) -> [String] {
+        sorted.filter { $0.1.lastHeard > since }.map { subject, row in
+            var members: [String: JSONValue] = [
+                "reports": .integer(Int64(row.reports)), "regions": .array(names(subject).map { .string($0) }),
+                "age_ms": .integer(row.lastHeard.duration(to: now).nanoseconds / 1_000_000),
+            ]
+            switch subject {
+            case .beacon(let beacon):
+                members["uuid"] = .string("\(beacon.uuid)")
+                members["major"] = .integer(Int64(beacon.major))
+                members["minor"] = .integer(Int64(beacon.minor))
+            case .other(let address):
+                members["address"] = .string("\(address)")
+                if !row.name.isEmpty { members["name"] = .string(row.name) }
+            }
+            if let rssi = row.rssi { members["rssi"] = .integer(Int64(rssi.rounded())) }
+            if let power = row.measuredPower { members["measuredPower"] = .integer(Int64(power.dBm)) }
+            if let interval = interval(row) { members["interval_ms"] = .integer(Int64(interval * 1000)) }
+            if let centimetres = centimetres(row) { members["distance_cm"] = .integer(centimetres) }
+            return JSONValue.object(members).text
+        }
+    }
+
+    private func title(_ subject: Subject, _ row: Row) -> String {
+        switch subject {
+        case .beacon(let beacon): "\(beacon)"
+        case .other(let address): row.name.isEmpty ? "\(address)" : "\(address) \(row.name)"
+        }
+    }
+
+    private func names(_ subject: Subject) -> [String] {
+        guard case .beacon(let beacon) = subject else { return [] }
+        var names: [String] = []
+        index.forEachMatch(of: beacon) { names.append(regionNames[Int($0)]) }
+        return names
+    }
+
+    /// Mean seconds between two reports.
+    private func interval(_ row: Row) -> Double? {
+        guard row.reports > 1 else { return nil }
+        return row.firstHeard.duration(to: row.lastHeard).inSeconds / Double(row.reports - 1)
+    }
+
+    private func centimetres(_ row: Row) -> Int64? {
+        guard let power = row.measuredPower, let dBm = row.rssi, let rssi = RSSI(reported: Int8(dBm.rounded())),
+            let metres = distance(rssi: rssi, measuredPower: power), metres < 10_000
+        else { return nil }
+        return Int64((metres * 100).rounded())
+    }
+
+    private func metres(_ row: Row) -> String? {
+        centimetres(row).map { "\($0 / 100).\($0 / 10 % 10)" }
+    }
+}

@@ -1,0 +1,126 @@
+import Base
+import Beacon
+import Configuration
+import Glibc
+import OwnTracks
+import Regions
+import Service
+import Storage
+import System
+
+extension Setup {
+    /// The first region, of the beacon that is held to the antenna.
+    mutating func chooseRegion() throws {
+        let wish = arguments.value("beacon") ?? (dialogue.isInteractive ? "ask" : "none")
+        switch wish {
+        case "none": return
+        case "strongest", "ask": try chooseByEar(asks: wish == "ask")
+        default: region = (try name(), wish)
+        }
+        // What cannot be used is known before anything is written.
+        _ = try describedRegion()
+    }
+
+    private func name() throws(Failure) -> String {
+        if let name = arguments.value("region") { return name }
+        return try dialogue.ask("Name of the first region", "Beacon")
+    }
+
+    private mutating func chooseByEar(asks: Bool) throws {
+        let duration = try arguments.seconds("listen") ?? .seconds(10)
+        while true {
+            dialogue.say(
+                "Hold the beacon of your first region to the antenna. Listening for \(decimal(duration)) s …")
+            let listener = try BeaconListener.listen(try settings(), for: duration)
+            let heard = listener.heard
+            guard let best = heard.first else {
+                let reason = listener.problems.first ?? "no iBeacon was heard, of \(listener.reports) reports"
+                guard asks else { throw Failure(.unavailable, "\(reason); nothing was written") }
+                dialogue.say(Terminal.printable(reason))
+                guard try dialogue.confirm("Listen again?", true) else { return }
+                continue
+            }
+            let rows = heard.prefix(10).map { ["\($0.beacon)", "\($0.strength) dBm", "\($0.reports)"] }
+            dialogue.say(Terminal.table(["BEACON", "STRENGTH", "REPORTS"], rows))
+            guard asks else { return region = (try name(), "\(best.beacon)") }
+            if try dialogue.confirm("Make a region of the strongest, \(best.beacon)?", true) {
+                return region = (try name(), "\(best.beacon)")
+            }
+            guard try dialogue.confirm("Listen again?", true) else { return }
+        }
+    }
+
+    private func describedRegion() throws(Failure) -> Region? {
+        guard let region else { return nil }
+        let text = "\(region.name):\(region.beacon)"
+        let description: RegionDescription
+        do throws(RegionDescriptionError) {
+            // What is shown here is decimal, and so is what is typed.
+            description = try RegionDescription(parsing: text, base: .decimal)
+        } catch {
+            throw Failure(.usage, "'\(text)' is no region: \(error)")
+        }
+        guard description.pattern != nil else {
+            throw Failure(.usage, "'\(region.beacon)' has no UUID; write UUID[:MAJOR[:MINOR]]")
+        }
+        let now = Int64(time(nil))
+        return Region(rid: derivedRID(name: description.name, timestamp: now), description: description, timestamp: now)
+    }
+
+    /// Writes all that was answered.
+    func write() throws {
+        let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
+        if FileAccess.exists(path) { dialogue.say("Kept the old configuration as \(try SetupFiles.keep(path)).") }
+        if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
+        try SetupFiles.write(SetupFiles.configuration(members), to: path)
+        // Read as the service will read it.
+        let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
+        dialogue.say("Wrote \(path).")
+        try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)
+    }
+
+    /// Regions belong to a topic: those of the old one come along, and the new one is added.
+    private func writeRegions(of base: String, before: String?) throws {
+        var regions: [Region] = []
+        if let before, before != base,
+            let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
+        {
+            regions = stored
+            dialogue.say("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
+        }
+        if let region = try describedRegion() {
+            regions.append(region)
+            dialogue.say("Made the region \(region.displayName).")
+        }
+        guard !regions.isEmpty else { return }
+        try FileAccess.createDirectory(stateDirectory)
+        do {
+            let editor = try StoreEditor(directory: stateDirectory)
+            try editor.edit(base, regions.map { .set($0, isRIDDerived: false) })
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+    }
+
+    /// Starts the service, or starts it again with what was answered.
+    func startService() throws {
+        guard isForService, SystemService.isInstalled else { return }
+        guard geteuid() == 0 else {
+            return dialogue.say("To start the service: sudo systemctl restart ibeacon-gateway")
+        }
+        guard SystemService.control("enable", "--quiet", SystemService.unit) == 0,
+            SystemService.control("restart", SystemService.unit) == 0
+        else {
+            throw Failure(.unavailable, "the service does not start; why: journalctl -u ibeacon-gateway -n 20")
+        }
+        dialogue.say("The service runs.")
+    }
+
+    func conclude() {
+        let base = (try? settings().configuration.trackers[0].topics.base) ?? ""
+        Terminal.print("Who comes and goes is published on \(base)/event.")
+        Terminal.print("See it:         mosquitto_sub -h \(host) -p \(port) -v -t '\(base)/#'")
+        Terminal.print("Who is near:    sudo ibeacon-gateway scan")
+        Terminal.print("If it does not: sudo ibeacon-gateway doctor")
+    }
+}

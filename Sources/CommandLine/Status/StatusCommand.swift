@@ -1,0 +1,60 @@
+import Base
+import JSON
+import OwnTracks
+import Service
+import StatusPage
+import System
+
+/// `status`: what the running service sees and does.
+enum StatusCommand {
+    static let specification = CommandSpecification(
+        "status", "show what the running service sees and does",
+        options: [
+            OptionSpecification("explain", "REGION", "why somebody is in this region (name or RID), or is not"),
+            OptionSpecification(
+                "token", nil, "print the token that the status page asks for; make it if there is none"),
+        ],
+        examples: [
+            ("ibeacon-gateway status", "scanner, broker, queue, and who is where"),
+            ("ibeacon-gateway status --json | jq '.trackers[].regions[] | select(.inside).name'", "for scripts"),
+            ("ibeacon-gateway status --explain Kitchen", "the beacon's rhythm, and when it would leave"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "status takes no '\(word)'") }
+        let settings = try Settings.load(arguments)
+        if arguments.has("token") {
+            Terminal.print(try token(settings, isQuiet: arguments.has("quiet")))
+            return .ok
+        }
+        let question = try ServiceQuestion(settings)
+        if let region = arguments.value("explain") { return try explain(region, question, arguments.has("json")) }
+        let status = try question.ask("/status.json")
+        Terminal.print(arguments.has("json") ? status.text : StatusText(status).text)
+        return .ok
+    }
+
+    private static func token(_ settings: Settings, isQuiet: Bool) throws(Failure) -> String {
+        if let token = try StatusToken.read(in: settings.stateDirectory) { return token }
+        try FileAccess.createDirectory(settings.stateDirectory)
+        let token = try StatusToken.make(in: settings.stateDirectory)
+        if !isQuiet {
+            Terminal.printError("a new token; a service that runs takes it when it is started again")
+        }
+        return token
+    }
+
+    private static func explain(_ region: String, _ question: ServiceQuestion, _ isJSON: Bool) throws -> ExitCode {
+        let answer = try question.ask("/explain.json?region=\(ServiceQuestion.encoded(region))")
+        if let regions = answer.array, regions.isEmpty {
+            let trackers = try question.ask("/status.json")["trackers"]?.array ?? []
+            let names = trackers.flatMap { $0["regions"]?.array ?? [] }.compactMap { $0["name"]?.string }
+            let hint =
+                suggestion(for: region, among: names).map { "; did you mean '\($0)'?" }
+                ?? "; 'ibeacon-gateway regions list' shows them"
+            throw Failure(.badData, "there is no beacon region '\(region)'\(hint)")
+        }
+        Terminal.print(isJSON ? answer.text : (answer.array ?? []).map(ExplanationText.text).joined(separator: "\n\n"))
+        return .ok
+    }
+}

@@ -1,0 +1,153 @@
+import JSON
+import OwnTracks
+
+/// `/status.json` for a person.
+struct StatusText {
+    private let status: JSONValue
+
+    init(_ status: JSONValue) { self.status = status }
+
+    var text: String {
+        let head =
+            "ibeacon-gateway \(string(status["version"])) on \(string(status["device"])), "
+            + "running for \(Self.span(status["uptime"]))"
+        var blocks = [head, Terminal.table(["PART", "STATE", "MORE"], parts)]
+        blocks.append(
+            regions.isEmpty
+                ? "no beacon regions yet"
+                : Terminal.table(
+                    ["TRACKER", "REGION", "STATE", "SINCE", "BEACON", "RSSI", "DISTANCE", "HEARD", "LEAVES IN"], regions
+                ))
+        let trouble = (status["findings"]?.array ?? []).filter { $0["level"]?.string != "ok" }.map { finding in
+            let cure = string(finding["cure"])
+            return "\(string(finding["level"])): \(string(finding["text"]))" + (cure.isEmpty ? "" : "\n    -> \(cure)")
+        }
+        if !trouble.isEmpty { blocks.append(trouble.joined(separator: "\n")) }
+        return blocks.joined(separator: "\n\n")
+    }
+
+    private var parts: [[String]] {
+        var rows: [[String]] = []
+        let scanner = string(status["scanner"]?["name"])
+        for adapter in status["scanner"]?["adapters"]?.array ?? [] {
+            let isListening = adapter["listening"] == .bool(true)
+            let duty = adapter["duty"]?.asNumber.map { ", duty \(Int(($0 * 100).rounded())) %" } ?? ""
+            rows.append([
+                "radio", isListening ? "listening" : "not listening",
+                "\(string(adapter["name"])) by \(scanner): \(string(adapter["reportsPerSecond"])) reports/s, "
+                    + "\(string(adapter["malformed"])) malformed, \(string(adapter["lost"])) lost, "
+                    + "\(string(adapter["restarts"])) restarts\(duty), heard \(Self.ago(adapter["heardAgo"]))",
+            ])
+        }
+        if rows.isEmpty { rows.append(["radio", "none", "no adapter is in use (\(scanner))"]) }
+        for broker in status["brokers"]?.array ?? [] {
+            let since = broker["sinceAgo"]?.asNumber == nil ? "" : " for \(Self.span(broker["sinceAgo"]))"
+            let retry = broker["retryIn"]?.asNumber == nil ? "" : "; next try in \(Self.span(broker["retryIn"]))"
+            let reason = string(broker["reason"]) + retry
+            rows.append([
+                "broker", string(broker["state"]) + since,
+                string(broker["name"]) + (reason.isEmpty ? "" : ": \(reason)"),
+            ])
+        }
+        let queue = status["queue"]
+        rows.append([
+            "queue", "\(string(queue?["pending"])) waiting",
+            "\(string(queue?["sent"])) sent, \(string(queue?["setAside"])) refused by the broker, "
+                + "\(string(queue?["dropped"])) given up",
+        ])
+        let problem = string(status["store"]?["problem"])
+        rows.append([
+            "disk", problem.isEmpty ? "ok" : "trouble",
+            problem.isEmpty ? "\(string(status["store"]?["writes"])) writes" : problem,
+        ])
+        rows.append([
+            "clock", status["time"]?.asInteger == nil ? "not set" : "set",
+            status["time"]?.asInteger.map { TimeText.utc($0) + " UTC" } ?? "messages wait for it",
+        ])
+        return rows
+    }
+
+    private var regions: [[String]] {
+        (status["trackers"]?.array ?? []).flatMap { tracker in
+            (tracker["regions"]?.array ?? []).map { row(of: $0, tracker: string(tracker["tid"])) }
+        }
+    }
+
+    private func row(of region: JSONValue, tracker: String) -> [String] {
+        let state = region["inside"] == .bool(true) ? "inside" : "outside"
+        func known(_ member: String, _ text: (JSONValue) -> String) -> String {
+            guard let value = region[member], value != .null else { return "" }
+            return text(value)
+        }
+        return [
+            tracker, string(region["name"]), state, known("sinceAgo") { Self.span($0) }, string(region["beacon"]),
+            known("rssi") { string($0) + " dBm" }, known("distance") { string($0) + " m" },
+            Self.ago(region["heardAgo"]), known("leavesIn") { Self.span($0) },
+        ]
+    }
+
+    private func string(_ value: JSONValue?) -> String { Self.string(value) }
+
+    /// A string as it is, a number as JSON writes it, nothing for null.
+    static func string(_ value: JSONValue?) -> String {
+        switch value {
+        case nil, .null: ""
+        case .string(let text): Terminal.printable(text)
+        case .some(let value): value.text
+        }
+    }
+
+    /// A number of seconds as two units at most.
+    static func span(_ value: JSONValue?) -> String {
+        guard let number = value?.asNumber, number >= 0, number < 1e12 else { return "unknown" }
+        let seconds = Int64(number)
+        switch seconds {
+        case ..<10: return "\(Int64((number * 10).rounded()) / 10).\(Int64((number * 10).rounded()) % 10) s"
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(seconds / 60) min \(seconds % 60) s"
+        case ..<86400: return "\(seconds / 3600) h \(seconds / 60 % 60) min"
+        default: return "\(seconds / 86400) d \(seconds / 3600 % 24) h"
+        }
+    }
+
+    static func ago(_ value: JSONValue?) -> String {
+        value?.asNumber == nil ? "never" : span(value) + " ago"
+    }
+}
+
+/// One region of `/explain.json` for a person.
+enum ExplanationText {
+    static func text(_ region: JSONValue) -> String {
+        let state = region["inside"] == .bool(true) ? "inside" : "outside"
+        let head =
+            "\(StatusText.string(region["name"])) (\(StatusText.string(region["rid"]))), "
+            + "tracker \(StatusText.string(region["tid"])): \(state)\n\(StatusText.string(region["explanation"]))"
+        let rows = (region["beacons"]?.array ?? []).flatMap { beacon in
+            (beacon["receivers"]?.array ?? []).map { row($0, of: beacon) }
+        }
+        guard !rows.isEmpty else { return head }
+        let table = Terminal.table(
+            [
+                "BEACON", "NEAR", "ADAPTER", "LISTENS", "SILENCE", "INTERVAL", "ARRIVES", "LONGEST GAP", "LEVEL",
+                "GIVEN UP AFTER", "LEAVES IN",
+            ], rows)
+        return head + "\n" + table
+    }
+
+    private static func row(_ link: JSONValue, of beacon: JSONValue) -> [String] {
+        let isKnown = link["rhythmKnown"] == .bool(true)
+        return [
+            StatusText.string(beacon["beacon"]), beacon["near"] == .bool(true) ? "yes" : "no",
+            StatusText.string(link["adapter"]), link["listening"] == .bool(true) ? "yes" : "no",
+            seconds(link["silence"]), isKnown ? seconds(link["interval"]) : "not known yet",
+            isKnown ? "\(Int(((link["shareHeard"]?.asNumber ?? 0) * 100).rounded())) %" : "",
+            seconds(link["longestGap"]),
+            link["level"]?.asNumber == nil ? "" : "\(StatusText.string(link["level"])) dBm",
+            seconds(link["hold"]), beacon["leavesIn"]?.asNumber == nil ? "" : seconds(beacon["leavesIn"]),
+        ]
+    }
+
+    private static func seconds(_ value: JSONValue?) -> String {
+        value?.asNumber == nil ? "" : "\(StatusText.string(value)) s"
+    }
+}

@@ -1,0 +1,140 @@
+package import Beacon
+package import OwnTracks
+package import Regions
+
+/// Everything that can be set, with every default filled in. How it is read: `ConfigurationReader`;
+/// what each member means to its user: `ConfigurationMember`.
+package struct Configuration: Hashable, Sendable {
+    package var broker: Broker
+    /// The identities on this radio, never empty; the first is the gateway's own.
+    package var trackers: [TrackerConfiguration]
+    /// Where the gateway stands.
+    package var position: Position
+    package var monitoring: MonitoringMode
+    /// Commands are obeyed.
+    package var obeysCommands: Bool
+    /// `setConfiguration` is obeyed too.
+    package var allowsRemoteConfiguration: Bool
+    /// How long the broker may take with settings from afar before the old ones come back.
+    package var remoteTrial: Duration
+    /// Put into every location.
+    package var tag: String?
+    /// Beacon messages are published.
+    package var ranging: Bool
+    /// The least time between two beacon messages about one beacon.
+    package var rangingInterval: Duration
+    package var scanner: ScannerChoice
+    /// The adapters to listen with; empty: all.
+    package var adapters: [AdapterName]
+    /// For regions that have no rule of their own.
+    package var leaveRule: LeaveRule
+    /// For regions that have none of their own; nil: any strength.
+    package var enterRSSI: RSSI?
+    /// For regions that have none of their own; nil: only silence ends a visit.
+    package var leaveRSSI: RSSI?
+    package var homeAssistant: HomeAssistantSettings
+    /// Where the status page is served; nil: nowhere.
+    package var statusPage: ListenAddress?
+    /// Days for which history is kept; 0 keeps none.
+    package var historyDays: Int
+    package var numberBase: NumberBase
+    /// Published on `/info` if there is one.
+    package var card: Card?
+    /// Transitions are sent again for regions that somebody is in after Home Assistant or the broker
+    /// has forgotten them.
+    package var reannounces: Bool
+    /// What works but may not be meant, in words.
+    package internal(set) var warnings: [ConfigurationProblem]
+}
+
+/// How to reach the broker and what to agree on with it.
+package struct Broker: Hashable, Sendable {
+    package var host: String
+    /// 0: offline. Everything works and is kept in the history, nothing is sent.
+    package var port: UInt16
+    package var tls: Bool
+    /// Path; nil: the system's certificates.
+    package var caFile: String?
+    package var clientCertificateFile: String?
+    package var clientKeyFile: String?
+    /// The login; nil: none.
+    package var username: String?
+    package var password: Secret?
+    /// Path of a file whose first line is the password.
+    package var passwordFile: String?
+    package var clientID: String
+    package var keepalive: Duration
+    package var cleanSession: Bool
+    package var protocolLevel: MQTTProtocolLevel
+    /// 0, 1 or 2, for all that is published.
+    package var qos: UInt8
+    /// Locations are retained. Nothing else of OwnTracks ever is, but the card.
+    package var retainsLocations: Bool
+    /// `/waypoint` is published unasked when a region changes.
+    package var publishesWaypoints: Bool
+
+    package var isOffline: Bool { port == 0 }
+}
+
+/// One identity: an OwnTracks device of its own.
+package struct TrackerConfiguration: Hashable, Sendable {
+    /// In every message.
+    package var trackerID: String
+    /// `%u`; nil: none was given, and `user` stands in topics.
+    package var username: String?
+    /// `%d`
+    package var deviceID: String
+    package var topics: Topics
+    /// Put into leave transitions instead of the gateway's own position.
+    package var away: Position?
+    /// At most 32 bytes.
+    package var encryptionKey: Secret?
+    /// Path of a file whose first line is the key.
+    package var encryptionKeyFile: String?
+    /// Merged by `rid` at every start and reload.
+    package var waypoints: WaypointsReading
+}
+
+/// How much the apps of OwnTracks report. All but quiet are the same to a gateway, which does not move.
+package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
+    /// No region events are sent.
+    case quiet = -1
+    case manual = 0
+    case significant = 1
+    case move = 2
+}
+
+/// Versions of MQTT, by the number that goes over the wire.
+package enum MQTTProtocolLevel: UInt8, Hashable, Sendable, CaseIterable {
+    case v3_1 = 3
+    case v3_1_1 = 4
+    case v5 = 5
+}
+
+/// A way to Bluetooth.
+package enum ScannerChoice: Hashable, Sendable {
+    case auto, mgmt, hci, bluez
+    /// A recording, played once in real time (times `speed`), then silence. A relative path counts from
+    /// the configuration file.
+    case capture(file: String, speed: Double)
+}
+
+/// How a user names an adapter.
+package enum AdapterName: Hashable, Sendable {
+    /// `hciN`
+    case index(UInt16)
+    case address(UInt64)
+}
+
+/// MQTT discovery for Home Assistant.
+package struct HomeAssistantSettings: Hashable, Sendable {
+    package var discovery: Bool
+    package var prefix: String
+}
+
+/// Where a server listens.
+package struct ListenAddress: Hashable, Sendable {
+    /// A host name or address, an IPv6 one without its brackets.
+    package var host: String
+    package var port: UInt16
+}

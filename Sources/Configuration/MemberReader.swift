@@ -1,0 +1,125 @@
+import Base
+import Beacon
+import JSON
+import OwnTracks
+
+/// Takes members out of one object of the configuration and collects what is wrong with them.
+///
+/// A reader gives nil both for a member that is not there (or null, or an empty string, as phones
+/// export what is not set) and for one that is wrong: the default goes on in its place, so that all
+/// problems come out together.
+struct MemberReader {
+    /// Before the names of members in messages, such as `trackers[1].`.
+    let path: String
+    let members: [String: JSONValue]
+    /// Members that come from the top level, where their problems have been told.
+    let inherited: Set<String>
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(_ members: [String: JSONValue], path: String = "", inherited: Set<String> = []) {
+        self.members = members
+        self.path = path
+        self.inherited = inherited
+    }
+
+    mutating func complain(_ name: String, _ reason: String) {
+        guard !inherited.contains(name) else { return }
+        problems.append(ConfigurationProblem(member: path + name, reason: reason))
+    }
+
+    /// Takes over what a reader of an inner object found.
+    mutating func add(_ other: [ConfigurationProblem]) {
+        problems += other
+    }
+
+    func value(_ name: String) -> JSONValue? {
+        switch members[name] {
+        case nil, .null, .string(""): nil
+        case let value?: value
+        }
+    }
+
+    mutating func text(_ name: String, isSecret: Bool = false) -> String? {
+        guard let value = value(name) else { return nil }
+        switch value {
+        case .string(let text) where !text.unicodeScalars.contains("\0"): return text
+        // A user or device may be called 1; quoting a number is no need of a person.
+        case .integer(let number): return String(number)
+        default:
+            complain(name, "\(isSecret ? "this" : value.shortened) does not fit; write a text in quotes")
+            return nil
+        }
+    }
+
+    mutating func secret(_ name: String) -> Secret? {
+        guard let text = text(name, isSecret: true) else { return nil }
+        guard text != Secret.mask else {
+            complain(name, "this is what stands for a hidden secret in a dump; write the secret itself, or null")
+            return nil
+        }
+        return Secret(text)
+    }
+
+    mutating func flag(_ name: String) -> Bool? {
+        read(name, "true or false") { $0.asBool }
+    }
+
+    mutating func whole(_ name: String, _ range: ClosedRange<Int64>, _ note: String = "") -> Int? {
+        read(name, "a whole number from \(range.lowerBound) to \(range.upperBound)\(note)") {
+            $0.asInteger.flatMap { range.contains($0) ? Int(exactly: $0) : nil }
+        }
+    }
+
+    mutating func number(_ name: String, _ range: ClosedRange<Double>, _ note: String = "") -> Double? {
+        read(name, "a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))\(note)") {
+            $0.asNumber.flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    mutating func rssi(_ name: String) -> RSSI? {
+        read(name, RSSI.allowed) { RSSI($0) }
+    }
+
+    /// Whatever `convert` makes of the value; nil from it is a problem.
+    mutating func read<T>(_ name: String, _ allowed: String, _ convert: (JSONValue) -> T?) -> T? {
+        guard let value = value(name) else { return nil }
+        guard let converted = convert(value) else {
+            complain(name, "\(value.shortened) does not fit; write \(allowed)")
+            return nil
+        }
+        return converted
+    }
+
+    /// An object inside, nil if it is not there.
+    mutating func inner(_ name: String, _ allowed: String) -> MemberReader? {
+        read(name, allowed) { $0.object }.map { MemberReader($0, path: "\(path)\(name).") }
+    }
+
+    /// Complains of every member that is in no list.
+    ///
+    /// - Parameters:
+    ///   - known: What is read here.
+    ///   - ignored: What is accepted silently.
+    ///   - topLevel: What exists, but not here.
+    mutating func refuseUnknown(
+        known: some Sequence<String>, ignored: Set<String> = [], topLevel: Set<String> = []
+    ) {
+        let known = Set(known)
+        // A leading underscore marks what devices tell of a message itself (`_id`, `_build`).
+        let unknown = members.keys.filter { !known.contains($0) && !ignored.contains($0) && !$0.hasPrefix("_") }
+        for name in unknown.sorted() {
+            let shown = shortened(name)
+            guard !topLevel.contains(name) else {
+                problems.append(
+                    ConfigurationProblem(member: path + shown, reason: "it can only be set at the top level"))
+                continue
+            }
+            let hint = suggestion(for: name, among: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
+            problems.append(ConfigurationProblem(member: path + shown, reason: "there is no such setting\(hint)"))
+        }
+    }
+
+    private func plain(_ value: Double) -> String {
+        Int(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+}

@@ -1,0 +1,86 @@
+package import JSON
+package import OwnTracks
+import Regions
+
+/// What `setConfiguration` asks for, checked as a whole.
+package struct RemoteSettings: Hashable, Sendable {
+    /// The configuration with the changes in it, to be kept.
+    package let json: JSONValue
+    /// The same, read.
+    package let configuration: Configuration
+    /// Regions that came in it, to be merged once. They are not part of `json`: merged again at every
+    /// start they would bring back what has been removed since.
+    package let waypoints: WaypointsReading?
+
+    /// Members that nobody may change from afar: what is listened to, what is opened on this computer,
+    /// who is trusted and with which keys.
+    package static let localMembers: Set<String> = [
+        "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
+        "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial",
+    ]
+
+    /// Puts the members of `changes` over those of `current`; null takes a member away, so that its
+    /// default holds again. Members that are not mentioned stay.
+    ///
+    /// - Throws: All that is wrong with the result, members that may not be changed included. A local
+    ///   member that comes with the value it has is no change.
+    package init(
+        applying changes: JSONValue, to current: JSONValue, hostName: String
+    ) throws(ConfigurationError) {
+        guard let changed = changes.object, changes["_type"] == "configuration" else {
+            let reason = "the configuration is no object with _type 'configuration'"
+            throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: reason)])
+        }
+        var members = current.object ?? [:]
+        let before = members
+        var problems: [ConfigurationProblem] = []
+        for (name, value) in changed.sorted(by: { $0.key < $1.key }) where name != "waypoints" {
+            if name.hasPrefix("_"), name != "_type" { continue }
+            if Self.localMembers.contains(name) {
+                if !Self.isSame(value, before[name]) {
+                    problems.append(
+                        ConfigurationProblem(member: name, reason: "it cannot be set from afar; change the file"))
+                }
+                continue
+            }
+            if name == "trackers", value != before[name], Self.holdsKeys(value) || Self.holdsKeys(before[name]) {
+                let reason = "trackers with keys cannot be set from afar; change the file"
+                problems.append(ConfigurationProblem(member: name, reason: reason))
+                continue
+            }
+            members[name] = value == .null ? nil : value
+        }
+        let json = JSONValue.object(members)
+        do throws(ConfigurationError) {
+            configuration = try Configuration(json, hostName: hostName)
+        } catch {
+            throw ConfigurationError(problems: problems + error.problems)
+        }
+        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
+        self.json = json
+        waypoints = try Self.waypoints(changed["waypoints"], base: configuration.numberBase)
+    }
+
+    private static func waypoints(
+        _ value: JSONValue?, base: NumberBase
+    ) throws(ConfigurationError) -> WaypointsReading? {
+        guard let value, value != .null else { return nil }
+        do throws(WaypointsError) {
+            return try WaypointsReading(value, base: base)
+        } catch {
+            throw ConfigurationError(
+                problems: [ConfigurationProblem(member: "waypoints", reason: error.description)])
+        }
+    }
+
+    /// Absent, null and an empty string all say "not set".
+    private static func isSame(_ a: JSONValue, _ b: JSONValue?) -> Bool {
+        let isUnset = [JSONValue.null, ""].contains(a)
+        guard let b, b != .null, b != "" else { return isUnset }
+        return a == b || (a.asBool != nil && a.asBool == b.asBool)
+    }
+
+    private static func holdsKeys(_ trackers: JSONValue?) -> Bool {
+        (trackers?.array ?? []).contains { $0["encryptionKey"] != nil || $0["encryptionKeyFile"] != nil }
+    }
+}

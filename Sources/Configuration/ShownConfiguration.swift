@@ -1,0 +1,90 @@
+import Beacon
+package import JSON
+import OwnTracks
+import Regions
+
+extension Configuration {
+    /// The settings in force as a configuration, every member written out, secrets hidden. Without
+    /// secrets, loading it gives these settings again.
+    package var shown: JSONValue {
+        var members: [String: JSONValue] = ["_type": "configuration", "mode": 0]
+        members.merge(shownBroker) { $1 }
+        members.merge(trackers[0].shown) { $1 }
+        members["trackers"] = .array(trackers.dropFirst().map { .object($0.shown.filter { $0.value != .null }) })
+        members["lat"] = .degrees(position.coordinates.latitude)
+        members["lon"] = .degrees(position.coordinates.longitude)
+        members["acc"] = .integer(Int64(position.accuracy))
+        members["monitoring"] = .integer(Int64(monitoring.rawValue))
+        members["cmd"] = .bool(obeysCommands)
+        members["remoteConfiguration"] = .bool(allowsRemoteConfiguration)
+        members["remoteConfigurationTrial"] = seconds(remoteTrial)
+        members["tag"] = text(tag)
+        members["ranging"] = .bool(ranging)
+        members["rangingInterval"] = seconds(rangingInterval)
+        members["scanner"] = scanner.json
+        members["adapter"] = adapters.isEmpty ? "all" : .array(adapters.map { .string($0.description) })
+        members["leaveAfter"] = leaveRule.json
+        members["enterRSSI"] = enterRSSI.map { .integer(Int64($0.dBm)) } ?? .null
+        members["leaveRSSI"] = leaveRSSI.map { .integer(Int64($0.dBm)) } ?? .null
+        members["homeAssistant"] = [
+            "discovery": .bool(homeAssistant.discovery), "prefix": .string(homeAssistant.prefix),
+        ]
+        members["http"] = statusPage.map { ["listen": .string($0.description)] } ?? .null
+        members["days"] = .integer(Int64(historyDays))
+        members["majorMinorBase"] = .string(numberBase.rawValue)
+        members["card"] = card.map { ["name": text($0.name), "face": text($0.face)] } ?? .null
+        members["reannounce"] = .bool(reannounces)
+        return .object(members)
+    }
+
+    private var shownBroker: [String: JSONValue] {
+        [
+            "host": .string(broker.host), "port": .integer(Int64(broker.port)), "tls": .bool(broker.tls),
+            "caFile": text(broker.caFile), "clientCertificateFile": text(broker.clientCertificateFile),
+            "clientKeyFile": text(broker.clientKeyFile), "password": text(broker.password?.description),
+            "passwordFile": text(broker.passwordFile), "clientId": .string(broker.clientID),
+            "auth": .bool(broker.username != nil || trackers[0].username == nil),
+            "keepalive": seconds(broker.keepalive), "cleanSession": .bool(broker.cleanSession),
+            "mqttProtocolLevel": .integer(Int64(broker.protocolLevel.rawValue)),
+            "pubQos": .integer(Int64(broker.qos)), "pubRetain": .bool(broker.retainsLocations),
+            "publishWaypoints": .bool(broker.publishesWaypoints),
+        ]
+    }
+
+    /// Whether the file itself holds a secret, so that nobody else may read it.
+    package var holdsSecret: Bool {
+        broker.password != nil || trackers.contains { $0.encryptionKey != nil }
+    }
+}
+
+extension TrackerConfiguration {
+    fileprivate var shown: [String: JSONValue] {
+        [
+            "tid": .string(trackerID), "username": text(username), "deviceId": .string(deviceID),
+            "pubTopicBase": .string(topics.base),
+            "away": away.map { .object($0.members) } ?? .null,
+            // "" and not null, which would take the key of the top level.
+            "encryptionKey": .string(encryptionKey?.description ?? ""), "encryptionKeyFile": text(encryptionKeyFile),
+            "waypoints": .array(
+                waypoints.changes.compactMap {
+                    if case .set(let region, _) = $0 { region.waypoint() } else { nil }
+                }),
+        ]
+    }
+}
+
+extension ScannerChoice {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .auto: "auto"
+        case .mgmt: "mgmt"
+        case .hci: "hci"
+        case .bluez: "bluez"
+        case .capture(let file, let speed): ["capture": .string(file), "speed": .plain(speed)]
+        }
+    }
+}
+
+private func text(_ text: String?) -> JSONValue {
+    text.map(JSONValue.string) ?? .null
+}

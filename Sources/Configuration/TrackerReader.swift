@@ -1,0 +1,111 @@
+import JSON
+import OwnTracks
+import Regions
+
+/// Reads one identity, whether it stands at the top level or in `trackers`.
+struct TrackerReader {
+    /// Members that make up an identity. What a tracker leaves out it takes from the top level.
+    static let members = [
+        "tid", "username", "deviceId", "pubTopicBase", "away", "encryptionKey", "encryptionKeyFile", "waypoints",
+    ]
+
+    var reader: MemberReader
+    private let hostName: String
+    private let base: NumberBase
+
+    init(_ reader: MemberReader, hostName: String, base: NumberBase) {
+        self.reader = reader
+        self.hostName = hostName
+        self.base = base
+    }
+
+    /// A reader for an element of `trackers`, with the top level filled in under it.
+    static func reader(
+        for own: [String: JSONValue], path: String, below top: [String: JSONValue]
+    ) -> MemberReader {
+        var checked = MemberReader(own, path: path)
+        checked.refuseUnknown(known: members, topLevel: Set(ConfigurationMember.names))
+        var merged = own.filter { $0.value != .null }
+        var inherited: Set<String> = []
+        // A key of its own, also an empty one, stands against both ways to give one.
+        let hasOwnKey = merged["encryptionKey"] != nil || merged["encryptionKeyFile"] != nil
+        for name in members where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
+            guard let value = top[name] else { continue }
+            merged[name] = value
+            inherited.insert(name)
+        }
+        var reader = MemberReader(merged, path: path, inherited: inherited)
+        reader.add(checked.problems)
+        return reader
+    }
+
+    mutating func read(_ warnings: inout [ConfigurationProblem]) -> TrackerConfiguration {
+        let username = reader.text("username")
+        let deviceID = reader.text("deviceId") ?? hostName
+        let topics = topics(username: username, deviceID: deviceID)
+        let trackerID = reader.text("tid") ?? topics.trackerID
+        if trackerID.count > 2, !reader.inherited.contains("tid") {
+            warn("tid", "phones show two characters; '\(shortened(trackerID))' has more", &warnings)
+        }
+        if topics.levels < 3, !reader.inherited.contains("pubTopicBase") {
+            warn(
+                "pubTopicBase", "'\(shortened(topics.base))' has fewer than three levels; the Recorder ignores it",
+                &warnings)
+        }
+        let key = reader.secret("encryptionKey")
+        if let key, key.byteCount > 32 {
+            reader.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are possible")
+        }
+        let keyFile = reader.text("encryptionKeyFile")
+        if key != nil, keyFile != nil {
+            reader.complain("encryptionKeyFile", "it stands beside encryptionKey; give one of the two")
+        }
+        return TrackerConfiguration(
+            trackerID: trackerID, username: username, deviceID: deviceID, topics: topics,
+            away: away(&warnings), encryptionKey: key, encryptionKeyFile: keyFile, waypoints: waypoints(&warnings))
+    }
+
+    private mutating func topics(username: String?, deviceID: String) -> Topics {
+        let template = reader.text("pubTopicBase") ?? "owntracks/%u/%d"
+        // The apps take "user" for a user without a name.
+        do throws(TopicError) {
+            return try Topics(template: template, user: username ?? "user", device: deviceID)
+        } catch {
+            let topic = "\(template) with user '\(username ?? "user")' and device '\(deviceID)'"
+            reader.complain("pubTopicBase", "\(shortened(topic)): \(error)")
+            return .placeholder
+        }
+    }
+
+    private mutating func away(_ warnings: inout [ConfigurationProblem]) -> Position? {
+        guard var inner = reader.inner("away", "{lat: 0.0, lon: 0.0, acc: 10}") else { return nil }
+        let latitude = inner.number("lat", -90...90, ", in degrees")
+        let longitude = inner.number("lon", -180...180, ", in degrees")
+        for name in ["lat", "lon"] where inner.value(name) == nil {
+            inner.complain(name, "it is missing")
+        }
+        let accuracy = ConfigurationReader.accuracy(&inner, &warnings)
+        inner.refuseUnknown(known: ["lat", "lon", "acc"])
+        if !reader.inherited.contains("away") { reader.add(inner.problems) }
+        return Position(
+            coordinates: Coordinates(latitude: latitude ?? 0, longitude: longitude ?? 0), accuracy: accuracy ?? 10)
+    }
+
+    /// A region that cannot be used never stops its neighbours, so it is a warning and no error.
+    private mutating func waypoints(_ warnings: inout [ConfigurationProblem]) -> WaypointsReading {
+        guard let value = reader.value("waypoints") else { return WaypointsReading() }
+        do throws(WaypointsError) {
+            let reading = try WaypointsReading(value, base: base)
+            guard !reader.inherited.contains("waypoints") else { return reading }
+            for problem in reading.problems + reading.remarks { warn("waypoints", problem.description, &warnings) }
+            return reading
+        } catch {
+            reader.complain("waypoints", error.description)
+            return WaypointsReading()
+        }
+    }
+
+    private func warn(_ name: String, _ reason: String, _ warnings: inout [ConfigurationProblem]) {
+        warnings.append(ConfigurationProblem(member: reader.path + name, reason: reason))
+    }
+}

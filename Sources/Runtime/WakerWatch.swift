@@ -1,0 +1,18 @@
+package import System
+
+/// The loop's end of a waker, until this object goes.
+package final class WakerWatch {
+    /// The end to hand to other threads.
+    package let waker: Waker
+    private let watch: DescriptorWatch
+
+    init(loop: EventLoop, handler: @escaping () -> Void) throws(SystemError) {
+        let waker = try Waker()
+        self.waker = waker
+        watch = try loop.watch(waker.descriptor) { _ in
+            // Cleared first: a wake-up that comes while the handler runs is then not lost.
+            waker.clear()
+            handler()
+        }
+    }
+}

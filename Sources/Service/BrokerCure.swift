@@ -1,0 +1,45 @@
+package import Configuration
+package import Messaging
+import OwnTracks
+
+/// What to do about a broker that cannot be had, for `doctor` and `status` alike.
+package enum BrokerCure {
+    private static let own = "look at the broker's own log, and run: ibeacon-gateway doctor"
+
+    /// - Parameter wasConnected: The broker has taken us before with the same settings.
+    package static func text(for failure: BrokerFailure, _ broker: Broker, wasConnected: Bool = false) -> String {
+        switch failure {
+        case .nameNotResolved: return unknownName(broker)
+        case .unreachable: return unreachable(broker)
+        case .tls(let why) where why.contains("expired"):
+            return "renew the broker's certificate; if it is not that old, set this machine's clock"
+        case .tls where broker.caFile == nil:
+            return "if the broker has a certificate of its own making, give its authority as \"caFile\"; "
+                + "\"host\" must be the name in the certificate; and the clock must be right"
+        case .tls: return "check \"caFile\" and that \"host\" is the name in the certificate; the clock must be right"
+        case .notAccepted where broker.username == nil && failure.isLogin:
+            return "this broker wants a login: set \"username\" and \"passwordFile\"; "
+                + "on the broker: sudo mosquitto_passwd /etc/mosquitto/passwd NAME"
+        case .notAccepted where failure.isLogin: return "check \"username\" and the password"
+        case .notAccepted, .settings: return "change that setting"
+        case .silent, .closed, .protocolViolation:
+            guard !wasConnected else { return own }
+            return broker.tls
+                ? "is this the port for TLS (mostly 8883)?"
+                : "is this the port for MQTT without TLS (mostly 1883)? For a port with TLS set \"tls\": true"
+        case .keepaliveMissed, .unacknowledged, .other: return own
+        }
+    }
+
+    package static func unknownName(_ broker: Broker) -> String {
+        "check \"host\"; try: getent hosts \(broker.host); names in .local need the package libnss-mdns"
+    }
+
+    package static func unreachable(_ broker: Broker) -> String {
+        let isLocal = ["localhost", "127.0.0.1", "::1"].contains(broker.host)
+        return isLocal
+            ? "is a broker installed and running? sudo apt install mosquitto; systemctl status mosquitto"
+            : "does the broker run, and for others than its own machine? mosquitto 2 needs 'listener \(broker.port)' "
+                + "in a file in /etc/mosquitto/conf.d; a firewall may stand between"
+    }
+}

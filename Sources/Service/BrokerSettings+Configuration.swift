@@ -1,0 +1,49 @@
+package import Configuration
+import Gateway
+import JSON
+package import Messaging
+import OwnTracks
+
+extension BrokerSettings {
+    /// What a connection is for: whether it has a will, and whether the broker need remember it.
+    package enum Purpose {
+        /// OwnTracks' own: everything goes through it.
+        case ownTracks(at: Int64)
+        /// Holds the retained availability for Home Assistant.
+        case availability
+        /// A command's, beside the running service; the name is added to the client id.
+        case command(String)
+    }
+
+    package init(_ configuration: Configuration, for purpose: Purpose) {
+        let broker = configuration.broker
+        let tracker = configuration.trackers[0]
+        self.init(host: broker.host, port: broker.port, clientID: broker.clientID)
+        if broker.tls {
+            tls = TLS(
+                caFile: broker.caFile, clientCertificateFile: broker.clientCertificateFile,
+                clientKeyFile: broker.clientKeyFile)
+        }
+        username = broker.username
+        password = broker.password
+        keepalive = broker.keepalive
+        cleanSession = broker.cleanSession
+        protocolLevel = broker.protocolLevel
+        let qos = QoS(rawValue: broker.qos) ?? .atLeastOnce
+        switch purpose {
+        case .ownTracks(let timestamp):
+            will = Will(
+                topic: tracker.topics.base, payload: LastWill(timestamp: timestamp).payload.bytes, qos: qos,
+                retain: false)
+        case .availability:
+            clientID += "-availability"
+            cleanSession = true
+            will = Will(
+                topic: DeviceTopics.availability(device: tracker.deviceID), payload: Array("offline".utf8), qos: qos,
+                retain: true)
+        case .command(let name):
+            clientID += "-\(name)"
+            cleanSession = true
+        }
+    }
+}

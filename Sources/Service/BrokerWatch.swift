@@ -1,0 +1,80 @@
+import Base
+import Beacon
+import Configuration
+import Gateway
+import Messaging
+import OwnTracks
+import Status
+
+/// What is known of the connection to the broker, for those who watch: also that it stands and is no good.
+struct BrokerWatch {
+    /// Longer than a broker that is well takes for an acknowledgement, by far.
+    private static let patience: Duration = .seconds(5)
+    /// So many connections that ended within `memory` are no accident. Two gateways with one client id throw each
+    /// other out for ever; with the longest back-off that still makes four.
+    private static let mostLosses = 3
+    private static let memory: Duration = .seconds(300)
+
+    private var phase = StatusSnapshot.BrokerState.Phase.connecting
+    private var failure: BrokerFailure?
+    private var since: MonotonicInstant
+    private var nextTry: MonotonicInstant?
+    /// It has taken us with these settings, so it is not they that are wrong.
+    private var wasConnected = false
+    /// When each message was handed over that is not acknowledged. As many as the window at most.
+    private var unanswered: [Int64: MonotonicInstant] = [:]
+    /// When the latest connections ended, the newest last.
+    private var losses: [MonotonicInstant] = []
+
+    init(at now: MonotonicInstant) { since = now }
+
+    /// A connection is being made, maybe with other settings.
+    mutating func connects(at now: MonotonicInstant) { self = Self(at: now) }
+
+    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
+
+    /// - Returns: whether it changes more than a number.
+    mutating func note(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+        switch event {
+        case .connected:
+            (phase, failure, nextTry, since, wasConnected) = (.connected, nil, nil, now, true)
+        case .disconnected(let failure, let retryIn):
+            if phase == .connected { losses = losses.suffix(Self.mostLosses - 1) + [now] }
+            // An attempt that fails again is the same trouble.
+            if phase != .disconnected { since = now }
+            (phase, self.failure, nextTry) = (.disconnected, failure, now.advanced(by: retryIn))
+        case .acknowledged(let token), .refused(let token, _):
+            unanswered[token.rawValue] = nil
+            return false
+        case .message, .commands, .subscriptionRefused: return false
+        }
+        return true
+    }
+
+    func state(of broker: Broker, at now: MonotonicInstant) -> StatusSnapshot.BrokerState {
+        guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
+        var state = StatusSnapshot.BrokerState(name: "\(broker.host):\(broker.port)", phase: phase, since: since)
+        if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }
+        (state.reason, state.cure) = trouble(with: broker, at: now) ?? ("", "")
+        return state
+    }
+
+    private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
+        let lost = losses.count { $0.duration(to: now) < Self.memory }
+        if lost >= Self.mostLosses {
+            return (
+                "the connection does not last" + (failure.map { ": \($0)" } ?? ""),
+                "another client with the same client id ends it, or the network is bad; the broker's log says which"
+            )
+        }
+        if let failure { return ("\(failure)", BrokerCure.text(for: failure, broker, wasConnected: wasConnected)) }
+        // Those of an earlier connection were sent again when this one began.
+        guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
+        let waited = oldest.duration(to: now)
+        guard waited >= Self.patience else { return nil }
+        return (
+            "the broker has not acknowledged a message for \(waited.components.seconds) s",
+            "it is overloaded, or stands still, or the network loses what it says: look at its machine and its log"
+        )
+    }
+}

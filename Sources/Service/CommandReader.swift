@@ -1,0 +1,66 @@
+package import Configuration
+import Encryption
+import JSON
+package import Messaging
+import OwnTracks
+import Regions
+import Synchronization
+
+/// Takes messages on `/cmd` apart, on the broker's thread, with the settings in force.
+package final class CommandReader: Sendable {
+    private struct Rules {
+        /// The trackers' base topics by the topics of their commands.
+        var bases: [String: String]
+        var numberBase: NumberBase
+    }
+
+    private let ciphers: Ciphers
+    private let rules: Mutex<Rules>
+
+    package init(_ configuration: Configuration, ciphers: Ciphers) {
+        self.ciphers = ciphers
+        rules = Mutex(Self.rules(of: configuration))
+    }
+
+    package func update(_ configuration: Configuration) {
+        rules.withLock { $0 = Self.rules(of: configuration) }
+    }
+
+    /// - Returns: nil for a message that is on no tracker's `/cmd`.
+    package func read(_ message: ReceivedMessage) -> ReceivedCommands? {
+        let (base, numberBase) = rules.withLock { ($0.bases[message.topic], $0.numberBase) }
+        guard let base else { return nil }
+        var received = ReceivedCommands(
+            topic: message.topic, retained: message.retained, wasEncrypted: false, commands: [],
+            byteCount: message.payload.count)
+        if let cipher = ciphers[base], let envelope = Self.envelope(in: message.payload) {
+            received.wasEncrypted = true
+            received.commands = Self.commands(in: envelope, cipher, numberBase)
+        } else {
+            received.commands = [
+                Result { () throws(CommandError) in try Command(parsing: message.payload, base: numberBase) }
+            ]
+        }
+        return received
+    }
+
+    private static func envelope(in payload: [UInt8]) -> EncryptedMessage? {
+        (try? JSONValue(parsing: payload)).flatMap(EncryptedMessage.init)
+    }
+
+    /// What is inside an envelope: one command, or an array of them.
+    private static func commands(
+        in envelope: EncryptedMessage, _ cipher: PayloadCipher, _ base: NumberBase
+    ) -> [Result<Command, CommandError>] {
+        do throws(DecryptionError) {
+            return Command.all(in: try cipher.decrypt(envelope), base: base)
+        } catch {
+            return [.failure(.badArgument(action: "encrypted", reason: error.description))]
+        }
+    }
+
+    private static func rules(of configuration: Configuration) -> Rules {
+        let bases = configuration.trackers.map { ($0.topics.command, $0.topics.base) }
+        return Rules(bases: Dictionary(bases) { first, _ in first }, numberBase: configuration.numberBase)
+    }
+}

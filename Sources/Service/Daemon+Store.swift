@@ -1,0 +1,156 @@
+import Base
+import Beacon
+import Configuration
+import Encryption
+import Gateway
+import JSON
+import OwnTracks
+import Presence
+import Regions
+import Runtime
+import Storage
+import System
+
+extension Daemon {
+    /// Carries out one decision of the gateway: all that it stores is written in one transaction, and no message goes to
+    /// the broker before it is on the disk.
+    func perform(_ effects: [Effect]) {
+        guard !effects.isEmpty else { return }
+        let now = Clocks.now()
+        var changes: [StoreChange] = []
+        var requests: [SettingsRequest] = []
+        var rereadsEdits = false
+        for effect in effects {
+            switch effect {
+            case .publish(let message): changes += change(for: message)
+            case .regions(let topic, let regions): changes.append(.regions(tracker: topic, regions.regions))
+            case .record(let record):
+                if settings.configuration.historyDays > 0 { changes.append(.history(entry(for: record))) }
+            case .monitoring(let topic, let mode):
+                changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
+            case .presence(let update): changes.append(update.change(at: now))
+            case .checkpoint(let whole): store?.submit(.checkpoint(whole.record(at: now)))
+            case .editsTaken(let topic, let last): changes.append(.editsTaken(tracker: topic, upTo: last))
+            case .value(let key, let value): changes.append(.value(key: key, value))
+            case .rereadEdits: rereadsEdits = true
+            case .reconfigure(let changes, let waypoints, let tracker):
+                requests.append(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
+            case .log: break
+            }
+        }
+        commit(changes)
+        if rereadsEdits { store?.submit(.rereadEdits) }
+        // While the store writes: the message does not wait for the page and the journal.
+        note(effects)
+        for effect in effects {
+            if let entry = effect.logEntry { write(entry) }
+        }
+        // Last, because the inputs that follow make decisions of their own.
+        for request in requests { reconfigure(request) }
+    }
+
+    func commit(_ changes: [StoreChange]) {
+        guard !changes.isEmpty else { return }
+        store?.submit(.commit(token: nextCommit, changes))
+        nextCommit += 1
+    }
+
+    func drainStore() {
+        for event in store?.drain() ?? [] {
+            desk.note(event)
+            switch event {
+            case .opened(let snapshot): open(snapshot)
+            case .deliver(let rows): deliver(rows)
+            case .regionEdits(let edits): take(.regionEdits(edits.map(StoredEdit.init)), at: Clocks.now())
+            case .notice(let notice): write(notice)
+            case .unavailable(let failure):
+                if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
+            case .troubled(let failure):
+                log.error("the state cannot be written: \(failure.error); it is tried again")
+            case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
+            case .failed(_, let error, let willRetry):
+                if !willRetry { take(.writeLost, at: Clocks.now()) }
+                log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
+            case .stateLost: take(.stateLost, at: Clocks.now())
+            case .committed, .stopped: break
+            }
+        }
+    }
+
+    /// Some trouble with the state is not cured by waiting. Then the service ends, and says why.
+    private func refuses(_ failure: StoreFailure) -> Bool {
+        let code: ExitCode
+        switch failure.error {
+        case .inUse: code = .unavailable
+        case .newerSchema: code = .configuration
+        case .database, .system, .absent: return false
+        }
+        log.error("cannot start: \(failure.error)")
+        loop.exit(code.rawValue)
+        return true
+    }
+
+    private func open(_ snapshot: StoreSnapshot) {
+        do {
+            try begin(with: snapshot)
+        } catch {
+            log.error("cannot start: \(error)")
+            loop.exit(ExitCode.software.rawValue)
+        }
+    }
+
+    private func change(for message: Message) -> [StoreChange] {
+        guard !settings.configuration.broker.isOffline else { return [] }
+        let kind: MessageKind =
+            switch message.kind {
+            case .transition: .transition
+            case .location: .location
+            case .state: .state
+            case .reply: .other
+            }
+        var payload = message.payload
+        // What still waits for its times is encrypted when it has them.
+        if message.isEncrypted, message.unstamped == nil, let cipher = ciphers[message.base] {
+            payload = cipher.encrypt(payload).payload.bytes
+        }
+        return [
+            .message(
+                OutgoingMessage(
+                    tracker: message.base, topic: message.topic, payload: payload,
+                    qos: message.qos, retain: message.isRetained, kind: kind,
+                    happened: message.unstamped ?? Clocks.now(),
+                    stamp: message.unstamped == nil ? .exact : .provisional))
+        ]
+    }
+
+    private func entry(for record: TransitionRecord) -> HistoryEntry {
+        HistoryEntry(
+            tracker: record.topic, rid: record.key.rid, name: record.name,
+            event: record.isEnter ? .enter : .leave, beacon: record.beacon, timestamp: record.timestamp,
+            stamp: record.isTimeKnown ? .exact : .provisional, happened: record.instant)
+    }
+
+    private func write(_ entry: LogEntry) {
+        let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
+        switch entry.level {
+        case .debug: log.write(.debug, entry.text, fields: fields)
+        case .info: log.write(.info, entry.text, fields: fields)
+        case .notice: log.write(.notice, entry.text, fields: fields)
+        case .warning: log.once(entry.kind, .warning, entry.text, fields: fields)
+        case .error: log.once(entry.kind, .error, entry.text, fields: fields)
+        }
+    }
+
+    private func write(_ notice: StoreNotice) {
+        switch notice.level {
+        case .info: log.info(notice.text)
+        case .warning: log.warning(notice.text)
+        case .error: log.error(notice.text)
+        }
+    }
+}
+
+extension StoredEdit {
+    /// As the gateway takes it.
+    init(_ edit: RegionEdit) { self.init(id: edit.id, topic: edit.tracker, change: edit.change) }
+}

@@ -1,0 +1,78 @@
+package import Base
+import Beacon
+package import Runtime
+package import Scanning
+package import StatusPage
+import System
+
+/// Gives scanners and the status page what they need of the event loop.
+package final class LoopHost: ScannerHost, StatusPageHost {
+    private let loop: EventLoop
+    private let log: Log
+    /// Whether everything else that is ready goes first.
+    private let goesLast: Bool
+
+    package init(loop: EventLoop, log: Log, goesLast: Bool = false) {
+        self.loop = loop
+        self.log = log
+        self.goesLast = goesLast
+    }
+
+    package var now: MonotonicInstant { Clocks.now() }
+
+    package func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
+        watch(descriptor, handler)
+    }
+
+    package func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
+        timer(instant, handler)
+    }
+
+    package func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any StatusPageHostToken {
+        watch(descriptor, handler)
+    }
+
+    package func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any StatusPageHostToken {
+        timer(instant, handler)
+    }
+
+    private func watch(_ descriptor: CInt, _ handler: @escaping () -> Void) -> LoopToken {
+        let token = LoopToken()
+        token.attach(log, "watch a descriptor") { () throws(SystemError) in
+            let watch = try loop.watch(descriptor) { _ in handler() }
+            if goesLast { try watch.goLast() }
+            return watch
+        }
+        return token
+    }
+
+    private func timer(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> LoopToken {
+        // The timer must outlive this call and go when it has fired: the token holds it, and it the token.
+        let token = LoopToken()
+        token.attach(log, "set a timer") { () throws(SystemError) in
+            let timer = try loop.timer { _ in
+                token.cancel()
+                handler()
+            }
+            if goesLast { try timer.goLast() }
+            try timer.arm(at: instant)
+            return timer
+        }
+        return token
+    }
+}
+
+/// Owns one registration with the loop until it is cancelled.
+private final class LoopToken: ScannerToken, StatusPageHostToken {
+    private var registration: AnyObject?
+
+    func attach(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {
+        do throws(SystemError) {
+            registration = try register()
+        } catch {
+            log.error("cannot \(action): \(error)")
+        }
+    }
+
+    func cancel() { registration = nil }
+}

@@ -1,0 +1,38 @@
+import Gateway
+import Glibc
+import Status
+import System
+
+/// What this process uses, as the kernel tells it.
+enum ProcessUsage {
+    /// - Returns: nil if /proc is not there.
+    static func read() -> StatusSnapshot.ProcessState? {
+        var usage = rusage()
+        guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0, let pages = residentPages() else {
+            return nil
+        }
+        return StatusSnapshot.ProcessState(
+            processorTime: duration(usage.ru_utime) + duration(usage.ru_stime),
+            residentBytes: pages * UInt64(max(0, sysconf(CInt(_SC_PAGESIZE)))), openDescriptors: descriptorCount())
+    }
+
+    private static func duration(_ time: timeval) -> Duration {
+        .seconds(time.tv_sec) + .microseconds(Int64(time.tv_usec))
+    }
+
+    /// The second number of proc_pid_statm(5).
+    private static func residentPages() -> UInt64? {
+        guard let bytes = try? FileAccess.read("/proc/self/statm") else { return nil }
+        let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        return numbers.count > 1 ? UInt64(numbers[1]) : nil
+    }
+
+    private static func descriptorCount() -> Int {
+        guard let directory = opendir("/proc/self/fd") else { return 0 }
+        defer { closedir(directory) }
+        // Itself, and the two entries that every directory has.
+        var count = -3
+        while readdir(directory) != nil { count += 1 }
+        return max(0, count)
+    }
+}

@@ -1,0 +1,52 @@
+package import Configuration
+package import Encryption
+import JSON
+import OwnTracks
+package import Storage
+import Synchronization
+
+/// The keys in force, for the loop's thread and the store's.
+package final class Ciphers: Sendable {
+    private let byTopic: Mutex<[String: PayloadCipher]>
+
+    package init(_ configuration: Configuration) {
+        byTopic = Mutex(Self.ciphers(of: configuration))
+    }
+
+    package func update(_ configuration: Configuration) {
+        byTopic.withLock { $0 = Self.ciphers(of: configuration) }
+    }
+
+    /// - Parameter topic: The tracker's base topic.
+    package subscript(topic: String) -> PayloadCipher? { byTopic.withLock { $0[topic] } }
+
+    private static func ciphers(of configuration: Configuration) -> [String: PayloadCipher] {
+        var ciphers: [String: PayloadCipher] = [:]
+        for tracker in configuration.trackers {
+            guard let key = tracker.encryptionKey else { continue }
+            ciphers[tracker.topics.base] = PayloadCipher(key: key)
+        }
+        return ciphers
+    }
+
+    /// Puts the right times into a message that was made before the wall clock was known, and encrypts
+    /// it if it is to be: such a message waits in the clear, since its times are still to be filled in.
+    ///
+    /// - Returns: nil if it can stay as it is.
+    package func finish(_ restamp: Restamp) -> [UInt8]? {
+        let payload = Self.stamped(restamp) ?? restamp.message.payload
+        guard restamp.message.kind != .state, let cipher = self[restamp.message.tracker] else { return payload }
+        return cipher.encrypt(payload).payload.bytes
+    }
+
+    private static func stamped(_ restamp: Restamp) -> [UInt8]? {
+        guard let json = try? JSONValue(parsing: restamp.message.payload), var members = json.object else { return nil }
+        if members["tst"] != nil {
+            members["tst"] = .integer(restamp.happened)
+            // The same rule as for messages whose time was known at once.
+            if restamp.renderedAt > restamp.happened + 1 { members["created_at"] = .integer(restamp.renderedAt) }
+        }
+        if members["since"] != nil { members["since"] = .integer(restamp.happened) }
+        return JSONValue.object(members).bytes
+    }
+}

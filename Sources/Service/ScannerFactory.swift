@@ -1,0 +1,44 @@
+import BlueZScanning
+import Configuration
+import KernelScanning
+import OwnTracks
+package import Scanning
+import System
+
+extension Settings {
+    /// The scanner that the configuration asks for, not started yet.
+    package func makeScanner(host: any ScannerHost, output: any ScannerOutput) throws(ScannerError) -> any Scanner {
+        let selection = configuration.adapterSelection
+        switch configuration.scanner {
+        case .capture(let file, let speed):
+            let resolved = FileAccess.resolve(file, beside: path)
+            return CaptureScanner(path: resolved, speed: speed, host: host, output: output)
+        case .mgmt: return try MgmtScanner(selection: selection, host: host, output: output)
+        case .hci: return try HCIScanner(selection: selection, host: host, output: output)
+        case .bluez: return BlueZScanner(selection: selection, host: host, output: output)
+        case .auto:
+            return AutoScanner(
+                ways: [
+                    AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
+                        try MgmtScanner(selection: selection, host: host, output: output)
+                    },
+                    AutoScanner.Way("bluez", "bluetoothd") {
+                        BlueZScanner(selection: selection, host: host, output: output)
+                    },
+                ], host: host, output: output)
+        }
+    }
+}
+
+extension Configuration {
+    package var adapterSelection: AdapterSelection {
+        guard !adapters.isEmpty else { return .all }
+        return .anyOf(
+            adapters.map { adapter in
+                switch adapter {
+                case .index(let index): .index(index)
+                case .address(let address): .address(address)
+                }
+            })
+    }
+}

@@ -1,0 +1,173 @@
+import Base
+import Beacon
+import Configuration
+import Gateway
+import Messaging
+import OwnTracks
+import Presence
+import Runtime
+import Scanning
+import Status
+import StatusPage
+import Storage
+
+/// What the service remembers for people and machines that watch it: it is told what happens, decides
+/// nothing, and costs one look-up for each iBeacon heard.
+struct StatusDesk {
+    /// Transitions for the time line.
+    private static let mostTransitions = StatusSnapshot.listedTransitions
+
+    /// Nobody can ever look: nothing is remembered of single beacons.
+    var isWatched = true
+    private(set) var startedAt: MonotonicInstant
+    private var beacons = BeaconLog()
+    private var latest: MonotonicInstant
+    /// The newest first.
+    private var transitions: [StatusSnapshot.TransitionRecord] = []
+    private var changes: [RegionKey: MonotonicInstant] = [:]
+    private var hearings: [RegionKey: RegionHearing] = [:]
+    private var rates = ReportRates()
+    private var broker: BrokerWatch
+    private var storeProblem: String?
+    private var sent: UInt64 = 0
+
+    init(at now: MonotonicInstant) {
+        startedAt = now
+        latest = now
+        broker = BrokerWatch(at: now)
+    }
+
+    // MARK: What happens
+
+    mutating func heard(_ sighting: Sighting, at instant: MonotonicInstant) {
+        guard isWatched else { return }
+        // Reports of several adapters may come out of order.
+        latest = max(latest, instant)
+        beacons.hear(sighting, at: latest)
+    }
+
+    /// - Returns: whether a person who watches wants to see it at once.
+    mutating func note(_ effects: [Effect], trackers: [TrackerState]) -> Bool {
+        var isNews = false
+        for effect in effects {
+            switch effect {
+            case .record(let record):
+                changes[record.key] = record.instant
+                let tid =
+                    trackers.indices.contains(record.key.tracker)
+                    ? trackers[record.key.tracker].configuration.trackerID : ""
+                if transitions.count >= Self.mostTransitions { transitions.removeLast() }
+                transitions.insert(
+                    StatusSnapshot.TransitionRecord(
+                        at: record.instant, tid: tid, name: record.name, rid: record.key.rid,
+                        isEnter: record.isEnter, beacon: record.beacon), at: 0)
+                isNews = true
+            case .regions, .monitoring: isNews = true
+            default: break
+            }
+        }
+        return isNews
+    }
+
+    /// What happened before this start, the newest last.
+    mutating func recall(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
+        guard clock.isKnown else { return }
+        for entry in past where entry.stamp != .provisional {
+            guard let position = trackers.firstIndex(where: { $0.topics.base == entry.tracker }) else { continue }
+            let instant = MonotonicInstant(nanoseconds: entry.timestamp &* 1_000_000_000 &- clock.epochOffset)
+            changes[RegionKey(tracker: position, rid: entry.rid)] = instant
+            transitions.append(
+                StatusSnapshot.TransitionRecord(
+                    at: instant, tid: trackers[position].configuration.trackerID, name: entry.name, rid: entry.rid,
+                    isEnter: entry.event == .enter, beacon: entry.beacon))
+        }
+        transitions = transitions.sorted { $0.at > $1.at }.prefix(Self.mostTransitions).map(\.self)
+    }
+
+    /// - Returns: whether a person who watches wants to see it at once.
+    mutating func note(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+        if case .acknowledged = event { sent += 1 }
+        return broker.note(event, at: now)
+    }
+
+    /// A message went to the broker's thread.
+    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
+
+    mutating func note(_ event: StoreEvent) {
+        switch event {
+        case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
+        case .recovered, .opened: storeProblem = nil
+        default: break
+        }
+    }
+
+    /// A new connection is being made.
+    mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
+
+    /// Every `ReportRates.period`.
+    mutating func sample(_ adapters: [AdapterStatus], _ gateway: Gateway, at now: MonotonicInstant) {
+        rates.sample(adapters, at: now)
+        guard isWatched else { return }
+        beacons.forget(at: now)
+        // A region keeps what was heard of it for longer than a beacon is remembered.
+        hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }
+        hearings = hearings.filter { gateway.has($0.key) }
+        changes = changes.filter { gateway.has($0.key) }
+    }
+
+    // MARK: What is to be seen
+
+    func snapshot(of daemon: Daemon, at now: MonotonicInstant) -> StatusSnapshot {
+        let gateway = daemon.gateway
+        var snapshot = StatusSnapshot(
+            now: now, wallClock: gateway.wallClock, version: Program.version,
+            device: daemon.settings.configuration.trackers[0].deviceID, startedAt: startedAt)
+        let adapters = daemon.scanner?.adapters ?? []
+        snapshot.scanner = .init(name: daemon.scannerName, adapters: adapters.map { state(of: $0, at: now) })
+        snapshot.brokers = [broker.state(of: daemon.settings.configuration.broker, at: now)]
+        if let counters = daemon.store?.counters {
+            snapshot.queue = .init(
+                pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
+                dropped: counters.dropped.total, sent: sent)
+            snapshot.store = .init(problem: storeProblem, writes: counters.transactions)
+        }
+        var states = beacons.states(at: now)
+        let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }
+        for position in states.indices {
+            states[position].regions = gateway.regions(of: states[position].id)
+            states[position].distance = states[position].rssi.flatMap {
+                distance(rssi: $0, measuredPower: states[position].measuredPower)
+            }
+        }
+        snapshot.beacons = states
+        snapshot.trackers = gateway.trackerStates(hearings: heard, changes: changes, at: now)
+        snapshot.transitions = transitions
+        snapshot.counters = gateway.counters
+        snapshot.overflow = .init(
+            sightings: gateway.droppedSightings, incoming: UInt64(daemon.broker?.counts.dropped ?? 0))
+        snapshot.malformed = malformed(adapters, daemon.recognised.malformed)
+        snapshot.process = ProcessUsage.read()
+        snapshot.findings = snapshot.liveFindings
+        return snapshot
+    }
+
+    private func state(of status: AdapterStatus, at now: MonotonicInstant) -> StatusSnapshot.Adapter {
+        // A recording is named by its path.
+        let name = status.name.split(separator: "/").last.map(String.init) ?? status.name
+        var adapter = StatusSnapshot.Adapter(name: name, isListening: status.isListening)
+        adapter.reports = status.reports
+        adapter.reportsPerSecond = rates.perSecond(status, since: startedAt, at: now)
+        adapter.malformed = status.malformed.total
+        adapter.lost = status.lost
+        adapter.restarts = status.restarts
+        adapter.duty = status.duty
+        adapter.lastHeard = status.lastHeard
+        return adapter
+    }
+
+    private func malformed(_ adapters: [AdapterStatus], _ frames: MalformedCounters) -> MalformedCounters {
+        var sum = frames
+        for adapter in adapters { sum.add(adapter.malformed) }
+        return sum
+    }
+}

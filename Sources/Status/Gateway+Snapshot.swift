@@ -1,0 +1,91 @@
+package import Base
+package import Beacon
+import Configuration
+package import Gateway
+package import JSON
+import OwnTracks
+package import Presence
+import Regions
+
+/// Where and when a beacon of a region was heard last.
+package struct RegionHearing: Hashable, Sendable {
+    package let beacon: BeaconID
+    package let measuredPower: MeasuredPower
+    package let rssi: RSSI?
+    package let instant: MonotonicInstant
+}
+
+extension Gateway {
+    /// The regions of all trackers as the page shows them.
+    ///
+    /// - Parameters:
+    ///   - hearings: What was heard of each region.
+    ///   - changes: When each region was entered or left last.
+    package func trackerStates(
+        hearings: [RegionKey: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
+    ) -> [StatusSnapshot.TrackerState] {
+        let deciding = decidingBeacons(at: now)
+        return trackers.enumerated().map { position, tracker in
+            let regions = tracker.regions.regions.filter(\.isBeacon).map { region in
+                let key = RegionKey(tracker: position, rid: region.rid)
+                let occupancy = tracker.occupancy[region.rid]
+                let heard = hearings[key]
+                return StatusSnapshot.RegionState(
+                    rid: region.rid, name: region.displayName,
+                    description: region.description.text(base: configuration.numberBase),
+                    isInside: occupancy != nil, since: occupancy?.since ?? changes[key],
+                    beacon: heard?.beacon ?? occupancy?.beacon, rssi: heard?.rssi,
+                    distance: heard.flatMap { heard in
+                        heard.rssi.flatMap { OwnTracks.distance(rssi: $0, measuredPower: heard.measuredPower) }
+                    },
+                    lastHeard: heard?.instant, leaveDeadline: deciding[key]?.expectedLeave,
+                    explanation: RegionExplanation.text(deciding[key], threshold: threshold(of: region), at: now))
+            }
+            return StatusSnapshot.TrackerState(
+                tid: tracker.configuration.trackerID, topic: tracker.topics.base,
+                device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue, regions: regions)
+        }
+    }
+
+    /// What of these beacons belongs to regions: of each region the strongest that was heard in the last
+    /// ten seconds, else the one heard last.
+    package func hearings(of beacons: [StatusSnapshot.BeaconState], at now: MonotonicInstant)
+        -> [RegionKey: RegionHearing]
+    {
+        var found: [RegionKey: RegionHearing] = [:]
+        func rank(_ hearing: RegionHearing) -> (Int, Int64) {
+            guard hearing.instant.duration(to: now) <= .seconds(10) else { return (0, hearing.instant.nanoseconds) }
+            return (1, Int64(hearing.rssi?.dBm ?? -128))
+        }
+        for beacon in beacons {
+            let hearing = RegionHearing(
+                beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: beacon.rssi, instant: beacon.lastHeard)
+            for key in regions(of: beacon.id) where found[key].map({ rank($0) < rank(hearing) }) ?? true {
+                found[key] = hearing
+            }
+        }
+        return found
+    }
+
+    /// Everything about the regions of this name or `rid`: why somebody is inside or not.
+    package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [JSONValue] {
+        trackers.enumerated().flatMap { position, tracker in
+            tracker.regions.regions.filter { $0.isBeacon && ($0.rid == name || $0.displayName == name) }.map { region in
+                let key = RegionKey(tracker: position, rid: region.rid)
+                // Whoever invents beacons under a wildcard region makes the list long, and only that.
+                let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
+                return [
+                    "tid": .string(tracker.configuration.trackerID), "rid": .string(region.rid),
+                    "name": .string(region.displayName), "inside": .bool(tracker.occupancy[region.rid] != nil),
+                    "explanation": .string(reason(for: key, of: region, at: now)),
+                    "beacons": .array(beacons.prefix(50).map { RegionExplanation.json($0, at: now) }),
+                ]
+            }
+        }
+    }
+
+    /// Why a region is as it is, in a sentence.
+    private func reason(for key: RegionKey, of region: Region, at now: MonotonicInstant) -> String {
+        RegionExplanation.text(decidingBeacons(at: now)[key], threshold: threshold(of: region), at: now)
+    }
+}

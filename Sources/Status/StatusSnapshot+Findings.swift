@@ -1,0 +1,95 @@
+import Beacon
+import Gateway
+import OwnTracks
+import Presence
+
+extension StatusSnapshot {
+    /// What can be said of the running gateway's health from this snapshot alone, the worst first.
+    package var liveFindings: [Finding] {
+        let all = radioFindings + brokers.map(\.finding) + [storeFinding, queueFinding, clockFinding, regionFinding]
+        return all.compactMap(\.self).sorted { $0.level.rank > $1.level.rank }
+    }
+
+    private var radioFindings: [Finding] {
+        guard !scanner.adapters.isEmpty else {
+            return [
+                Finding(
+                    .error, "adapter", "no Bluetooth adapter is in use",
+                    cure: "plug one in; 'ibeacon-gateway doctor' says what stands in the way")
+            ]
+        }
+        return scanner.adapters.map { adapter in
+            guard adapter.isListening else {
+                return Finding(
+                    .error, "adapter", "\(adapter.name) does not listen",
+                    cure: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
+            }
+            guard let duty = adapter.duty, duty < 0.3 else {
+                return Finding(.ok, "adapter", "\(adapter.name) listens")
+            }
+            return Finding(
+                .warning, "adapter", "\(adapter.name) listens only \(Int((duty * 100).rounded())) % of the time",
+                cure: "leaves take longer; let no other program scan with this adapter")
+        }
+    }
+
+    private var storeFinding: Finding {
+        guard let problem = store.problem else { return Finding(.ok, "disk", "the state can be written") }
+        return Finding(
+            .error, "disk", "the state cannot be written: \(problem)",
+            cure: "make room on the disk, or check that the state directory can be written; it is tried again")
+    }
+
+    private var queueFinding: Finding {
+        if queue.dropped > 0 {
+            return Finding(
+                .error, "queue", "\(queue.dropped) messages were given up for want of room",
+                cure: "bring the broker back; what happened meanwhile is in: ibeacon-gateway history")
+        }
+        guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
+        return Finding(
+            .warning, "queue", "the broker refused \(queue.setAside) messages for good",
+            cure: "check the gateway's rights on the broker; the log names the reason")
+    }
+
+    private var clockFinding: Finding {
+        guard !wallClock.isKnown else { return Finding(.ok, "clock", "the time of day is known") }
+        return Finding(
+            .warning, "clock", "the time of day is not known yet; messages wait for it",
+            cure: "connect the machine to the internet, or set the clock: timedatectl set-ntp true")
+    }
+
+    private var regionFinding: Finding {
+        let count = trackers.reduce(0) { $0 + $1.regions.count }
+        guard count == 0 else { return Finding(.ok, "regions", "beacon regions: \(count)") }
+        return Finding(
+            .warning, "regions", "there are no beacon regions, so nobody comes or goes",
+            cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
+    }
+}
+
+extension StatusSnapshot.BrokerState {
+    fileprivate var finding: StatusSnapshot.Finding {
+        switch phase {
+        case .connected where reason.isEmpty: .init(.ok, "broker", "\(name) is connected")
+        case .connected: .init(.warning, "broker", "\(name) is connected, but \(reason)", cure: cure)
+        case .connecting: .init(.warning, "broker", "\(name) is not connected yet")
+        case .offline: .init(.ok, "broker", "port 0: nothing is sent")
+        case .disconnected:
+            .init(
+                .error, "broker", "\(name): \(reason)",
+                cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds out what is wrong" : cure)
+                    + "; nothing is lost meanwhile")
+        }
+    }
+}
+
+extension StatusSnapshot.Finding.Level {
+    fileprivate var rank: Int {
+        switch self {
+        case .ok: 0
+        case .warning: 1
+        case .error: 2
+        }
+    }
+}

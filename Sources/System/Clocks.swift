@@ -1,0 +1,69 @@
+package import Base
+import CSystem
+import Glibc
+
+/// The only place where clocks are read.
+package enum Clocks {
+    /// Now on CLOCK_BOOTTIME: counts through suspend, never jumps.
+    package static func now() -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: nanoseconds(CLOCK_BOOTTIME))
+    }
+
+    /// How long the machine has been suspended since it was started: CLOCK_MONOTONIC stands still meanwhile. Two
+    /// clocks are read one after the other, so it is a little more or less each time.
+    package static func suspended() -> Duration {
+        let running = nanoseconds(CLOCK_MONOTONIC)
+        return .nanoseconds(max(0, nanoseconds(CLOCK_BOOTTIME) - running))
+    }
+
+    /// Now on the wall clock, in nanoseconds since 1970 UTC; may jump at any time.
+    package static func wallNanoseconds() -> Int64 {
+        nanoseconds(CLOCK_REALTIME)
+    }
+
+    /// Now on the wall clock, in whole seconds since 1970 UTC; may jump at any time.
+    package static func wallSeconds() -> Int64 {
+        wallNanoseconds() / 1_000_000_000
+    }
+
+    /// How far the wall clock can be believed right now.
+    package static func wallClockTrust() -> WallClockTrust {
+        var state = timex()
+        // modes = 0 reads only, and needs no privilege.
+        let result = adjtimex(&state)
+        let disciplined = result >= 0 && result != TIME_ERROR && state.status & STA_UNSYNC == 0
+        return WallClockTrust(disciplined: disciplined, wallSeconds: wallSeconds())
+    }
+
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        // Cannot fail: these clocks exist on every kernel this program can run on (Linux 2.6.39).
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// How far the wall clock can be believed.
+package enum WallClockTrust: Sendable, Equatable {
+    /// The kernel says that a time service keeps the clock.
+    case synchronised
+    /// Nobody vouches for the clock, but it shows a possible time: a machine without a time service, a container
+    /// that may not ask, or a Pi whose clock was restored from the last shutdown and is about to jump.
+    case plausible
+    /// The clock shows a time before this program was written: it has not been set since boot.
+    case unset
+
+    /// 2025-01-01T00:00:00Z; no message can truthfully be older than the program that sends it.
+    package static let floor: Int64 = 1_735_689_600
+
+    /// - Parameters:
+    ///   - disciplined: whether the kernel says that a time service keeps the clock.
+    ///   - wallSeconds: what the clock shows, in seconds since 1970 UTC.
+    package init(disciplined: Bool, wallSeconds: Int64) {
+        guard wallSeconds >= Self.floor else {
+            self = .unset
+            return
+        }
+        self = disciplined ? .synchronised : .plausible
+    }
+}

@@ -1,0 +1,25 @@
+/// Exit codes of sysexits.h.
+package enum ExitCode: Int32 {
+    case ok = 0
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
+    case software = 70
+    case cannotCreate = 73
+    case inputOutput = 74
+    case noPermission = 77
+    case configuration = 78
+}
+
+/// What ends a command: words for the person, and a code for the script.
+package struct Failure: Error {
+    package let code: ExitCode
+    /// What was wrong, where, and what to do.
+    package let message: String
+
+    package init(_ code: ExitCode, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

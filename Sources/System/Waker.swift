@@ -1,0 +1,29 @@
+import CSystem
+import Glibc
+
+/// Wakes an event loop from any thread. Cheap, never blocks, and safe after the loop has gone.
+package final class Waker: Sendable {
+    /// Readable while a wake-up is pending.
+    package let descriptor: Int32
+
+    /// - Throws: when the process has no descriptors left.
+    package init() throws(SystemError) {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw SystemError("eventfd", code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Has the loop call the handler soon; any number of wake-ups before that are one call.
+    package func wake() {
+        var one: UInt64 = 1
+        // EAGAIN says that 2^64 - 2 wake-ups are pending, and one is all that is needed.
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Forgets the wake-ups that are pending.
+    package func clear() {
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    }
+}

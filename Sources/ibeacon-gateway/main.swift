@@ -1,0 +1,3 @@
+import CommandLine
+
+CommandLineProgram.run()

@@ -1,0 +1,286 @@
+import Beacon
+import JSON
+import OwnTracks
+import Regions
+import Testing
+
+@testable import Configuration
+
+private func read(_ text: String) throws -> Configuration {
+    try Configuration(parsing: text.utf8, hostName: "pi")
+}
+
+@Suite struct ConfigurationDefaults {
+    let configuration = Configuration.defaults(hostName: "pi")
+
+    @Test("The broker's defaults are the contract's")
+    func broker() {
+        let broker = configuration.broker
+        #expect(broker.host == "localhost")
+        #expect(broker.port == 1883)
+        #expect(!broker.tls)
+        #expect(broker.username == nil)
+        #expect(broker.password == nil)
+        #expect(broker.clientID == "userpi")
+        #expect(broker.keepalive == .seconds(60))
+        #expect(!broker.cleanSession)
+        #expect(broker.protocolLevel == .v3_1_1)
+        #expect(broker.qos == 1)
+        #expect(broker.retainsLocations)
+        #expect(!broker.publishesWaypoints)
+    }
+
+    @Test("The gateway's defaults are the contract's")
+    func gateway() {
+        #expect(configuration.trackers.map(\.topics.base) == ["owntracks/user/pi"])
+        #expect(configuration.trackers.map(\.trackerID) == ["PI"])
+        #expect(configuration.position.accuracy == 10)
+        #expect(!configuration.position.isKnown)
+        #expect(configuration.monitoring == .significant)
+        #expect(configuration.obeysCommands)
+        #expect(!configuration.allowsRemoteConfiguration)
+        #expect(!configuration.ranging)
+        #expect(configuration.rangingInterval == .seconds(5))
+        #expect(configuration.scanner == .auto)
+        #expect(configuration.adapters == [])
+        #expect(configuration.leaveRule == .auto)
+        #expect(configuration.homeAssistant == HomeAssistantSettings(discovery: false, prefix: "homeassistant"))
+        #expect(configuration.statusPage == ListenAddress(host: "127.0.0.1", port: 8080))
+        #expect(configuration.historyDays == 30)
+        #expect(configuration.numberBase == .auto)
+        #expect(!configuration.reannounces)
+        #expect(configuration.warnings == [])
+    }
+
+    @Test("The port follows tls", arguments: [("{tls: true}", 8883), ("{tls: true, port: 1}", 1), ("{port: 0}", 0)])
+    func port(text: String, port: UInt16) throws {
+        #expect(try read(text).broker.port == port)
+    }
+
+    @Test("Port 0 is offline (iOS page)")
+    func offline() throws {
+        #expect(try read("{port: 0}").broker.isOffline)
+        #expect(!configuration.broker.isOffline)
+    }
+
+    @Test(
+        "Nothing set, null and an empty string are the default",
+        arguments: ["{}", "{host: null}", "{host: \"\"}", "{_type: 'configuration'}", "// nothing\n{}"])
+    func unset(text: String) throws {
+        #expect(try read(text) == configuration)
+    }
+
+    @Test("The commented default file gives exactly the defaults")
+    func commentedDefault() throws {
+        #expect(try read(Configuration.commentedDefault) == configuration)
+    }
+
+    @Test("So it does with the slashes before every default removed")
+    func uncommentedDefault() throws {
+        let lines = Configuration.commentedDefault.split(separator: "\n").map { line in
+            line.hasPrefix("    //") && !line.hasPrefix("    // ") && !line.hasSuffix("// example")
+                ? "    " + line.dropFirst(6) : String(line)
+        }
+        let text = lines.joined(separator: "\n")
+        #expect(text.contains("\n    host: \"localhost\","))
+        #expect(try read(text) == configuration)
+    }
+
+    @Test("Every example in it can be used", arguments: ConfigurationMember.sections.flatMap(\.members).map(\.name))
+    func examples(name: String) throws {
+        let member = try #require(ConfigurationMember.sections.flatMap(\.members).first { $0.name == name })
+        // Some settings only go together.
+        let beside = [
+            "clientCertificateFile": "clientKeyFile: 'x'", "clientKeyFile": "clientCertificateFile: 'x'",
+            "password": "username: 'u'", "passwordFile": "username: 'u'", "lat": "lon: 0", "lon": "lat: 0",
+        ]
+        let configuration = try read("{\(member.name): \(member.value), \(beside[name] ?? "")}")
+        #expect((configuration == self.configuration) == member.isDefault)
+        #expect(configuration.warnings == [])
+    }
+
+    @Test("Every setting of the table is read: none takes just anything", arguments: ConfigurationMember.names)
+    func everyMemberIsRead(name: String) throws {
+        let passedOver: Set = [
+            "clientpkcs", "passphrase", "servercer", "tlsCaCrt", "tlsCaCrtPath", "tlsClientCrt",
+            "tlsClientCrtPath", "tlsClientCrtPassword",
+        ]
+        guard !passedOver.contains(name) else { return }
+        let wrong: JSONValue = ["nonsense": [1]]
+        let error = #expect(throws: ConfigurationError.self) {
+            try Configuration(.object([name: wrong]), hostName: "pi")
+        }
+        #expect(error?.problems.contains { $0.member.hasPrefix(name) } == true, "\(error?.description ?? "")")
+    }
+}
+
+@Suite struct ConfigurationReading {
+    @Test("What is set is read")
+    func everything() throws {
+        let configuration = try read(
+            """
+            {
+                _type: "configuration", mode: 0, host: "broker", port: "8884", tls: true, username: "jane",
+                password: "hunter2", caFile: "ca.pem", clientCertificateFile: "c.pem", clientKeyFile: "c.key",
+                clientId: "mine", keepalive: "30", cleanSession: 1, mqttProtocolLevel: 5, pubQos: 2, pubRetain: "false",
+                publishWaypoints: true, tid: "K1", deviceId: "kitchen", pubTopicBase: "home/%u/%d",
+                encryptionKey: "s3cr1t", lat: "52.5", lon: 6, acc: 3.4, away: {lat: 1, lon: 2, acc: 3}, monitoring: -1,
+                cmd: false, remoteConfiguration: true, tag: "Spain 2023", ranging: true, rangingInterval: 0.5,
+                scanner: {capture: "walk.btsnoop", speed: "4"}, adapter: ["hci1", "00:11:22:aa:BB:cc"], leaveAfter: 45,
+                enterRSSI: -70, leaveRSSI: "-80", homeAssistant: {discovery: true, prefix: "ha"}, http: {listen: "[::]:80"},
+                days: 7, majorMinorBase: "hex", card: {name: "Kitchen", face: "aGk="}, reannounce: true,
+                waypoints: [{_type: "waypoint", rid: "a", desc: "A:CA271EAE-5FA8-4E80-8F08-2A302A95A959:10", tst: 1}],
+            }
+            """)
+        let broker = configuration.broker
+        #expect((broker.host, broker.port, broker.tls) == ("broker", 8884, true))
+        #expect((broker.username, broker.password?.revealed) == ("jane", "hunter2"))
+        #expect((broker.caFile, broker.clientCertificateFile, broker.clientKeyFile) == ("ca.pem", "c.pem", "c.key"))
+        #expect((broker.clientID, broker.keepalive, broker.cleanSession) == ("mine", .seconds(30), true))
+        #expect((broker.protocolLevel, broker.qos, broker.retainsLocations) == (.v5, 2, false))
+        #expect(broker.publishesWaypoints)
+        let tracker = configuration.trackers[0]
+        #expect((tracker.trackerID, tracker.topics.base) == ("K1", "home/jane/kitchen"))
+        #expect(tracker.encryptionKey?.revealed == "s3cr1t")
+        #expect(configuration.position.coordinates == Coordinates(latitude: 52.5, longitude: 6))
+        #expect(configuration.position.accuracy == 3)
+        #expect(tracker.away?.coordinates == Coordinates(latitude: 1, longitude: 2))
+        #expect((configuration.monitoring, configuration.obeysCommands) == (.quiet, false))
+        #expect((configuration.allowsRemoteConfiguration, configuration.tag) == (true, "Spain 2023"))
+        #expect((configuration.ranging, configuration.rangingInterval) == (true, .milliseconds(500)))
+        #expect(configuration.scanner == .capture(file: "walk.btsnoop", speed: 4))
+        #expect(configuration.adapters.map(\.description) == ["hci1", "00:11:22:AA:BB:CC"])
+        #expect(configuration.leaveRule == .after(.seconds(45)))
+        #expect((configuration.enterRSSI?.dBm, configuration.leaveRSSI?.dBm) == (-70, -80))
+        #expect(configuration.homeAssistant == HomeAssistantSettings(discovery: true, prefix: "ha"))
+        #expect(configuration.statusPage == ListenAddress(host: "::", port: 80))
+        #expect((configuration.historyDays, configuration.numberBase) == (7, .hexadecimal))
+        #expect(configuration.card == Card(name: "Kitchen", face: "aGk="))
+        #expect(configuration.reannounces)
+        guard case .set(let region, _)? = tracker.waypoints.changes.first else {
+            Issue.record("no region")
+            return
+        }
+        #expect(region.description.pattern?.major == 16)
+    }
+
+    @Test("http null is off, and only http")
+    func noStatusPage() throws {
+        #expect(try read("{http: null}").statusPage == nil)
+        #expect(try read("{http: {}}").statusPage != nil)
+    }
+
+    @Test("An acc below 1 is raised to 1 and warned of")
+    func accuracy() throws {
+        let configuration = try read("{acc: 0}")
+        #expect(configuration.position.accuracy == 1)
+        #expect(configuration.warnings.map(\.member) == ["acc"])
+    }
+
+    @Test(
+        "A login that is switched off is not sent (owntracks.md 6)",
+        arguments: [("auth: false", nil, nil), ("usePassword: false", "u", nil), ("auth: true", "u", "p")]
+            as [(String, String?, String?)])
+    func login(text: String, username: String?, password: String?) throws {
+        let broker = try read("{username: 'u', password: 'p', \(text)}").broker
+        #expect(broker.username == username)
+        #expect(broker.password?.revealed == password)
+    }
+
+    @Test("A bad region in it is warned of, and its neighbours are taken")
+    func badRegion() throws {
+        let configuration = try read(
+            "{waypoints: [{_type: 'waypoint', desc: 'A:b', tst: 1}, {_type: 'waypoint', desc: 'C', tst: 2}]}")
+        #expect(configuration.trackers[0].waypoints.changes.count == 1)
+        #expect(configuration.warnings.map(\.description).first?.hasPrefix("waypoints: waypoint 0 ('A:b')") == true)
+    }
+
+    @Test("A secret is printed nowhere, whatever prints it")
+    func secrets() throws {
+        let configuration = try read("{username: 'u', password: 'hunter2', encryptionKey: 'topsecret'}")
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), configuration.shown.text, dumped] {
+            #expect(!text.contains("hunter2"))
+            #expect(!text.contains("topsecret"))
+        }
+        #expect(configuration.holdsSecret)
+        #expect(!Configuration.defaults(hostName: "pi").holdsSecret)
+    }
+}
+
+@Suite struct ConfigurationProblems {
+    static let rows: [(text: String, member: String, words: String)] = [
+        ("{hots: 'x'}", "hots", "did you mean 'host'"),
+        ("{pubtopicbase: 'x'}", "pubtopicbase", "did you mean 'pubTopicBase'"),
+        ("{leavAfter: 5}", "leavAfter", "did you mean 'leaveAfter'"), ("{zzzzzz: 1}", "zzzzzz", "no such setting"),
+        ("{port: 65536}", "port", "65536 does not fit; write a whole number from 0 to 65535 (0 is offline)"),
+        ("{port: -1}", "port", "-1"), ("{port: 1883.5}", "port", "1883.5"), ("{port: 'abc'}", "port", "'abc'"),
+        ("{host: []}", "host", "a text in quotes"), ("{tls: 'yes'}", "tls", "true or false"),
+        ("{mode: 3}", "mode", "MQTT only"), ("{mode: 'http'}", "mode", "MQTT only"), ("{ws: true}", "ws", "WebSockets"),
+        ("{_type: 'waypoints'}", "_type", "'configuration'"), ("{keepalive: 4}", "keepalive", "from 5 to 65535"),
+        ("{mqttProtocolLevel: 6}", "mqttProtocolLevel", "3 (MQTT 3.1)"), ("{pubQos: 3}", "pubQos", "from 0 to 2"),
+        ("{monitoring: 3}", "monitoring", "-1 (quiet)"), ("{lat: 91, lon: 0}", "lat", "from -90 to 90, in degrees"),
+        ("{lat: 5}", "lon", "missing beside lat"), ("{acc: -1}", "acc", "in metres"),
+        ("{away: {lat: 1}}", "away.lon", "missing"),
+        ("{away: {lat: 1, lon: 2, alt: 3}}", "away.alt", "no such setting"),
+        ("{encryptionKey: 'abcdefghijklmnopqrstuvwxyz1234567'}", "encryptionKey", "33 bytes; at most 32"),
+        ("{encryptionKey: 'schlüssel-schlüssel-schlüssel-x'}", "encryptionKey", "34 bytes"),
+        ("{encryptionKey: 'a', encryptionKeyFile: 'b'}", "encryptionKeyFile", "one of the two"),
+        ("{username: 'u', password: 'a', passwordFile: 'b'}", "passwordFile", "one of the two"),
+        ("{password: 'a'}", "username", "missing beside the password"),
+        ("{username: 'u', password: '(hidden)'}", "password", "hidden secret"),
+        ("{username: 'u', password: ['hunter2']}", "password", "this does not fit"),
+        ("{clientKeyFile: 'x'}", "clientCertificateFile", "missing"),
+        ("{pubTopicBase: 'owntracks/#'}", "pubTopicBase", "wildcard"),
+        ("{pubTopicBase: 'a/b/c/'}", "pubTopicBase", "end with '/'"),
+        ("{username: 'a+b'}", "pubTopicBase", "wildcard"), ("{scanner: 'ble'}", "scanner", "'auto', 'mgmt'"),
+        ("{scanner: {speed: 1}}", "scanner.capture", "missing"),
+        ("{scanner: {capture: 'f', spede: 1}}", "scanner.spede", "did you mean 'speed'"),
+        ("{adapter: 'wlan0'}", "adapter", "such as hci0"), ("{adapter: ['hci0', 5]}", "adapter", "an array of 2"),
+        ("{adapter: 'hci+1'}", "adapter", "such as hci0"),
+        ("{leaveAfter: 'never'}", "leaveAfter", "'auto' or a number"),
+        ("{enterRSSI: 127}", "enterRSSI", "-127 to 20"),
+        ("{enterRSSI: -80, leaveRSSI: -70}", "leaveRSSI", "above enterRSSI"),
+        ("{homeAssistant: true}", "homeAssistant", "{discovery: true"),
+        ("{homeAssistant: {prefix: 'a/#'}}", "homeAssistant.prefix", "wildcard"),
+        ("{http: {listen: '8080'}}", "http.listen", "127.0.0.1:8080"),
+        ("{http: {listen: '::1:80'}}", "http.listen", "[::1]:8080"),
+        ("{days: 100000}", "days", "0 keeps none"), ("{majorMinorBase: 16}", "majorMinorBase", "'hex'"),
+        ("{waypoints: {a: 1}}", "waypoints", "_type is missing"), ("{trackers: {}}", "trackers", "an array of objects"),
+        ("{trackers: [5]}", "trackers[0]", "a number does not fit"),
+        ("{trackers: [{tit: 'a', deviceId: 'x'}]}", "trackers[0].tit", "did you mean 'tid'"),
+        ("{trackers: [{deviceId: 'x', port: 1}]}", "trackers[0].port", "at the top level"),
+        ("{trackers: [{tid: 'a'}]}", "trackers[0].deviceId", "two trackers have the topic 'owntracks/user/pi'"),
+        ("{card: 'Kitchen'}", "card", "{name: 'Kitchen'"),
+        ("{rangingInterval: 0}", "rangingInterval", "0.1 to 86400, in seconds"),
+        ("{username: 'u', password: 1hunter2}", "", "this is no number"),
+        ("5", "", "a number is no configuration"), ("{host: 'a',\n port 5}", "", "line 2, column 7"), ("", "", "empty"),
+    ]
+
+    @Test("A mistake is told with its member and what is allowed", arguments: rows)
+    func problem(text: String, member: String, words: String) {
+        let error = #expect(throws: ConfigurationError.self) { try read(text) }
+        #expect(error?.problems.count == 1, "\(error?.description ?? "")")
+        #expect(error?.problems.first?.member == member)
+        #expect(error?.problems.first?.reason.contains(words) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("hunter2") == false)
+    }
+
+    @Test("All mistakes are told at once, the inherited ones once")
+    func all() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try read("{hots: 1, port: 'x', tid: [], monitoring: 9, trackers: [{deviceId: 'a'}, {deviceId: {}}]}")
+        }
+        #expect(
+            Set(error?.problems.map(\.member) ?? []) == ["hots", "port", "tid", "monitoring", "trackers[1].deviceId"])
+    }
+
+    @Test("A long value is shortened")
+    func shortening() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try read("{port: '\(String(repeating: "9", count: 5000))'}")
+        }
+        #expect((error?.description.utf8.count ?? 0) < 200)
+    }
+}

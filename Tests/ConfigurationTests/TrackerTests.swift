@@ -1,0 +1,85 @@
+import Configuration
+import OwnTracks
+import Regions
+import Testing
+
+@Suite struct Trackers {
+    private func read(_ text: String) throws -> Configuration {
+        try Configuration(parsing: text.utf8, hostName: "pi")
+    }
+
+    @Test("A tracker takes what it leaves out from the top level")
+    func inheritance() throws {
+        let configuration = try read(
+            """
+            {username: "jane", tid: "J1", away: {lat: 1, lon: 2}, encryptionKey: "k", pubTopicBase: "home/%u/%d",
+             waypoints: [{_type: "waypoint", desc: "A", tst: 1}],
+             trackers: [{deviceId: "keys"}, {deviceId: "bag", tid: "BG", username: "joe", waypoints: [], encryptionKey: ""}]}
+            """)
+        let (keys, bag) = (configuration.trackers[1], configuration.trackers[2])
+        #expect(keys.topics.base == "home/jane/keys")
+        #expect(keys.trackerID == "J1")
+        #expect(keys.away == configuration.trackers[0].away)
+        #expect(keys.encryptionKey?.revealed == "k")
+        #expect(keys.waypoints.changes.count == 1)
+        #expect(bag.topics.base == "home/joe/bag")
+        #expect(bag.trackerID == "BG")
+        #expect(bag.encryptionKey == nil)
+        #expect(bag.waypoints.changes.isEmpty)
+    }
+
+    @Test("Without any tid, each tracker has the last two characters of its own topic")
+    func trackerIDs() throws {
+        let configuration = try read("{trackers: [{deviceId: 'keys'}, {pubTopicBase: 'a/b/x'}]}")
+        #expect(configuration.trackers.map(\.trackerID) == ["PI", "YS", "/X"])
+    }
+
+    @Test("A key file of a tracker's own stands against the key of the top level")
+    func keyFile() throws {
+        let tracker = try read("{encryptionKey: 'k', trackers: [{deviceId: 'a', encryptionKeyFile: 'f'}]}").trackers[1]
+        #expect(tracker.encryptionKey == nil)
+        #expect(tracker.encryptionKeyFile == "f")
+    }
+
+    @Test("The broker's login is the top level's")
+    func login() throws {
+        #expect(try read("{username: 'jane', trackers: [{username: 'joe'}]}").broker.username == "jane")
+    }
+}
+
+@Suite struct TopicRules {
+    @Test("All topics of a tracker hang under its base (owntracks.md 1.0)")
+    func suffixes() throws {
+        let topics = try Topics(base: "owntracks/jane/phone")
+        let all = [
+            topics.event, topics.command, topics.waypoint, topics.waypoints, topics.beacon, topics.status, topics.dump,
+            topics.info,
+        ]
+        let names = ["event", "cmd", "waypoint", "waypoints", "beacon", "status", "dump", "info"]
+        #expect(all == names.map { "owntracks/jane/phone/\($0)" })
+    }
+
+    @Test(
+        "User and device are put in once and as they are",
+        arguments: [
+            ("owntracks/%u/%d", "jane", "phone", "owntracks/jane/phone"), ("x/%d/%u/%u", "a", "b", "x/b/a/a"),
+            ("x/%u/y", "%d", "b", "x/%d/y"), ("100%/%x/%", "a", "b", "100%/%x/%"), ("%%u", "a", "b", "%%u"),
+        ])
+    func substitution(template: String, user: String, device: String, base: String) throws {
+        #expect(try Topics(template: template, user: user, device: device).base == base)
+    }
+
+    @Test(
+        "What MQTT does not take as a topic is refused",
+        arguments: ["", "a/+/b", "a/#", "a\0b", "a\nb", "$SYS/x", "a/b/", String(repeating: "x", count: 65_001)])
+    func refused(base: String) {
+        #expect(throws: TopicError.self) { try Topics(base: base) }
+    }
+
+    @Test(
+        "The default tid is the topic's last two characters, upper case (iOS page, decision 24)",
+        arguments: [("owntracks/jane/phone", "NE"), ("o/j/x", "/X"), ("o/j/straße", "SSE")])
+    func trackerID(base: String, tid: String) throws {
+        #expect(try Topics(base: base).trackerID == tid)
+    }
+}

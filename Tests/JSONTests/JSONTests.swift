@@ -1,0 +1,135 @@
+import JSON
+import OwnTracks
+import Testing
+
+@Suite struct JSONTests {
+    @Test(
+        "A text is read into the kind of value it is",
+        arguments: [
+            ("null", JSONValue.null), ("true", true), ("1", 1), ("-0", 0), ("10.0", 10), ("1e3", 1000),
+            ("0.5", .number(0.5)), ("9223372036854775807", .integer(.max)),
+            ("9223372036854775808", .number(9_223_372_036_854_775_808)), (#""a\u00e9\/""#, "aé/"), ("[]", []),
+            (#"{"a":[1,"b",null]}"#, ["a": [1, "b", .null]]), ("\u{feff}{}", [:]), ("{}\0\0", [:]),
+            (#"{"a":1,"a":2}"#, ["a": 2]), (#""\ud83d\ude00\u00e9\b\f\n\r\t\\\"""#, "😀é\u{8}\u{c}\n\r\t\\\""),
+            ("-1.5E-3", .number(-0.0015)),
+        ] as [(String, JSONValue)])
+    func kinds(text: String, value: JSONValue) throws {
+        #expect(try JSONValue(parsing: text) == value)
+    }
+
+    @Test(
+        "JSON5 is read where a person writes",
+        arguments: [
+            ("{a: 1, /* why */ 'b': \"c\", // end\n}", JSONValue.object(["a": 1, "b": "c"])), ("[1,2,]", [1, 2]),
+            ("0xFF", 255), ("+5", 5), (".5", .number(0.5)), ("'it\\'s'", "it's"),
+            ("\"a\\\nb\\\r\nc\\x41\\v\\0\"", "abcA\u{b}\0"), ("5.", 5), ("-0x10", -16),
+            ("-Infinity", .number(-.infinity)), ("{$a_1: 1}", ["$a_1": 1]), ("{ü: 1}", ["ü": 1]), ("\"\t\"", "\t"),
+        ] as [(String, JSONValue)])
+    func json5(text: String, value: JSONValue) throws {
+        #expect(try JSONValue(parsing: text, dialect: .json5) == value)
+        #expect(throws: JSONError.self) { try JSONValue(parsing: text, dialect: .json) }
+    }
+
+    @Test(
+        "What is wrong is told with line and column",
+        arguments: [
+            ("", JSONDialect.json, nil, nil, "empty"),
+            ("{\"a\":\n tru}", .json, 2, 2, "'t' where a value"), ("[1,2", .json, 1, 5, "',' or ']' should be"),
+            ("{\"a\" 1}", .json, 1, 6, "':' after"), ("{} x", .json, 1, 4, "nothing more"),
+            ("{\"a\":010}", .json, 1, 6, "this is no number"), ("{a:1}", .json, 1, 2, "double quotes"),
+            ("[1 2]", .json, 1, 4, "',' or ']'"), ("{\"a\":1]", .json, 1, 7, "',' or '}'"),
+            ("[1,]", .json, 1, 4, "a value"), ("{\"a\":1,}", .json, 1, 8, "double quotes"),
+            ("\"abc", .json, 1, 1, "no end"), ("\"a\nb\"", .json, 1, 3, "line break"),
+            ("{\n  a: 1\n  b: 2\n}", .json5, 3, 3, "',' or '}'"), ("/* x", .json5, 1, 1, "no end"),
+            ("{,}", .json5, 1, 2, "name of a member"), ("{a-b: 1}", .json5, 1, 3, "':' after"),
+            ("\"\\", .json, 1, 2, "ends inside a string"), ("/", .json5, 1, 1, "comment"),
+            ("\u{1}", .json, 1, 1, "byte 1"),
+        ] as [(String, JSONDialect, Int?, Int?, String)])
+    func positions(text: String, dialect: JSONDialect, line: Int?, column: Int?, words: String) {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text, dialect: dialect) }
+        #expect(error?.line == line)
+        #expect(error?.column == column)
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(
+        "Malformed numbers and escapes are refused where they stand, in both dialects",
+        arguments: [
+            "-", "1.", ".5", "1e", "1e+", "01", "-01", "+1", "1-2", "1..2", "0x", "0xg", "1e999", "--1", "1a", "1.5.5",
+        ] + [#""\ud800""#, #""\ud800\u0041""#, #""\udc00""#, #""\u12""#, #""\q""#, #""\x4""#])
+    func malformed(text: String) throws {
+        let json = #expect(throws: JSONError.self) { try JSONValue(parsing: "[\(text)]") }
+        #expect(json?.line == 1)
+        let json5 = ["1.", ".5", "+1"]
+        guard !json5.contains(text) else { return }
+        #expect(throws: JSONError.self) { try JSONValue(parsing: "[\(text)]", dialect: .json5) }
+    }
+
+    @Test("Bytes that are not UTF-8 are refused", arguments: [[0x22, 0xff, 0x22], [0xff, 0xfe, 0x7b, 0, 0x7d, 0]])
+    func notUTF8(bytes: [UInt8]) {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
+        #expect(error?.reason == .notUTF8)
+    }
+
+    @Test("Text in UTF-16 without a mark is refused too")
+    func utf16() {
+        #expect(throws: JSONError.self) { try JSONValue(parsing: [0x7b, 0, 0x7d, 0] as [UInt8]) }
+    }
+
+    @Test("64 levels are read, 65 are refused")
+    func nesting() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        _ = try JSONValue(parsing: nested(64))
+        for depth in [65, 1_000_000] {
+            let error = #expect(throws: JSONError.self) { try JSONValue(parsing: nested(depth)) }
+            #expect(error?.reason == .tooDeep(limit: 64))
+        }
+    }
+
+    @Test("A text over 8 MiB is refused unread")
+    func tooLong() {
+        let error = #expect(throws: JSONError.self) {
+            try JSONValue(parsing: repeatElement(UInt8(ascii: "["), count: (8 << 20) + 1))
+        }
+        #expect(error?.reason == .tooLong(bytes: (8 << 20) + 1, limit: 8 << 20))
+    }
+
+    @Test("200,000 elements are refused", arguments: ["0", "{}", "\"\"", "[]"])
+    func tooManyValues(element: String) {
+        let text = "[" + String(repeating: element + ",", count: 199_999) + element + "]"
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+        #expect(error?.reason == .tooManyValues(limit: 200_000))
+    }
+
+    @Test("Text is one line, its members sorted, its slashes bare, its whole numbers whole")
+    func text() {
+        let value: JSONValue = [
+            "tst": 1_700_000_000, "_type": "location", "lat": .degrees(52.1234567), "lon": .degrees(6), "a/b": "c/d\n",
+            "B": .null, "none": .number(.nan), "list": [true, false],
+        ]
+        let expected =
+            #"{"B":null,"_type":"location","a/b":"c/d\n","lat":52.123457,"list":[true,false],"lon":6,"#
+            + #""none":null,"tst":1700000000}"#
+        #expect(value.text == expected)
+        #expect(value.bytes == Array(expected.utf8))
+    }
+
+    @Test(
+        "A text that was written is read back the same", arguments: ["{\"a\\u0000\\\"\":[1.5,-3,\"\\u20ac\"]}", "[]"])
+    func roundTrip(text: String) throws {
+        let value = try JSONValue(parsing: text)
+        #expect(try JSONValue(parsing: value.text) == value)
+    }
+
+    @Test(
+        "Numbers in strings count as numbers, other strings do not",
+        arguments: [
+            ("50", 50), ("48.858330", 48.85833), ("-8.0", -8), ("1e2", 100), ("", nil), ("abc", nil), ("nan", nil),
+            ("inf", nil), ("0x10", nil), (" 5", nil), ("1e999", nil),
+        ] as [(String, Double?)])
+    func numbersInStrings(text: String, number: Double?) {
+        #expect(JSONValue.string(text).asNumber == number)
+    }
+}
