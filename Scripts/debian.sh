@@ -22,11 +22,12 @@ multiarch() {
     esac
 }
 
-# triple ARCH: what Swift calls it
+# triple ARCH: what Debian's Swift calls it
 triple() {
-    local name
-    name=$(multiarch "$1") || exit
-    echo "${name/-linux/-unknown-linux}"
+    case $1 in
+    amd64) echo x86_64-pc-linux-gnu ;;
+    arm64) echo aarch64-unknown-linux-gnu ;;
+    esac
 }
 
 # read_target ARGUMENTS...: --arch and --release into `arch` and `release`, and what else there is into `rest`
