@@ -1,13 +1,25 @@
-# Prepares and boots the virtual host. Sourced by `run` and `measure`, which set here, package and kernel.
+# Prepares and boots the virtual host. Sourced by `run` and `measure`, which set here, package and kernel, and may set
+# release and arch (default: this machine's).
 
-# Builds or finds all that is needed; sets PROBE, GATEWAY, boot (the kernel) and work (a folder that is removed at the
-# end, unless KEEP names one or something failed).
+own_release=$(. /etc/os-release && echo "$VERSION_CODENAME") own_arch=$(dpkg --print-architecture)
+release=${release:-$own_release} arch=${arch:-$own_arch}
+
+# Builds or finds all that is needed; sets PROBE, GATEWAY, boot (the kernel), root (the system that the virtual host sees)
+# and work (a folder that is removed at the end, unless KEEP names one or something failed).
 prepare() {
-    build=${BUILD:-debug}
+    build=${BUILD:-debug} compiler=cc
     bin=$(realpath "$package/.build/$build" 2>/dev/null || echo "$package/.build/$build")
     PROBE=${PROBE:-$bin/scanner-probe} GATEWAY=${GATEWAY:-$bin/ibeacon-gateway}
     [ -x "$PROBE" ] || { echo "not built: $PROBE (swift build --product scanner-probe)" >&2; exit 69; }
-    boot=$("$here/kernel/$kernel") || exit 69
+    [ "$arch" = "$own_arch" ] || "$package/Scripts/install-dependencies" qemu foreign || exit 69
+    root=/
+    if [ "$kernel" = qemu ]; then
+        boot=$("$here/kernel/qemu" "$release" "$arch") || exit 69
+        [ "$release $arch" = "$own_release $own_arch" ] || root=$("$here/kernel/root" "$release" "$arch") || exit 69
+    else
+        boot=$("$here/kernel/$kernel") || exit 69
+    fi
+    [ "$arch" = "$own_arch" ] || compiler=aarch64-linux-gnu-gcc
     work=${KEEP:-$(mktemp -d "${TMPDIR:-/tmp}/virtual-host.XXXXXX")}
     mkdir -p "$work/tools"
     work=$(realpath "$work")
@@ -15,8 +27,15 @@ prepare() {
     # Copies, so that the next build may begin while this runs.
     cp "$PROBE" "$work/tools/probe" && PROBE=$work/tools/probe
     [ -x "$GATEWAY" ] && cp "$GATEWAY" "$work/tools/gateway" && GATEWAY=$work/tools/gateway
-    cc -O2 -Wall -Wextra -static -o "$work/tools/controller" "$here/controller.c" -lm || exit 69
-    cc -O2 -Wall -Wextra -o "$work/tools/count" "$here/count.c" -lbluetooth || exit 69
+    $compiler -O2 -Wall -Wextra -static -o "$work/tools/controller" "$here/controller.c" -lm || exit 69
+    bluetooth=(-lbluetooth)
+    if [ "$arch" != "$own_arch" ]; then
+        # The library of the other architecture is in its root; the headers are the same for all.
+        mkdir -p "$work/include"
+        cp -r /usr/include/bluetooth "$work/include/"
+        bluetooth=(-I "$work/include" "$root"/usr/lib/*/libbluetooth.so.3)
+    fi
+    $compiler -O2 -Wall -Wextra -o "$work/tools/count" "$here/count.c" "${bluetooth[@]}" || exit 69
 }
 
 # environment SCENARIO CONTROLLER: the orders that the virtual host finds
@@ -27,6 +46,20 @@ environment() {
 export BENCH=$here SCENARIO=$1 CONTROLLER=$2 KERNEL=$kernel TOOLS=$work/tools
 export PROBE=$PROBE GATEWAY=$GATEWAY MODULES=$modules BLEAK=${BLEAK:-} RATES="${RATES:-}"
 X
+}
+
+# machine: sets emulator, the command that emulates a machine of this architecture, and console
+machine() {
+    case $arch in
+    amd64) emulator=(qemu-system-x86_64 -M q35 -cpu max) console="ttyS0 mitigations=off tsc=unstable no_timer_check" ;;
+    arm64) emulator=(qemu-system-aarch64 -M virt -cpu cortex-a72) console=ttyAMA0 ;;
+    *) echo "there is no virtual host for $arch" >&2; exit 64 ;;
+    esac
+    # With `steady` an instruction takes 2 ns of the virtual host's time, however long it takes here: a busy machine then
+    # changes no verdict. Only where the virtual host waits does its time pass as the machine's does.
+    local time=(-accel "tcg,thread=multi")
+    [ -z "${steady:-}" ] || time=(-accel "tcg,thread=single" -icount shift=1,sleep=on)
+    emulator+=("${time[@]}" -smp 2 -m 1024 -nodefaults -no-user-config -display none -no-reboot -serial stdio)
 }
 
 # boot_once OUT [real]: boots the virtual host, which finds its orders in OUT/environment.
@@ -40,13 +73,20 @@ boot_once() {
         ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro \
             con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
     qemu)
-        ${exec:-} timeout -k 5 "${LIMIT:-600}" qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max -smp 2 -m 1024 \
-            -nodefaults -no-user-config -display none -no-reboot -serial stdio \
-            -kernel "$boot/vmlinuz" -initrd "$boot/initrd.gz" \
-            -fsdev local,id=root,path=/,readonly=on,security_model=none,multidevs=remap \
+        machine
+        folders=()
+        if [ "$root" != / ]; then folders=("$here" "$work" "$boot"); fi
+        id=folder0
+        for folder in "${folders[@]}"; do
+            emulator+=(-fsdev "local,id=$id,path=$folder,readonly=on,security_model=none,multidevs=remap"
+                -device "virtio-9p-pci,fsdev=$id,mount_tag=$id")
+            id=folder$((${id#folder} + 1))
+        done
+        ${exec:-} timeout -k 5 "${LIMIT:-600}" "${emulator[@]}" -kernel "$boot/vmlinuz" -initrd "$boot/initrd.gz" \
+            -fsdev "local,id=root,path=$root,readonly=on,security_model=none,multidevs=remap" \
             -device virtio-9p-pci,fsdev=root,mount_tag=hostroot \
             -fsdev local,id=out,path="$1",security_model=none -device virtio-9p-pci,fsdev=out,mount_tag=out \
-            -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=unstable no_timer_check vminit=$here/guest/init" \
+            -append "console=$console quiet panic=-1 vminit=$here/guest/init folders=$(IFS=,; echo "${folders[*]}")" \
             </dev/null ;;
     esac >"$1/console" 2>&1
 }

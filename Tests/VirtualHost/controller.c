@@ -1,4 +1,4 @@
-/* A Bluetooth LE controller on /dev/vhci for the virtual host: it answers what the kernel's start-up asks,
+/* A Bluetooth LE controller for the virtual host (transport.h says how it reaches the kernel): it answers what the kernel's start-up asks,
  * scans when told to, and puts on the air what its script says. Its log (standard error) is evidence.
  *
  *   controller [-x] [-d] [-v] [-a ADDRESS] [SCRIPT|-]
@@ -41,12 +41,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BEACONS = 1024, SEEN = 65536, PACKET_EVENT = 4, PACKET_COMMAND = 1, PACKET_VENDOR = 0xff };
+#include "transport.h"
+
+enum { BEACONS = 1024, SEEN = 65536 };
 #define SECOND 1000000000LL
 
 enum family { NEITHER, LEGACY, EXTENDED };
 
-static int vhci;
 static bool has_extended, filter_compares_data, logs_commands;
 static uint8_t own_address[6] = {0x42, 0x00, 0x00, 0x01, 0xaa, 0x00};
 
@@ -113,16 +114,6 @@ static void die(int status, const char *what)
 }
 
 /* ---- towards the host ---- */
-
-static void put(const uint8_t *bytes, int length)
-{
-    while (write(vhci, bytes, length) != length) {
-        if (errno == ENXIO) /* the kernel has the adapter down and takes nothing */
-            return;
-        if (errno != EAGAIN && errno != EINTR)
-            die(2, "write /dev/vhci");
-    }
-}
 
 static void put_event(uint8_t code, const uint8_t *parameters, int length)
 {
@@ -520,15 +511,11 @@ static void on_signal(int signal)
     _exit(0);
 }
 
-static void read_host(void)
+static void take(const uint8_t *packet, int length)
 {
-    uint8_t packet[4096];
-    int n = read(vhci, packet, sizeof packet);
-    if (n < 0 && errno != EAGAIN)
-        die(2, "read /dev/vhci");
-    if (n >= 4 && packet[0] == PACKET_COMMAND)
+    if (length >= 4 && packet[0] == PACKET_COMMAND)
         command(packet[1] | packet[2] << 8, packet + 4);
-    else if (n >= 4 && packet[0] == PACKET_VENDOR)
+    else if (length >= 4 && packet[0] == PACKET_VENDOR)
         say("controller hci%d", packet[2] | packet[3] << 8);
 }
 
@@ -559,14 +546,11 @@ int main(int argc, char **argv)
 {
     static char buffer[8192];
     size_t held = 0;
-    const uint8_t create[] = {PACKET_VENDOR, 0};
     int script = options(argc, argv);
     signal(SIGTERM, on_signal);
     signal(SIGINT, on_signal);
     setvbuf(stderr, NULL, _IOLBF, 0);
-    if ((vhci = open("/dev/vhci", O_RDWR)) < 0)
-        die(2, "/dev/vhci");
-    put(create, sizeof create);
+    host_open();
     while (true) {
         int64_t t = now(), next = t + 3600 * SECOND, due;
         if (flood.rate > 0 && (due = run_flood(t)) < next)
@@ -588,12 +572,12 @@ int main(int argc, char **argv)
         t = now();
         int64_t left = next > t ? next - t : 0;
         struct timespec timeout = {left / SECOND, left % SECOND};
-        struct pollfd descriptors[] = {{vhci, POLLIN, 0}, {script, POLLIN, 0}};
+        struct pollfd descriptors[] = {{host, POLLIN, 0}, {script, POLLIN, 0}};
         bool reads_script = script >= 0 && !held_back && held < sizeof buffer - 1;
         if (ppoll(descriptors, reads_script ? 2 : 1, &timeout, NULL) <= 0)
             continue;
         if (descriptors[0].revents & POLLIN)
-            read_host();
+            host_read(take);
         if (reads_script && descriptors[1].revents & (POLLIN | POLLHUP)) {
             ssize_t n = read(script, buffer + held, sizeof buffer - 1 - held);
             if (n > 0)
