@@ -108,6 +108,13 @@ let package = Package(
         tests(
             "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "TestSupport"]),
         tests("StatusTests", ["Base", "Beacon", "Gateway", "Presence", "Status", "TestSupport"]),
+        tests(
+            "ServiceTests",
+            [
+                "Base", "Beacon", "CFaultVFS", "Gateway", "JSON", "Messaging", "OwnTracks", "Runtime", "Scanning",
+                "Service",
+                "StatusPage", "Storage", "System", "TestSupport",
+            ]),
         tests("SystemTests", ["Base", "System"]),
         tests(
             "GatewayTests",

@@ -5,33 +5,6 @@ import OwnTracks
 import Presence
 import Regions
 
-/// The locations that follow the transitions of one second.
-struct LocationBurst: Sendable {
-    /// Locations of a tracker with one `tst`. A location lists the occupied regions, so one for each of N transitions
-    /// would cost N² bytes; what exceeds this number shares one location at the end of the second.
-    static let mostPerSecond = 32
-
-    private var second = Int64.min
-    private var count = 0
-    /// When the shared location is due; nil: none waits.
-    private(set) var due: MonotonicInstant?
-
-    /// Whether a shared location waits for transitions of another second than `second`.
-    func waits(before second: Int64) -> Bool { due != nil && self.second != second }
-
-    /// - Parameter end: When the second ends.
-    /// - Returns: whether this transition has a location of its own.
-    mutating func admits(second: Int64, endsAt end: MonotonicInstant) -> Bool {
-        if second != self.second { (self.second, count) = (second, 0) }
-        count += 1
-        guard count > Self.mostPerSecond else { return true }
-        due = due ?? end
-        return false
-    }
-
-    mutating func published() { due = nil }
-}
-
 extension Gateway {
     /// Where a tracker is, and in which regions.
     func location(

@@ -4,16 +4,6 @@ import Configuration
 import OwnTracks
 import Regions
 
-/// A message about one region that is to be published, with what is known when its turn comes.
-enum RegionNote: Hashable, Sendable {
-    /// The retained state of a region.
-    case state(tracker: Int, rid: String)
-    /// The region itself, on `/waypoint`.
-    case waypoint(tracker: Int, rid: String)
-    /// The retained state of a region that is no more is emptied.
-    case withdrawal(device: String, tracker: Int, rid: String)
-}
-
 extension Gateway {
     /// Publishes what is to be known of regions: the first now and the others in the turns that follow. Ten thousand
     /// regions may come in one message; published in one turn, their states would hold up the radio for longer than a

@@ -6,18 +6,6 @@ import OwnTracks
 import Presence
 import Regions
 
-/// A transition that was decided. It carries its region, which may be changed or removed before its turn comes.
-struct PendingTransition: Sendable {
-    var key: RegionKey
-    let isEnter: Bool
-    let region: Region
-    /// The first beacon that was near, or the last that went.
-    let beacon: BeaconID
-    let rssi: RSSI?
-    /// When it was decided.
-    let instant: MonotonicInstant
-}
-
 extension Gateway {
     /// Carries out what the presence engine decided: at once, or what exceeds a turn in the turns that follow.
     mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {

@@ -191,3 +191,27 @@ extension JSONReader {
 extension UInt8 {
     var isDigit: Bool { UInt8(ascii: "0") <= self && self <= UInt8(ascii: "9") }
 }
+
+extension JSONValue {
+    /// Reads a text.
+    ///
+    /// A byte order mark at the start and NUL bytes at the end (some encrypting tools count the
+    /// terminator of a C string in) are ignored. Of two members with the same name the last counts.
+    ///
+    /// - Throws: What is wrong with it and where. Nothing is read beyond a limit.
+    package init(
+        parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) {
+        guard bytes.count <= limits.bytes else { throw JSONError(.tooLong(bytes: bytes.count, limit: limits.bytes)) }
+        var text = Array(bytes)
+        if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
+        while text.last == 0 { text.removeLast() }
+        self = try JSONReader.read(text, dialect: dialect, limits: limits)
+    }
+
+    package init(
+        parsing text: String, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) {
+        try self.init(parsing: text.utf8, dialect: dialect, limits: limits)
+    }
+}

@@ -105,11 +105,6 @@ package final class EventLoop {
     package func onSignal(_ number: Int32, _ handler: @escaping () -> Void) throws(SystemError) -> SignalWatch {
         try SignalWatch(loop: self, signal: number, handler: handler)
     }
-
-    /// Something any thread may use to have `handler` called on this one; wake-ups that come together are one call.
-    package func waker(_ handler: @escaping () -> Void) throws(SystemError) -> WakerWatch {
-        try WakerWatch(loop: self, handler: handler)
-    }
 }
 
 /// What a descriptor is ready for, or is asked to be watched for.

@@ -16,3 +16,10 @@ package final class WakerWatch {
         }
     }
 }
+
+extension EventLoop {
+    /// Something any thread may use to have `handler` called on this one; wake-ups that come together are one call.
+    package func waker(_ handler: @escaping () -> Void) throws(SystemError) -> WakerWatch {
+        try WakerWatch(loop: self, handler: handler)
+    }
+}

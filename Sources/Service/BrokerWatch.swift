@@ -34,7 +34,7 @@ struct BrokerWatch {
     mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
 
     /// - Returns: whether it changes more than a number.
-    mutating func note(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+    mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         switch event {
         case .connected:
             (phase, failure, nextTry, since, wasConnected) = (.connected, nil, nil, now, true)

@@ -16,9 +16,9 @@ struct HomeAssistantLink {
 
     let settings: HomeAssistantFeed.Settings
     /// Now and then.
-    let timer: LoopTimer
+    let timer: any ServiceTimer
     /// After a change that somebody waits for.
-    let soon: LoopTimer
+    let soon: any ServiceTimer
     private var feed: HomeAssistantFeed
     private(set) var isConnected = false
     private var isSoon = false
@@ -28,7 +28,7 @@ struct HomeAssistantLink {
     /// 0 is the availability's own.
     private var nextToken: Int64 = 1
 
-    init(_ settings: HomeAssistantFeed.Settings, timer: LoopTimer, soon: LoopTimer) {
+    init(_ settings: HomeAssistantFeed.Settings, timer: any ServiceTimer, soon: any ServiceTimer) {
         self.settings = settings
         self.timer = timer
         self.soon = soon
@@ -76,7 +76,7 @@ struct HomeAssistantLink {
     mutating func answered(_ token: MessageToken) { unanswered.remove(token.rawValue) }
 
     /// Hands over as much as there is room for.
-    mutating func send(by connection: BrokerConnection) {
+    mutating func send(by connection: any BrokerLink) {
         while position < waiting.count, unanswered.count < Self.window {
             let message = Messaging.OutgoingMessage(
                 token: MessageToken(rawValue: nextToken), topic: waiting[position].topic,

@@ -284,3 +284,12 @@ private func read(_ text: String) throws -> Configuration {
         #expect((error?.description.utf8.count ?? 0) < 200)
     }
 }
+
+@Suite struct ShownSettings {
+    @Test func `Every setting that the default file explains is shown`() {
+        let shown = Set(Configuration.defaults(hostName: "pi").shown.object.map { Array($0.keys) } ?? [])
+        let settings = ConfigurationMember.sections.flatMap { $0.members.map(\.name) }
+        #expect(settings.count > 30)
+        #expect(settings.filter { !shown.contains($0) } == [])
+    }
+}

@@ -30,6 +30,20 @@ import Testing
         }
     }
 
+    @Test func `Every step of a transition has its function in the file that the architecture names`() throws {
+        let rows = try Self.text(of: "Docs/architecture.md").split(separator: "\n").filter {
+            $0.hasPrefix("| ") && $0.contains("`Sources/")
+        }
+        #expect(rows.count > 10)
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.filter { $0 != "`" } }.map { $0.split(separator: " ") }
+            let path = try #require(cells.dropFirst().first?.first)
+            let function = try #require(cells.last?.first)
+            let code = try Self.text(of: String(path))
+            #expect(code.contains("func \(function)("), "\(path) has no function \(function)")
+        }
+    }
+
     private static func text(of path: String) throws -> String {
         try String(contentsOfFile: "\(top)/\(path)", encoding: .utf8)
     }

@@ -21,7 +21,6 @@ enum RunCommand {
         let log = Log(threshold: threshold)
         for warning in settings.configuration.warnings { log.warning("\(warning)") }
         try FileAccess.createDirectory(settings.stateDirectory)
-        let daemon = try Daemon(settings: settings, log: log)
-        return try daemon.run()
+        return try ServiceProcess.run(settings, log: log)
     }
 }

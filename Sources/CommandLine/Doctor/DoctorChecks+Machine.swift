@@ -11,7 +11,7 @@ import System
 extension DoctorChecks {
     static func clock() -> [DoctorFinding] {
         let time = TimeText.utc(Clocks.wallSeconds())
-        let isKnown = WallClockJudge.read().isKnown
+        let isKnown = WallClockTrustPolicy.read().isKnown
         switch Clocks.wallClockTrust() {
         case .synchronised: return [DoctorFinding(.clock, "\(time) UTC, kept by a time service")]
         case .plausible where isKnown: return [DoctorFinding(.clock, "\(time) UTC; no time service vouches for it")]

@@ -93,7 +93,7 @@ enum RegionsCommand {
                 throw Failure(.inputOutput, "\(error)")
             }
             guard let reader = try? StoreReader(directory: directory),
-                let served = Daemon.servedTopics(in: reader), !served.contains(topic)
+                let served = ServedTopics.stored(in: reader), !served.contains(topic)
             else { return }
             Terminal.printError(
                 "the service was last started for \(served.joined(separator: ", ")); this waits until it is started "

@@ -44,7 +44,7 @@ enum ReportCommand {
         if let tag = arguments.value("tag") { configuration.tag = tag.isEmpty ? nil : tag }
         let poi = arguments.value("poi").flatMap { $0.isEmpty ? nil : $0 }
         var gateway = Gateway(
-            configuration: configuration, wallClock: WallClockJudge.read(), explainsTransitions: false)
+            configuration: configuration, wallClock: WallClockTrustPolicy.read(), explainsTransitions: false)
         _ = gateway.handle(.start(try stored(in: settings, configuration)), at: .zero)
         let effects = gateway.handle(
             .request(.reportLocation(tracker: position, pointOfInterest: poi)), at: Clocks.now())

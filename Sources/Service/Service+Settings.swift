@@ -1,5 +1,4 @@
 import Base
-import Beacon
 package import Configuration
 import Gateway
 package import JSON
@@ -8,7 +7,7 @@ package import Runtime
 import Storage
 import System
 
-/// Settings that somebody sent, and what came with them.
+/// Settings that came by `setConfiguration`, and what came with them.
 struct SettingsRequest {
     let changes: JSONValue
     /// Regions that stood beside the settings.
@@ -17,21 +16,58 @@ struct SettingsRequest {
     let tracker: Int
 }
 
-/// Settings from afar: checked whole, tried, and kept only if the broker can still be reached.
-struct Trial {
+/// A configuration that is valid, is in force, and is kept only if the broker accepts a connection with it.
+struct PendingConfiguration {
+    /// In force before, and again if the broker does not accept.
     let before: Configuration
     /// All that differs from the file, what was kept earlier included.
     let changes: JSONValue
     /// Regions that came with the settings: merged when those are kept.
     let waypoints: [WaypointsReading]
     let tracker: Int
-    let timer: LoopTimer
+    /// Ends the trial.
+    let timer: any ServiceTimer
 }
 
-extension Daemon {
-    /// Tries settings that came from afar.
+extension Service {
+    /// Reads the configuration file again.
+    package func reload() {
+        host.report(.reloading)
+        defer { host.report(.reloaded) }
+        links.store.submit(.checkEdits)
+        guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
+        do throws(Failure) {
+            var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
+            if let kept = gateway.remoteSettings { _ = new.apply(kept, log) }
+            pending?.timer.disarm()
+            pending = nil
+            settings = new
+            putInForce(new.configuration)
+            log.notice("read \(path) again; scanner and HTTP settings need a restart")
+        } catch {
+            log.error("\(error.message); the old settings stay in force")
+        }
+    }
+
+    /// Puts a configuration in force, with a new connection if it asks for another one.
+    private func putInForce(_ configuration: Configuration) {
+        let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
+        settings.configuration = configuration
+        keys.update(configuration)
+        handle(.configuration(configuration), at: host.now)
+        guard !isSameBroker else {
+            links.broker.subscribe(to: filters)
+            return refreshHomeAssistant()
+        }
+        disconnectBroker()
+        connectBroker()
+    }
+
+    // MARK: - Remote settings
+
+    /// Tries settings that came by `setConfiguration`.
     func reconfigure(_ request: SettingsRequest) {
-        guard trial == nil else {
+        guard pending == nil else {
             log.warning("setConfiguration refused: another one is being tried")
             return refuseSettings()
         }
@@ -39,41 +75,34 @@ extension Daemon {
         var candidate = settings
         guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
         let before = settings.configuration
-        do throws(SystemError) {
-            let timer = try loop.timer { [unowned self] _ in rollBack() }
-            try timer.arm(after: before.remoteTrial)
-            // Regions are merged once, and not again at every start.
-            trial = Trial(
-                before: before, changes: merged.without("waypoints"),
-                waypoints: [remote.waypoints, request.waypoints].compactMap { $0 }, tracker: request.tracker,
-                timer: timer)
-        } catch {
-            log.error("setConfiguration refused: \(error)")
-            return refuseSettings()
-        }
+        let timer = host.timer { [unowned self] _ in rollBack() }
+        timer.arm(after: before.remoteTrial)
+        // Regions are merged once, and not again at every start.
+        pending = PendingConfiguration(
+            before: before, changes: merged.without("waypoints"),
+            waypoints: [remote.waypoints, request.waypoints].compactMap { $0 }, tracker: request.tracker, timer: timer)
         log.notice("setConfiguration: trying new settings")
-        put(candidate.configuration)
-        if isBrokerConnected || candidate.configuration.broker.isOffline { keep() }
+        putInForce(candidate.configuration)
+        if links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
     }
 
-    private func refuseSettings() { take(.settings(.refused), at: Clocks.now()) }
+    private func refuseSettings() { handle(.settings(.refused), at: host.now) }
 
     /// The broker accepted the connection with the new settings: they stay, with the regions that came with them.
-    func keep() {
-        guard let trial else { return }
-        self.trial = nil
-        trial.timer.disarm()
-        let outcome = SettingsOutcome.kept(trial.changes, waypoints: trial.waypoints, tracker: trial.tracker)
-        take(.settings(outcome), at: Clocks.now())
+    func keepPendingConfiguration() {
+        guard let kept = pending else { return }
+        pending = nil
+        kept.timer.disarm()
+        handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, tracker: kept.tracker)), at: host.now)
         log.notice("setConfiguration: the new settings are kept")
     }
 
     private func rollBack() {
-        guard let trial else { return }
-        self.trial = nil
-        let time = decimal(trial.before.remoteTrial)
+        guard let refused = pending else { return }
+        pending = nil
+        let time = decimal(refused.before.remoteTrial)
         log.error("setConfiguration: no broker within \(time) s; back to the old settings")
-        put(trial.before)
+        putInForce(refused.before)
         refuseSettings()
     }
 
@@ -84,14 +113,13 @@ extension Daemon {
         guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) != nil else {
             return nil
         }
-        ciphers.update(settings.configuration)
-        commandReader.update(settings.configuration)
+        keys.update(settings.configuration)
         return changes
     }
 }
 
 extension Settings {
-    /// Puts settings from afar over those of the file.
+    /// Puts settings that came by `setConfiguration` over those of the file.
     ///
     /// - Returns: nil, with the reasons in the log, if the whole would not be valid.
     package mutating func apply(_ changes: JSONValue, _ log: Log) -> RemoteSettings? {
@@ -109,6 +137,12 @@ extension Settings {
 }
 
 extension Configuration {
+    /// Whether one connection serves both.
+    fileprivate func hasSameConnection(as other: Configuration) -> Bool {
+        broker == other.broker && trackers[0].topics == other.trackers[0].topics
+            && trackers[0].deviceID == other.trackers[0].deviceID
+    }
+
     /// Secrets that stand in files of their own were read when the service started.
     fileprivate mutating func takeSecrets(from other: Configuration) {
         if broker.passwordFile != nil { broker.password = other.broker.password }

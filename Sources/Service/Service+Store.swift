@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Configuration
 import Encryption
 import Gateway
@@ -11,12 +10,12 @@ import Runtime
 import Storage
 import System
 
-extension Daemon {
-    /// Carries out one decision of the gateway: all that it stores is written in one transaction, and no message goes to
+extension Service {
+    /// Carries out one decision of the core: all that it stores is written in one transaction, and no message goes to
     /// the broker before it is on the disk.
     func perform(_ effects: [Effect]) {
         guard !effects.isEmpty else { return }
-        let now = Clocks.now()
+        let now = host.now
         var changes: [StoreChange] = []
         var requests: [SettingsRequest] = []
         var rereadsEdits = false
@@ -29,7 +28,7 @@ extension Daemon {
             case .monitoring(let topic, let mode):
                 changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
             case .presence(let update): changes.append(update.change(at: now))
-            case .checkpoint(let whole): store?.submit(.checkpoint(whole.record(at: now)))
+            case .checkpoint(let whole): links.store.submit(.checkpoint(whole.record(at: now)))
             case .editsTaken(let topic, let last): changes.append(.editsTaken(tracker: topic, upTo: last))
             case .value(let key, let value): changes.append(.value(key: key, value))
             case .rereadEdits: rereadsEdits = true
@@ -38,10 +37,10 @@ extension Daemon {
             case .log: break
             }
         }
-        commit(changes)
-        if rereadsEdits { store?.submit(.rereadEdits) }
+        if !changes.isEmpty { links.store.submit(.commit(token: 0, changes)) }
+        if rereadsEdits { links.store.submit(.rereadEdits) }
         // While the store writes: the message does not wait for the page and the journal.
-        note(effects)
+        if monitor.record(effects, trackers: gateway.trackers) { statusChanged() }
         for effect in effects {
             if let entry = effect.logEntry { write(entry) }
         }
@@ -49,19 +48,13 @@ extension Daemon {
         for request in requests { reconfigure(request) }
     }
 
-    func commit(_ changes: [StoreChange]) {
-        guard !changes.isEmpty else { return }
-        store?.submit(.commit(token: nextCommit, changes))
-        nextCommit += 1
-    }
-
-    func drainStore() {
-        for event in store?.drain() ?? [] {
-            desk.note(event)
+    func handleStoreEvents() {
+        for event in links.store.takeEvents() {
+            monitor.record(event)
             switch event {
-            case .opened(let snapshot): open(snapshot)
+            case .opened(let snapshot): begin(with: snapshot)
             case .deliver(let rows): deliver(rows)
-            case .regionEdits(let edits): take(.regionEdits(edits.map(StoredEdit.init)), at: Clocks.now())
+            case .regionEdits(let edits): handle(.regionEdits(edits.map(StoredEdit.init)), at: host.now)
             case .notice(let notice): write(notice)
             case .unavailable(let failure):
                 if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
@@ -69,12 +62,40 @@ extension Daemon {
                 log.error("the state cannot be written: \(failure.error); it is tried again")
             case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
             case .failed(_, let error, let willRetry):
-                if !willRetry { take(.writeLost, at: Clocks.now()) }
+                if !willRetry { handle(.writeLost, at: host.now) }
                 log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
-            case .stateLost: take(.stateLost, at: Clocks.now())
+            case .stateLost: handle(.stateLost, at: host.now)
             case .committed, .stopped: break
             }
         }
+    }
+
+    /// The store is open: the core begins with what was stored, and the other links are opened.
+    private func begin(with snapshot: StoreSnapshot) {
+        let now = host.now
+        let remote = restoreRemoteSettings(snapshot.values[Gateway.remoteSettingsKey])
+        let topics = settings.configuration.trackers.map(\.topics.base)
+        let presence = storedPresence(in: snapshot).map {
+            StoredState.Presence.kept($0, isSameBoot: snapshot.presence?.boot == host.bootID)
+        }
+        let stored = StoredState(
+            configuration: settings.configuration, regions: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
+            monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
+            presence: presence ?? .unknown, remoteSettings: remote,
+            servedTopics: snapshot.values[Gateway.servedTopicsKey],
+            about: ["version": .string(Program.version), "started": .integer(host.wallClock.epochSeconds(at: now))])
+        handle(.start(stored), at: now)
+        handle(.regionEdits(snapshot.edits.map(StoredEdit.init)), at: now)
+        readClock()
+        restoreTransitions()
+        beginCheckpoints()
+        connectBroker()
+        links.radio.start(self)
+        armDeadline()
+        let regions = gateway.trackers.reduce(0) { $0 + $1.regions.regions.count }
+        let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
+        log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
+        host.report(.ready(status: text))
     }
 
     /// Some trouble with the state is not cured by waiting. Then the service ends, and says why.
@@ -86,17 +107,8 @@ extension Daemon {
         case .database, .system, .absent: return false
         }
         log.error("cannot start: \(failure.error)")
-        loop.exit(code.rawValue)
+        host.exit(code)
         return true
-    }
-
-    private func open(_ snapshot: StoreSnapshot) {
-        do {
-            try begin(with: snapshot)
-        } catch {
-            log.error("cannot start: \(error)")
-            loop.exit(ExitCode.software.rawValue)
-        }
     }
 
     private func change(for message: Message) -> [StoreChange] {
@@ -109,25 +121,24 @@ extension Daemon {
             case .reply: .other
             }
         var payload = message.payload
-        // What still waits for its times is encrypted when it has them.
-        if message.isEncrypted, message.unstamped == nil, let cipher = ciphers[message.base] {
+        // A message that still waits for its times is encrypted when it has them.
+        if message.isEncrypted, message.unstamped == nil, let cipher = keys[message.base] {
             payload = cipher.encrypt(payload).payload.bytes
         }
         return [
             .message(
                 OutgoingMessage(
-                    tracker: message.base, topic: message.topic, payload: payload,
-                    qos: message.qos, retain: message.isRetained, kind: kind,
-                    happened: message.unstamped ?? Clocks.now(),
+                    tracker: message.base, topic: message.topic, payload: payload, qos: message.qos,
+                    retain: message.isRetained, kind: kind, happened: message.unstamped ?? host.now,
                     stamp: message.unstamped == nil ? .exact : .provisional))
         ]
     }
 
     private func entry(for record: TransitionRecord) -> HistoryEntry {
         HistoryEntry(
-            tracker: record.topic, rid: record.key.rid, name: record.name,
-            event: record.isEnter ? .enter : .leave, beacon: record.beacon, timestamp: record.timestamp,
-            stamp: record.isTimeKnown ? .exact : .provisional, happened: record.instant)
+            tracker: record.topic, rid: record.key.rid, name: record.name, event: record.isEnter ? .enter : .leave,
+            beacon: record.beacon, timestamp: record.timestamp, stamp: record.isTimeKnown ? .exact : .provisional,
+            happened: record.instant)
     }
 
     private func write(_ entry: LogEntry) {
@@ -151,6 +162,14 @@ extension Daemon {
 }
 
 extension StoredEdit {
-    /// As the gateway takes it.
+    /// As the core takes it.
     init(_ edit: RegionEdit) { self.init(id: edit.id, topic: edit.tracker, change: edit.change) }
+}
+
+extension MonitoringMode {
+    /// As it is stored: its number as text.
+    fileprivate init?(stored: [UInt8]?) {
+        guard let stored, let number = Int(String(decoding: stored, as: UTF8.self)) else { return nil }
+        self.init(rawValue: number)
+    }
 }

@@ -9,7 +9,7 @@ package import System
 /// A Pi without network time starts with the time of its last shutdown, which looks sound and is wrong.
 /// So a plausible clock is believed only where nobody is about to set it: no time service at work, or
 /// one that had its chance since the machine started.
-package enum WallClockJudge {
+package enum WallClockTrustPolicy {
     /// How long after the start of the machine a time service is waited for.
     package static let patience: Duration = .seconds(180)
     /// Where systemd-timesyncd, chronyd and ntpd show that they are at work.

@@ -1,7 +1,7 @@
 package import Beacon
 
 /// Takes iBeacon frames out of advertising packets.
-package struct Recognition {
+package struct BeaconDecoder {
     private(set) var malformed = MalformedCounters()
 
     package mutating func sighting(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver)

@@ -6,9 +6,10 @@ import Runtime
 package import Storage
 import System
 
-extension Daemon {
+/// The topics that the service has regions for, as it tells them to the command line.
+package enum ServedTopics {
     /// The topics that a service stored when it was started or reloaded last; nil if none ever was.
-    package static func servedTopics(in reader: borrowing StoreReader) -> [String]? {
+    package static func stored(in reader: borrowing StoreReader) -> [String]? {
         guard let bytes = try? reader.value(of: Gateway.servedTopicsKey), let json = try? JSONValue(parsing: bytes)
         else {
             return nil

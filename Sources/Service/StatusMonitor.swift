@@ -11,13 +11,13 @@ import Status
 import StatusPage
 import Storage
 
-/// What the service remembers for people and machines that watch it: it is told what happens, decides
-/// nothing, and costs one look-up for each iBeacon heard.
-struct StatusDesk {
+/// Collects what the status page, `/metrics` and Home Assistant are made of. It decides nothing, and an iBeacon that is
+/// heard costs it one look-up.
+struct StatusMonitor {
     /// Transitions for the time line.
     private static let mostTransitions = StatusSnapshot.listedTransitions
 
-    /// Nobody can ever look: nothing is remembered of single beacons.
+    /// false: neither a page nor Home Assistant shows single beacons, so none is recorded.
     var isWatched = true
     private(set) var startedAt: MonotonicInstant
     private var beacons = BeaconLog()
@@ -39,7 +39,7 @@ struct StatusDesk {
 
     // MARK: What happens
 
-    mutating func heard(_ sighting: Sighting, at instant: MonotonicInstant) {
+    mutating func record(_ sighting: Sighting, at instant: MonotonicInstant) {
         guard isWatched else { return }
         // Reports of several adapters may come out of order.
         latest = max(latest, instant)
@@ -47,7 +47,7 @@ struct StatusDesk {
     }
 
     /// - Returns: whether a person who watches wants to see it at once.
-    mutating func note(_ effects: [Effect], trackers: [TrackerState]) -> Bool {
+    mutating func record(_ effects: [Effect], trackers: [TrackerState]) -> Bool {
         var isNews = false
         for effect in effects {
             switch effect {
@@ -69,8 +69,8 @@ struct StatusDesk {
         return isNews
     }
 
-    /// What happened before this start, the newest last.
-    mutating func recall(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
+    /// Takes over what happened before this start, the newest last.
+    mutating func restore(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
         guard clock.isKnown else { return }
         for entry in past where entry.stamp != .provisional {
             guard let position = trackers.firstIndex(where: { $0.topics.base == entry.tracker }) else { continue }
@@ -85,15 +85,15 @@ struct StatusDesk {
     }
 
     /// - Returns: whether a person who watches wants to see it at once.
-    mutating func note(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+    mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         if case .acknowledged = event { sent += 1 }
-        return broker.note(event, at: now)
+        return broker.record(event, at: now)
     }
 
     /// A message went to the broker's thread.
     mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
 
-    mutating func note(_ event: StoreEvent) {
+    mutating func record(_ event: StoreEvent) {
         switch event {
         case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
         case .recovered, .opened: storeProblem = nil
@@ -117,15 +117,16 @@ struct StatusDesk {
 
     // MARK: What is to be seen
 
-    func snapshot(of daemon: Daemon, at now: MonotonicInstant) -> StatusSnapshot {
-        let gateway = daemon.gateway
+    func snapshot(
+        of gateway: Gateway, _ links: ServiceLinks, _ configuration: Configuration, at now: MonotonicInstant
+    ) -> StatusSnapshot {
         var snapshot = StatusSnapshot(
             now: now, wallClock: gateway.wallClock, version: Program.version,
-            device: daemon.settings.configuration.trackers[0].deviceID, startedAt: startedAt)
-        let adapters = daemon.scanner?.adapters ?? []
-        snapshot.scanner = .init(name: daemon.scannerName, adapters: adapters.map { state(of: $0, at: now) })
-        snapshot.brokers = [broker.state(of: daemon.settings.configuration.broker, at: now)]
-        if let counters = daemon.store?.counters {
+            device: configuration.trackers[0].deviceID, startedAt: startedAt)
+        let adapters = links.radio.adapters
+        snapshot.scanner = .init(name: links.radio.way, adapters: adapters.map { state(of: $0, at: now) })
+        snapshot.brokers = [broker.state(of: configuration.broker, at: now)]
+        if let counters = links.store.counters {
             snapshot.queue = .init(
                 pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
                 dropped: counters.dropped.total, sent: sent)
@@ -144,8 +145,8 @@ struct StatusDesk {
         snapshot.transitions = transitions
         snapshot.counters = gateway.counters
         snapshot.overflow = .init(
-            sightings: gateway.droppedSightings, incoming: UInt64(daemon.broker?.counts.dropped ?? 0))
-        snapshot.malformed = malformed(adapters, daemon.recognised.malformed)
+            sightings: gateway.droppedSightings, incoming: UInt64(max(0, links.broker.droppedMessages)))
+        snapshot.malformed = malformed(adapters, links.radio.malformed)
         snapshot.process = ProcessUsage.read()
         snapshot.findings = snapshot.liveFindings
         return snapshot

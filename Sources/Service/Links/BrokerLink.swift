@@ -1,0 +1,30 @@
+package import Messaging
+
+/// A service's link to an MQTT broker: one connection at a time, with settings that may change. Events are fetched after
+/// `onEvents` was called.
+package protocol BrokerLink: AnyObject {
+    /// The settings of the latest connection; nil before the first.
+    var settings: BrokerSettings? { get }
+    /// Whether the broker has accepted the connection, as far as the events say that were taken.
+    var isConnected: Bool { get }
+    /// Received messages that were dropped since the connection was opened.
+    var droppedMessages: Int { get }
+
+    /// Begins to connect, and connects again whenever the connection ends.
+    ///
+    /// - Parameters:
+    ///   - filters: The topic filters to subscribe to.
+    ///   - read: Decodes received messages on the link's own thread.
+    /// - Throws: if the machine gives no thread or descriptor.
+    func open(
+        _ settings: BrokerSettings, filters: [String: QoS], read: CommandReading?, onEvents: @escaping () -> Void
+    ) throws
+    /// Replaces the topic filters.
+    func subscribe(to filters: [String: QoS])
+    /// - Returns: false if the queue is full or the link is closed.
+    func publish(_ message: Messaging.OutgoingMessage) -> Bool
+    /// The events since the last call, in order. After `close`, those that came before it.
+    func takeEvents() -> [BrokerEvent]
+    /// Lets what was given be sent and acknowledged, and disconnects.
+    func close(within limit: Duration)
+}

@@ -1,0 +1,55 @@
+package import Base
+package import Gateway
+package import System
+
+/// What a service needs of the machine. In the process it is the event loop; in unit tests, time moves when the test
+/// says so.
+package protocol ServiceHost: AnyObject {
+    /// CLOCK_BOOTTIME.
+    var now: MonotonicInstant { get }
+    /// For how long the machine has been suspended since it booted.
+    var suspended: Duration { get }
+    /// The wall clock, and whether it can be believed.
+    var wallClock: WallClock { get }
+    /// Which boot of the machine `now` counts from.
+    var bootID: String { get }
+    /// A timer that is off until it is armed; it fires once per arming.
+    ///
+    /// - Parameters:
+    ///   - tolerance: How much later it may fire, so that wake-ups share one.
+    ///   - isLast: Whether everything else that is ready at the same time goes first.
+    func timer(
+        tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
+    ) -> any ServiceTimer
+    /// Reports to the service manager.
+    func report(_ state: ServiceState)
+    /// Ends the service after the handler that is running now.
+    func exit(_ code: ExitCode)
+}
+
+extension ServiceHost {
+    func timer(
+        tolerance: Duration = .milliseconds(10), _ handler: @escaping (MonotonicInstant) -> Void
+    ) -> any ServiceTimer {
+        timer(tolerance: tolerance, isLast: false, handler)
+    }
+}
+
+/// A timer of a `ServiceHost`, until this object goes.
+package protocol ServiceTimer: AnyObject {
+    /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
+    func arm(at instant: MonotonicInstant)
+    /// Fires once after `delay` from now.
+    func arm(after delay: Duration)
+    /// Forgets the arming, if any.
+    func disarm()
+}
+
+/// What the service manager is told.
+package enum ServiceState: Hashable, Sendable {
+    /// Start-up is complete.
+    case ready(status: String)
+    case reloading
+    case reloaded
+    case stopping
+}

@@ -1,0 +1,52 @@
+package import Messaging
+package import Runtime
+import System
+
+/// The broker link over a connection with a thread of its own, which wakes the event loop.
+package final class ThreadedBrokerLink: BrokerLink {
+    private let loop: EventLoop
+    private var connection: BrokerConnection?
+    private var waker: WakerWatch?
+    private var isOpen = false
+    package private(set) var settings: BrokerSettings?
+    package private(set) var isConnected = false
+
+    package init(loop: EventLoop) { self.loop = loop }
+
+    package var droppedMessages: Int { connection?.counts.dropped ?? 0 }
+
+    package func open(
+        _ settings: BrokerSettings, filters: [String: QoS], read: CommandReading?, onEvents: @escaping () -> Void
+    ) throws {
+        let waker = try loop.waker(onEvents)
+        let connection = try BrokerConnection(settings, read: read, wake: waker.waker.wake)
+        (self.waker, self.connection, self.settings, isOpen) = (waker, connection, settings, true)
+        isConnected = false
+        connection.subscribe(to: filters)
+        try connection.start()
+    }
+
+    package func subscribe(to filters: [String: QoS]) { connection?.subscribe(to: filters) }
+
+    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
+        isOpen && connection?.publish(message) == true
+    }
+
+    package func takeEvents() -> [BrokerEvent] {
+        let events = connection?.takeEvents() ?? []
+        for event in events {
+            switch event {
+            case .connected: isConnected = isOpen
+            case .disconnected: isConnected = false
+            default: break
+            }
+        }
+        return events
+    }
+
+    package func close(within limit: Duration) {
+        guard isOpen else { return }
+        (isOpen, isConnected) = (false, false)
+        _ = connection?.stop(within: limit)
+    }
+}

@@ -1,0 +1,27 @@
+package import Configuration
+import Encryption
+import Messaging
+import Storage
+
+/// The encryption keys in force: they encrypt what is published, on the loop's and the store's thread, and decrypt
+/// commands, on the broker's.
+package final class MessageKeys: Sendable {
+    private let ciphers: Ciphers
+    private let reader: CommandReader
+
+    package init(_ configuration: Configuration) {
+        ciphers = Ciphers(configuration)
+        reader = CommandReader(configuration, ciphers: ciphers)
+    }
+
+    func update(_ configuration: Configuration) {
+        ciphers.update(configuration)
+        reader.update(configuration)
+    }
+
+    /// - Parameter topic: The tracker's base topic.
+    subscript(topic: String) -> PayloadCipher? { ciphers[topic] }
+
+    var finish: @Sendable (Restamp) -> [UInt8]? { ciphers.finish }
+    var read: CommandReading { reader.read }
+}

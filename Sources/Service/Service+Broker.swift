@@ -1,0 +1,107 @@
+import Base
+import Configuration
+import Gateway
+import Messaging
+import OwnTracks
+import Runtime
+import Storage
+
+extension Service {
+    /// Messages that may be with the broker unacknowledged; the outbox hands out no more.
+    static let window = 20
+
+    func connectBroker() {
+        let configuration = settings.configuration
+        guard !configuration.broker.isOffline else {
+            log.notice("offline (port 0): events are kept in the history, nothing is sent")
+            return
+        }
+        let now = host.now
+        monitor.connects(at: now)
+        do {
+            try links.broker.open(
+                BrokerSettings(configuration, for: .ownTracks(at: host.wallClock.epochSeconds(at: now))),
+                filters: filters, read: keys.read
+            ) { [unowned self] in handleBrokerEvents() }
+            prepareHomeAssistant()
+            try links.availability.open(
+                BrokerSettings(configuration, for: .availability), filters: home?.subscriptions ?? [:], read: nil
+            ) { [unowned self] in handleAvailabilityEvents() }
+        } catch {
+            log.error("cannot connect: \(error)")
+        }
+    }
+
+    func disconnectBroker() {
+        closeAvailability()
+        // A link that has not connected has no good-bye to say, and a look-up or a connect cannot be cut short.
+        links.broker.close(within: links.broker.isConnected ? .seconds(2) : .zero)
+        handleBrokerEvents()
+        links.store.submit(.window(0))
+        // What that connection had not finished goes by the next one.
+        links.store.submit(.redeliver)
+    }
+
+    func handleBrokerEvents() {
+        for event in links.broker.takeEvents() {
+            if monitor.record(event, at: host.now) { statusChanged() }
+            switch event {
+            case .connected(let sessionPresent): connected(sessionPresent)
+            case .disconnected(let failure, let retryIn):
+                links.store.submit(.window(0))
+                log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
+            case .message(let message):
+                guard message.topic == homeAssistantTopic, message.payload == Array("online".utf8) else { continue }
+                handle(.homeAssistantStarted, at: host.now)
+            case .commands(let commands): handle(commands)
+            case .acknowledged(let token): links.store.submit(.acknowledged(token.rawValue))
+            case .refused(let token, let refusal):
+                log.once("refused", .warning, "a message is set aside: \(refusal)")
+                links.store.submit(.refused(token.rawValue, reason: "\(refusal)"))
+            case .subscriptionRefused(let filter):
+                log.once("subscription", .warning, "the broker refuses to send us \(filter); commands cannot arrive")
+            }
+        }
+    }
+
+    private func connected(_ sessionPresent: Bool) {
+        let broker = settings.configuration.broker
+        log.notice("connected to \(broker.host):\(broker.port)")
+        links.store.submit(.window(Self.window))
+        keepPendingConfiguration()
+        handle(.brokerConnected(isNew: !sessionPresent), at: host.now)
+    }
+
+    private func handle(_ message: ReceivedCommands) {
+        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
+        for command in message.commands {
+            let received = ReceivedCommand(
+                tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: message.wasEncrypted)
+            handle(.command(received), at: host.now)
+        }
+    }
+
+    /// Hands messages from the outbox, which are on the disk by now, to the broker.
+    func deliver(_ rows: [OutboxRow]) {
+        let now = host.now
+        for row in rows {
+            monitor.handedOver(row.id, at: now)
+            let message = Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
+                qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain)
+            // There is room: the store hands out no more than the window.
+            if !links.broker.publish(message) { log.once("queue", .error, "the broker's queue is full") }
+        }
+    }
+
+    /// The topics on which commands arrive, and that on which Home Assistant announces its start.
+    var filters: [String: QoS] {
+        var topics = [(homeAssistantTopic, QoS.atLeastOnce)]
+        if settings.configuration.obeysCommands {
+            topics += gateway.trackers.map { ($0.topics.command, QoS.atLeastOnce) }
+        }
+        return Dictionary(topics) { first, _ in first }
+    }
+
+    private var homeAssistantTopic: String { settings.configuration.homeAssistant.prefix + "/status" }
+}

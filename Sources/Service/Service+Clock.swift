@@ -1,0 +1,51 @@
+import Base
+import Configuration
+import Gateway
+import Runtime
+import Storage
+
+/// What the service does as time passes: it reads the wall clock, and has presence stored now and then.
+extension Service {
+    /// How often presence is offered to the store when no beacon comes or goes. The store writes it together with
+    /// something else, or once in `StoreSettings.checkpointInterval`.
+    private static let checkpointInterval: Duration = .seconds(60)
+
+    /// The wall clock was set, or may be believed by now.
+    package func readClock() {
+        let clock = host.wallClock
+        let wasKnown = gateway.wallClock.isKnown
+        guard clock.isKnown || !wasKnown else {
+            let text =
+                "the wall clock was set to a time that cannot be right; messages keep to the time as it was known"
+            return log.once("clock", .warning, text)
+        }
+        handle(.wallClock(clock), at: host.now)
+        if clock.isKnown {
+            links.store.submit(.clockIsKnown(WallClockReading(epochNanosecondsAtBoot: clock.epochOffset)))
+            if !wasKnown { log.notice("the wall clock is set") }
+        } else {
+            log.once("clock", .notice, "the wall clock is not set yet; messages wait for it")
+            timers.clock?.arm(after: .seconds(5))
+        }
+    }
+
+    func beginCheckpoints() {
+        let timer = host.timer(tolerance: .seconds(5)) { [unowned self] now in
+            handle(.checkpoint, at: now)
+            pruneHistory(at: now)
+            timers.checkpoint?.arm(after: Self.checkpointInterval)
+        }
+        timer.arm(after: Self.checkpointInterval)
+        timers.checkpoint = timer
+        pruneHistory(at: host.now)
+    }
+
+    /// Once a day, removes what is older than `days` from the history; not before the time of day is known.
+    private func pruneHistory(at now: MonotonicInstant) {
+        guard gateway.wallClock.isKnown else { return }
+        if let last = timers.lastPruned, last.duration(to: now) < .seconds(86_400) { return }
+        timers.lastPruned = now
+        let days = Int64(settings.configuration.historyDays)
+        links.store.submit(.pruneHistory(before: gateway.wallClock.epochSeconds(at: now) - days * 86_400))
+    }
+}

@@ -1,0 +1,131 @@
+import Base
+import Beacon
+import Configuration
+import Gateway
+import HomeAssistant
+import Messaging
+import OwnTracks
+import Runtime
+import StatusPage
+
+/// What Home Assistant is told beyond OwnTracks: the availability, and with discovery everything that it shows.
+extension Service {
+    /// How often Home Assistant's picture is brought up to date when no beacon comes or goes.
+    private static let homePeriod: Duration = .seconds(5)
+    /// Transitions within it are told together.
+    private static let homeDelay: Duration = .milliseconds(50)
+
+    /// Puts the configuration's wish for discovery in force.
+    func prepareHomeAssistant() {
+        monitor.isWatched = settings.configuration.statusPage != nil || settings.configuration.homeAssistant.discovery
+        home = nil
+        guard settings.configuration.homeAssistant.discovery else { return }
+        let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in
+            updateHomeAssistant()
+            home?.timer.arm(after: Self.homePeriod)
+        }
+        let soon = host.timer { [unowned self] _ in updateHomeAssistant() }
+        home = HomeAssistantLink(feedSettings, timer: timer, soon: soon)
+        timer.arm(after: Self.homePeriod)
+    }
+
+    /// The configuration is another: what Home Assistant knows is described anew.
+    func refreshHomeAssistant() {
+        let isWanted = settings.configuration.homeAssistant.discovery
+        guard isWanted != (home != nil) || (isWanted && home?.settings != feedSettings) else { return homeChanged() }
+        let wasConnected = home?.isConnected ?? links.broker.isConnected
+        prepareHomeAssistant()
+        if let home { links.availability.subscribe(to: home.subscriptions) }
+        if wasConnected { homeConnected() }
+    }
+
+    private var feedSettings: HomeAssistantFeed.Settings {
+        let configuration = settings.configuration
+        // Requests come in the clear: with a key set, none is carried out.
+        let isEncrypted = configuration.trackers.contains { $0.encryptionKey != nil }
+        return HomeAssistantFeed.Settings(
+            prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID,
+            version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted)
+    }
+
+    /// Where another machine finds the status page.
+    private var pageURL: String? {
+        guard var address = settings.configuration.statusPage, !address.isLoopback else { return nil }
+        if ["0.0.0.0", "*", "", "::"].contains(address.host) {
+            address.host = Settings.hostName.prefix { $0 != "." } + ".local"
+        }
+        return "http://\(address)/"
+    }
+
+    // MARK: - The connection
+
+    func handleAvailabilityEvents() {
+        for event in links.availability.takeEvents() {
+            switch event {
+            case .connected:
+                homeConnected()
+                publishAvailability("online")
+            case .disconnected: home?.disconnected()
+            case .acknowledged(let token), .refused(let token, _):
+                home?.answered(token)
+                sendToHome()
+            case .subscriptionRefused(let filter):
+                log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
+            case .message(let message):
+                if let request = home?.received(message) { carryOut(request) }
+                homeChanged()
+            case .commands: break
+            }
+        }
+    }
+
+    /// Publishes that the gateway goes on purpose: the broker publishes the will only after an accident.
+    func closeAvailability() {
+        publishAvailability("offline")
+        links.availability.close(within: links.availability.isConnected ? .seconds(2) : .zero)
+    }
+
+    private func publishAvailability(_ state: String) {
+        // The settings may name another device by now.
+        guard let will = links.availability.settings?.will else { return }
+        _ = links.availability.publish(
+            Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: 0), topic: will.topic, payload: Array(state.utf8), qos: .atLeastOnce,
+                retain: true))
+    }
+
+    private func homeConnected() {
+        home?.connected()
+        updateHomeAssistant()
+    }
+
+    /// Something changed that a person may be looking at.
+    func homeChanged() {
+        guard home?.wantsSoon() == true else { return }
+        home?.soon.arm(after: Self.homeDelay)
+    }
+
+    private func updateHomeAssistant() {
+        guard home?.isConnected == true else { return }
+        home?.update(snapshot(at: host.now))
+        sendToHome()
+    }
+
+    private func sendToHome() {
+        guard home?.isConnected == true else { return }
+        home?.send(by: links.availability)
+    }
+
+    private func carryOut(_ request: HomeAssistantFeed.Request) {
+        let result: StatusActionResult
+        switch request {
+        case .restartScan: result = restartScan()
+        case .reportLocation(let tracker): result = reportLocation(of: tracker)
+        case .setMonitoring(let tracker, let mode): result = setMonitoring(of: tracker, to: mode)
+        }
+        switch result {
+        case .done: log.info("Home Assistant asked: \(request)")
+        case .refused(let reason): log.once("home: \(reason)", .warning, "Home Assistant asked: \(request): \(reason)")
+        }
+    }
+}

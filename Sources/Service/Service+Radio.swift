@@ -1,0 +1,35 @@
+package import Base
+package import Beacon
+import Gateway
+import Runtime
+package import Scanning
+
+extension Service: RadioOutput {
+    package func heard(_ sighting: Sighting, at instant: MonotonicInstant) {
+        monitor.record(sighting, at: instant)
+        handle(.sighting(sighting), at: instant)
+    }
+
+    package func listening(
+        _ isListening: Bool, of receiver: Receiver, duty: Double?, at instant: MonotonicInstant,
+        because reason: String
+    ) {
+        log.info("\(isListening ? "listening" : "not listening"): \(reason)")
+        if isListening, let duty { handle(.scanDuty(receiver, duty), at: instant) }
+        handle(.listening(receiver, isListening), at: instant)
+        statusChanged()
+    }
+
+    package func notice(_ notice: ScannerNotice) {
+        switch notice.level {
+        case .debug: log.debug(notice.text)
+        case .info: log.info(notice.text)
+        case .warning: log.warning(notice.text)
+        case .error: log.error(notice.text)
+        }
+    }
+
+    package func finished(at instant: MonotonicInstant) {
+        log.notice("the recording has ended; from here on there is silence")
+    }
+}

@@ -1,0 +1,156 @@
+import Base
+import Configuration
+import Gateway
+import Glibc
+import JSON
+import Messaging
+import OwnTracks
+import Presence
+import Regions
+import Runtime
+import Scanning
+import Status
+import StatusPage
+import Storage
+import System
+
+/// What those see who watch the service, and what they can ask for.
+extension Service {
+    /// Opens the status page, if the configuration wants one.
+    ///
+    /// - Throws: `Failure` where starting would show the home to others, or never work.
+    func openStatusPage() throws(Failure) {
+        let configuration = settings.configuration
+        monitor.isWatched = configuration.statusPage != nil || configuration.homeAssistant.discovery
+        let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in sampleMonitor() }
+        timers.sample = timer
+        sampleMonitor()
+        guard let address = configuration.statusPage else { return }
+        var page = StatusServerSettings(address: address, token: try statusToken(for: address))
+        page.hostNames = Self.hostNames
+        try links.status.open(page, source: ServiceStatusSource(self))
+    }
+
+    /// The token in the state directory. On loopback one is made; beyond, a person must have asked for it.
+    private func statusToken(for address: ListenAddress) throws(Failure) -> String? {
+        do throws(Failure) {
+            if let token = try StatusToken.read(in: settings.stateDirectory) { return token }
+            guard address.isLoopback else {
+                throw Failure(
+                    .configuration,
+                    "the status page would listen on \(address), beyond this machine, without a token; "
+                        + "make one with 'ibeacon-gateway status --token', or listen on 127.0.0.1")
+            }
+            return try StatusToken.make(in: settings.stateDirectory)
+        } catch {
+            guard address.isLoopback else { throw Failure(.configuration, error.message) }
+            log.warning("\(error.message); the status page can be read, but nothing can be changed on it")
+            return nil
+        }
+    }
+
+    /// The names of this machine by which a browser on the home's network may call it.
+    private static var hostNames: [String] {
+        let name = Settings.hostName
+        let short = String(name.prefix { $0 != "." })
+        return [name, short, "\(short).local", "\(short).lan", "\(short).home", "\(short).fritz.box"]
+    }
+
+    // MARK: - What is shown
+
+    /// A person who watches should see a change at once.
+    func statusChanged() {
+        links.status.changed()
+        homeChanged()
+    }
+
+    func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
+        monitor.snapshot(of: gateway, links, settings.configuration, at: now)
+    }
+
+    /// Begins the time line with the newest transitions of the history.
+    func restoreTransitions() {
+        guard monitor.isWatched, let reader = try? StoreReader(directory: settings.stateDirectory) else { return }
+        var past: [HistoryEntry] = []
+        try? reader.forEachTransition(HistoryFilter(limit: StatusSnapshot.listedTransitions)) { entry in
+            past.append(entry)
+            return true
+        }
+        monitor.restore(past, trackers: gateway.trackers, clock: gateway.wallClock)
+    }
+
+    private func sampleMonitor() {
+        monitor.sample(links.radio.adapters, gateway, at: host.now)
+        timers.sample?.arm(after: ReportRates.period)
+    }
+
+    // MARK: - What people ask for
+
+    func setRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
+        guard gateway.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
+        let reading: WaypointsReading
+        do {
+            var json = try JSONValue(parsing: Array(text.utf8))
+            if case .object(var members) = json {
+                members["_type"] = "waypoint"
+                json = .object(members)
+            }
+            reading = try WaypointsReading(json, base: settings.configuration.numberBase)
+        } catch {
+            return .refused("\(error)")
+        }
+        if let problem = reading.problems.first { return .refused(problem.reason) }
+        handle(.request(.changeRegions(tracker: tracker, reading.changes)), at: host.now)
+        return .done
+    }
+
+    func removeRegion(of tracker: Int, rid: String) -> StatusActionResult {
+        guard gateway.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
+        handle(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])), at: host.now)
+        return .done
+    }
+
+    func reportLocation(of tracker: Int) -> StatusActionResult {
+        guard gateway.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
+        handle(.request(.reportLocation(tracker: tracker)), at: host.now)
+        return .done
+    }
+
+    func setMonitoring(of tracker: Int, to number: Int) -> StatusActionResult {
+        guard gateway.trackers.indices.contains(tracker), let mode = MonitoringMode(rawValue: number) else {
+            return .refused("there is no such tracker or mode")
+        }
+        handle(.request(.setMonitoring(tracker: tracker, mode)), at: host.now)
+        return .done
+    }
+
+    func restartScan() -> StatusActionResult {
+        if case .capture = settings.configuration.scanner { return .refused("a recording is played once") }
+        log.notice("the scan is started again, as a person asked")
+        links.radio.stop()
+        links.radio.start(self)
+        return .done
+    }
+}
+
+/// The service as the status page sees it. The page must not keep the service alive.
+private final class ServiceStatusSource: StatusSource {
+    private unowned let service: Service
+
+    init(_ service: Service) { self.service = service }
+
+    func statusSnapshot() -> StatusSnapshot { service.snapshot(at: service.host.now) }
+
+    func explanation(ofRegion name: String) -> [JSONValue] {
+        service.gateway.explanation(ofRegion: name, at: service.host.now)
+    }
+
+    func perform(_ action: StatusAction) -> StatusActionResult {
+        switch action {
+        case .setRegion(let tracker, let waypoint): service.setRegion(of: tracker, waypoint: waypoint)
+        case .removeRegion(let tracker, let rid): service.removeRegion(of: tracker, rid: rid)
+        case .reportLocation(let tracker): service.reportLocation(of: tracker)
+        case .restartScan: service.restartScan()
+        }
+    }
+}

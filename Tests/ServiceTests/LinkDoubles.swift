@@ -1,0 +1,210 @@
+import Base
+import Beacon
+import Gateway
+import Messaging
+import Scanning
+import StatusPage
+import System
+
+@testable import Service
+@testable import Storage
+
+/// A machine whose time moves when the test says so.
+final class ManualHost: ServiceHost {
+    private final class Timer: ServiceTimer {
+        private unowned let host: ManualHost
+        let handler: (MonotonicInstant) -> Void
+        var due: MonotonicInstant?
+
+        init(_ host: ManualHost, _ handler: @escaping (MonotonicInstant) -> Void) {
+            self.host = host
+            self.handler = handler
+        }
+
+        func arm(at instant: MonotonicInstant) { due = instant }
+        func arm(after delay: Duration) { due = host.now.advanced(by: delay) }
+        func disarm() { due = nil }
+    }
+
+    private struct WeakTimer { weak var timer: Timer? }
+
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+    var suspended = Duration.zero
+    var wallClock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
+    let bootID = "boot-1"
+    private(set) var reports: [ServiceState] = []
+    private(set) var exitCode: ExitCode?
+    private var timers: [WeakTimer] = []
+
+    func timer(
+        tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
+    ) -> any ServiceTimer {
+        let timer = Timer(self, handler)
+        timers.append(WeakTimer(timer: timer))
+        return timer
+    }
+
+    func report(_ state: ServiceState) { reports.append(state) }
+    func exit(_ code: ExitCode) { exitCode = code }
+
+    /// When the next timer is due; nil: none is armed.
+    var nextDue: MonotonicInstant? { timers.compactMap(\.timer?.due).min() }
+
+    /// Fires every timer that is due.
+    func fireDueTimers() {
+        timers.removeAll { $0.timer == nil }
+        while let timer = timers.compactMap(\.timer).filter({ ($0.due ?? .zero) <= now && $0.due != nil }).min(by: {
+            ($0.due ?? .zero) < ($1.due ?? .zero)
+        }) {
+            timer.due = nil
+            timer.handler(now)
+        }
+    }
+}
+
+/// A radio that hears what the test says.
+final class RadioDouble: RadioLink {
+    let way = "capture"
+    var adapters: [AdapterStatus] = []
+    let malformed = MalformedCounters()
+    private(set) weak var output: (any RadioOutput)?
+    private(set) var starts = 0
+
+    var isStarted: Bool { output != nil }
+
+    func start(_ output: any RadioOutput) {
+        self.output = output
+        starts += 1
+    }
+
+    func stop() { output = nil }
+}
+
+/// The real store over a real SQLite file, without its thread: it works when the test lets it.
+final class SteppedStore: StoreLink {
+    private let host: ManualHost
+    private let vfs: String?
+    private var worker: StoreWorker?
+    private var mailbox: StoreMailbox?
+    private var events: [StoreEvent] = []
+    private var hasMail = false
+
+    /// - Parameter vfs: SQLite's name of a file layer that fails on command.
+    init(host: ManualHost, vfs: String? = nil) {
+        self.host = host
+        self.vfs = vfs
+    }
+
+    var counters: StoreCounters? { worker?.counters }
+    var isOpen: Bool { worker?.isFinished == false }
+
+    func open(_ settings: StoreSettings, onEvents: @escaping () -> Void) throws {
+        var settings = settings
+        settings.vfs = vfs
+        worker = StoreWorker(settings)
+        mailbox = StoreMailbox(settings)
+        hasMail = true
+    }
+
+    func submit(_ request: StoreRequest) {
+        mailbox?.append(request)
+        hasMail = true
+    }
+
+    func takeEvents() -> [StoreEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    func close(within limit: Duration) -> Bool {
+        submit(.stop)
+        step()
+        return worker?.isFinished == true
+    }
+
+    /// When the store has something to do although no mail comes.
+    var nextDeadline: MonotonicInstant? { isOpen ? worker?.nextDeadline : nil }
+
+    /// Lets the store work once, if there is anything to do.
+    ///
+    /// - Returns: whether there are events.
+    @discardableResult
+    func step() -> Bool {
+        guard let worker, !worker.isFinished, hasMail || worker.nextDeadline <= host.now else { return !events.isEmpty }
+        hasMail = false
+        guard let mail = mailbox?.take(withCommit: worker.takesCommits) else { return false }
+        events += worker.step(mail, at: host.now)
+        return !events.isEmpty
+    }
+}
+
+/// A broker that answers when the test lets it.
+final class BrokerDouble: BrokerLink {
+    private(set) var settings: BrokerSettings?
+    private(set) var isConnected = false
+    let droppedMessages = 0
+    private(set) var filters: [String: QoS] = [:]
+    /// Everything that was published, over all connections.
+    private(set) var messages: [Messaging.OutgoingMessage] = []
+    /// How often a connection was opened.
+    private(set) var connections = 0
+    /// Whether connections are accepted as soon as they are opened, and messages acknowledged as soon as they come.
+    var isReachable = true
+    private var events: [BrokerEvent] = []
+    private var isOpen = false
+
+    func open(
+        _ settings: BrokerSettings, filters: [String: QoS], read: CommandReading?, onEvents: @escaping () -> Void
+    ) throws {
+        (self.settings, self.filters, isOpen, isConnected) = (settings, filters, true, false)
+        connections += 1
+        events = [isReachable ? .connected(sessionPresent: false) : .disconnected(.silent, retryIn: .seconds(1))]
+    }
+
+    func subscribe(to filters: [String: QoS]) { self.filters = filters }
+
+    func publish(_ message: Messaging.OutgoingMessage) -> Bool {
+        guard isOpen else { return false }
+        messages.append(message)
+        if isReachable { events.append(.acknowledged(message.token)) }
+        return true
+    }
+
+    func takeEvents() -> [BrokerEvent] {
+        for event in events {
+            if case .connected = event { isConnected = isOpen }
+            if case .disconnected = event { isConnected = false }
+        }
+        defer { events = [] }
+        return events
+    }
+
+    func close(within limit: Duration) { (isOpen, isConnected) = (false, false) }
+
+    var hasEvents: Bool { !events.isEmpty }
+
+    /// The connection ends, and cannot be made again until `restore`.
+    func lose() {
+        isReachable = false
+        events.append(.disconnected(.closed(code: nil), retryIn: .seconds(1)))
+    }
+
+    /// The broker accepts the connection again. What it had not acknowledged was sent again and is acknowledged now.
+    func restore() {
+        isReachable = true
+        events.append(.connected(sessionPresent: true))
+        events += messages.map { .acknowledged($0.token) }
+    }
+
+    func send(_ event: BrokerEvent) { events.append(event) }
+}
+
+/// A status page that nobody serves.
+final class StatusDouble: StatusLink {
+    private(set) var source: (any StatusSource)?
+    private(set) var changes = 0
+
+    func open(_ settings: StatusServerSettings, source: any StatusSource) throws(Failure) { self.source = source }
+    func changed() { changes += 1 }
+    func close() { source = nil }
+}

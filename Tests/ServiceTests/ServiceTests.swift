@@ -1,0 +1,150 @@
+import Base
+import CFaultVFS
+import Gateway
+import Messaging
+import Status
+import StatusPage
+import Storage
+import System
+import TestSupport
+import Testing
+
+@testable import Service
+
+/// The wiring of the service, in virtual time.
+struct ServiceTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func `Start opens every link, and the service manager is told when the store is open`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        #expect(fixture.radio.isStarted)
+        #expect(fixture.store.isOpen)
+        #expect(fixture.broker.isConnected)
+        #expect(fixture.availability.isConnected)
+        #expect(fixture.status.source != nil)
+        #expect(fixture.host.reports == [.ready(status: "1 regions, 0 messages waiting")])
+        #expect(fixture.broker.filters.keys.sorted() == ["homeassistant/status", "owntracks/jane/hall/cmd"])
+    }
+
+    @Test func `Availability is online after the start and offline after the stop`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.service.stop()
+        let payloads = fixture.availability.messages.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(payloads == ["online", "offline"])
+        #expect(fixture.availability.messages.allSatisfy { $0.topic == "ibeacon-gateway/hall/availability" })
+    }
+
+    @Test func `A beacon that comes and goes is published as one enter and one leave`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        #expect(fixture.transitions == ["enter Keys"])
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions == ["enter Keys", "leave Keys"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `Transitions wait in the outbox while the broker is away, and follow in order`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.broker.lose()
+        fixture.settle()
+        try fixture.bringKeys()
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions.isEmpty)
+        #expect((fixture.store.counters?.outboxRows ?? 0) > 0)
+        fixture.broker.restore()
+        fixture.wait(.seconds(10))
+        #expect(fixture.transitions == ["enter Keys", "leave Keys"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `A transition during a disk failure is published once, when the disk writes again`() throws {
+        let disk = FaultyDisk()
+        let fixture = try ServiceFixture(in: directory, vfs: disk.name)
+        disk.set(failing: true)
+        try fixture.bringKeys()
+        #expect(fixture.transitions.isEmpty)
+        #expect(fixture.status.source?.statusSnapshot().store.problem != nil)
+        disk.set(failing: false)
+        fixture.wait(.seconds(60))
+        #expect(fixture.transitions.first == "enter Keys")
+        #expect(fixture.transitions.count { $0 == "enter Keys" } == 1)
+        #expect(fixture.status.source?.statusSnapshot().store.problem == nil)
+    }
+
+    @Test func `A reload with another broker makes a new connection, and with the same one does not`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.reload("tag: \"here\",")
+        #expect(fixture.broker.connections == 1)
+        try fixture.reload("host: \"other\",")
+        #expect(fixture.broker.connections == 2)
+        #expect(fixture.broker.settings?.host == "other")
+        #expect(fixture.broker.isConnected)
+        #expect(fixture.host.reports.suffix(2) == [.reloading, .reloaded])
+    }
+
+    @Test func `A reload of a file that is wrong leaves the old settings in force`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.reload("keepalive: \"no number\",")
+        #expect(fixture.broker.connections == 1)
+        #expect(fixture.broker.isConnected)
+    }
+
+    @Test func `Remote settings that the broker accepts are kept over a restart`() throws {
+        let members = "remoteConfiguration: true,"
+        let fixture = try ServiceFixture(members, in: directory)
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
+        #expect(fixture.broker.settings?.host == "new")
+        fixture.service.stop()
+        let next = try ServiceFixture(members, in: directory)
+        #expect(next.broker.settings?.host == "new")
+    }
+
+    @Test func `Remote settings with which no broker answers are rolled back after the trial`() throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
+        fixture.broker.isReachable = false
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
+        #expect(fixture.broker.settings?.host == "new")
+        fixture.broker.isReachable = true
+        fixture.wait(.seconds(61))
+        #expect(fixture.broker.settings?.host == "localhost")
+        #expect(fixture.broker.isConnected)
+    }
+
+    @Test func `Occupancy outlives a restart without a second enter`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        fixture.service.stop()
+        #expect(fixture.host.exitCode == .ok)
+        let next = try ServiceFixture(in: directory)
+        #expect(next.service.gateway.trackers[0].occupancy["keys"] != nil)
+        try next.bringKeys()
+        #expect(next.transitions.isEmpty)
+    }
+
+    @Test func `A suspend is no silence`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        fixture.host.suspended += .seconds(3600)
+        fixture.host.now = fixture.host.now.advanced(by: .seconds(3600))
+        fixture.settle()
+        #expect(fixture.transitions == ["enter Keys"])
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions == ["enter Keys", "leave Keys"])
+    }
+}
+
+/// A file layer of SQLite that fails on command.
+private final class FaultyDisk {
+    let name = "service-fault-\(UInt64.random(in: 0 ... .max))"
+    private let vfs: OpaquePointer
+
+    init() { vfs = fault_vfs_register(name) }
+    deinit { fault_vfs_unregister(vfs) }
+
+    /// Every write fails with SQLITE_FULL.
+    func set(failing: Bool) { fault_vfs_set_fault(vfs, failing ? 1 : 0) }
+}
