@@ -28,7 +28,7 @@ extension Gateway {
     /// takes an enter twice without harm.
     private func enters(of position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
-        guard tracker.publishesTransitions else { return [] }
+        guard tracker.publishesPresence else { return [] }
         return tracker.regions.regions.compactMap { region in
             guard let occupancy = tracker.occupancy[region.rid] else { return nil }
             let transition = Transition(
@@ -65,6 +65,7 @@ extension Gateway {
                 return .object(row)
             })
         members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))
+        members["answersReportLocation"] = .bool(tracker.answersReportLocation)
         members["counters"] = [
             "sightings": .integer(Int64(clamping: counters.sightings)),
             "enters": .integer(Int64(clamping: counters.enters)), "leaves": .integer(Int64(clamping: counters.leaves)),
@@ -96,7 +97,9 @@ extension Gateway {
         var told: Set<Int> = []
         return positions.compactMap { position in
             let key = monitored[Int(position)].key
-            guard told.insert(key.tracker).inserted, let region = trackers[key.tracker].regions[rid: key.rid] else {
+            guard trackers[key.tracker].publishesPresence, told.insert(key.tracker).inserted,
+                let region = trackers[key.tracker].regions[rid: key.rid]
+            else {
                 return nil
             }
             let message = BeaconRanging(

@@ -63,6 +63,14 @@ extension Gateway {
         }
         // The broker sends a retained command at every connection. Only setWaypoints may be repeated.
         if received.isRetained, !command.isSafeToRepeat { return "the broker had retained it" }
+        if command == .reportLocation {
+            let tracker = trackers[received.tracker]
+            if !tracker.answersReportLocation {
+                let mode = tracker.monitoring == .quiet ? "quiet" : "manual"
+                return "reportLocation is not answered in \(mode) mode"
+            }
+            if !isPlaceKnown(of: received.tracker) { return Self.placeIsUnknown }
+        }
         return nil
     }
 

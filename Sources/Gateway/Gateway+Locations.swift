@@ -8,7 +8,8 @@ import Regions
 extension Gateway {
     /// Where a tracker is, and in which regions.
     func location(
-        of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, at now: MonotonicInstant
+        of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, cause: Location.Cause? = nil,
+        at now: MonotonicInstant
     ) -> Effect {
         let tracker = trackers[position]
         let timestamp = wallClock.epochSeconds(at: now)
@@ -17,7 +18,7 @@ extension Gateway {
             position: tracker.position(standing: configuration.position),
             timestamp: timestamp,
             createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag,
-            pointOfInterest: pointOfInterest)
+            pointOfInterest: pointOfInterest, cause: cause)
         return publish(
             .location, of: position, on: tracker.topics.base, location.payload,
             isRetained: configuration.broker.retainsLocations, at: now)
@@ -25,14 +26,21 @@ extension Gateway {
 
     /// The location after a transition, or none if the tracker had many in this second.
     mutating func location(after record: TransitionRecord, at now: MonotonicInstant) -> [Effect] {
-        guard configuration.position.isKnown else { return [] }
         let tracker = record.key.tracker
+        guard isPlaceKnown(of: tracker) else { return [] }
         let nanoseconds = wallClock.epochOffset &+ now.nanoseconds
         let rest = 1_000_000_000 - (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
         let end = now.advanced(by: .nanoseconds(rest))
         guard trackers[tracker].locations.admits(second: record.timestamp, endsAt: end) else { return [] }
-        return [location(of: tracker, trigger: .beacon, at: now)]
+        let cause = Location.Cause(record.isEnter ? .enter : .leave, description: record.name)
+        return [location(of: tracker, trigger: .beacon, cause: cause, at: now)]
     }
+
+    /// Whether there is a location to publish. At 0/0 none is, whoever asks.
+    func isPlaceKnown(of tracker: Int) -> Bool { trackers[tracker].position(standing: configuration.position).isKnown }
+
+    /// Why no location can be published.
+    static let placeIsUnknown = "the place of this gateway is not set (lat, lon)"
 
     /// When the next shared location is due.
     var locationDue: MonotonicInstant? {

@@ -16,11 +16,14 @@ extension Gateway {
             return trackers.indices.contains(tracker) ? change(changes, of: tracker, at: now) : []
         case .reportLocation(let tracker, let pointOfInterest):
             guard trackers.indices.contains(tracker) else { return [] }
+            guard isPlaceKnown(of: tracker) else {
+                return [.log(LogEntry(.warning, "place", "no location is published: \(Self.placeIsUnknown)"))]
+            }
             return [location(of: tracker, trigger: .manual, pointOfInterest: pointOfInterest, at: now)]
         case .setMonitoring(let tracker, let mode):
             guard trackers.indices.contains(tracker) else { return [] }
             var effects: [Effect] = []
-            switchMonitoring(of: tracker, to: mode.rawValue, &effects)
+            switchMonitoring(of: tracker, to: mode.rawValue, &effects, at: now)
             return effects
         }
     }

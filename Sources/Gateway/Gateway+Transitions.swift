@@ -56,7 +56,7 @@ extension Gateway {
         effects.append(.record(record))
         effects += messages(of: record, in: transition.region, at: now)
         let modes = transition.region.monitoringModes
-        switchMonitoring(of: key.tracker, to: transition.isEnter ? modes?.onEnter : modes?.onLeave, &effects)
+        switchMonitoring(of: key.tracker, to: transition.isEnter ? modes?.onEnter : modes?.onLeave, &effects, at: now)
         return effects
     }
 
@@ -65,7 +65,7 @@ extension Gateway {
     ) -> [Effect] {
         let tracker = trackers[record.key.tracker]
         var effects: [Effect] = []
-        if tracker.publishesTransitions {
+        if tracker.publishesPresence {
             let away = record.isEnter ? nil : tracker.configuration.away
             let transition = Transition(
                 record.isEnter ? .enter : .leave, of: region, trackerID: tracker.configuration.trackerID,
@@ -89,12 +89,19 @@ extension Gateway {
         return effects
     }
 
-    mutating func switchMonitoring(of tracker: Int, to mode: Int?, _ effects: inout [Effect]) {
+    mutating func switchMonitoring(
+        of tracker: Int, to mode: Int?, _ effects: inout [Effect], at now: MonotonicInstant
+    ) {
         guard let mode = mode.flatMap(MonitoringMode.init(rawValue:)), trackers[tracker].monitoring != mode else {
             return
         }
+        let wasQuiet = !trackers[tracker].publishesPresence
         trackers[tracker].monitoring = mode
         effects.append(.monitoring(topic: trackers[tracker].topics.base, mode))
+        guard wasQuiet else { return }
+        // The retained states are as old as the quiet mode.
+        let regions = trackers[tracker].regions.regions.filter(\.isBeacon)
+        effects += publish(regions.map { .state(tracker: tracker, rid: $0.rid) }, at: now)
     }
 
     /// The retained state of one region, for consumers that connect later.
@@ -103,7 +110,9 @@ extension Gateway {
     ///   is kept from the broker in one place must not stand in the clear in another.
     func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
-        guard tracker.configuration.encryptionKey == nil || configuration.homeAssistant.discovery else { return [] }
+        guard tracker.publishesPresence,
+            tracker.configuration.encryptionKey == nil || configuration.homeAssistant.discovery
+        else { return [] }
         let occupancy = tracker.occupancy[region.rid]
         let state = RegionState(
             isInside: occupancy != nil, since: occupancy?.timestamp(by: wallClock) ?? wallClock.epochSeconds(at: now),

@@ -29,25 +29,29 @@ package struct TrackerState: Sendable {
         return state
     }
 
-    /// Whether transitions are published. In quiet mode they are only recorded.
-    var publishesTransitions: Bool { monitoring != .quiet }
+    /// Whether anything is published unasked of where the tracker is: transitions, locations, states, beacons. In quiet
+    /// mode transitions are only recorded, and only locations by hand are published.
+    var publishesPresence: Bool { monitoring != .quiet }
+
+    /// Whether `reportLocation` is answered: as in the apps, not in quiet and manual mode.
+    var answersReportLocation: Bool { monitoring != .quiet && monitoring != .manual }
 
     package var topics: Topics { configuration.topics }
 
-    /// Where the tracker is: where the gateway stands, or its away position while nobody is inside and
-    /// one is set.
+    /// Where the tracker is: at the gateway, or after its last leave at its away position, if one is set.
     ///
-    /// A location that followed a leave with the gateway's own coordinates would bring the tracker
-    /// straight back home.
+    /// A location that followed a leave with the gateway's own coordinates would bring the tracker straight back home.
     func position(standing: Position) -> Position {
         guard occupancy.isEmpty, let away = configuration.away else { return standing }
         return away
     }
 
-    /// The regions somebody is in, in their order, and the circles that the gateway itself stands in.
+    /// The regions that the tracker is in, in their order: those that a beacon occupies, and the circles around the
+    /// tracker's position.
     func inside(standing: Position) -> [Region] {
-        (former ?? regions).regions.filter { region in
-            occupancy[region.rid] != nil || (standing.isKnown && region.contains(standing.coordinates))
+        let here = position(standing: standing)
+        return (former ?? regions).regions.filter { region in
+            occupancy[region.rid] != nil || (here.isKnown && region.contains(here.coordinates))
         }
     }
 }

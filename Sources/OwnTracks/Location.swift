@@ -30,6 +30,20 @@ package struct Location: Hashable, Sendable {
     package var tag: String?
     /// A point of interest, told once.
     package var pointOfInterest: String?
+    /// The transition that the location follows; nil: none, or many at one time.
+    package var cause: Cause?
+
+    /// What a location says of the transition that it follows.
+    package struct Cause: Hashable, Sendable {
+        package let event: Transition.Event
+        /// The region's name, as the transition has it.
+        package let description: String
+
+        package init(_ event: Transition.Event, description: String) {
+            self.event = event
+            self.description = description
+        }
+    }
 
     /// Regions that one location lists: the first in the order of the regions. A crowd in thousands of regions would
     /// else make each location hundreds of kilobytes long.
@@ -39,7 +53,8 @@ package struct Location: Hashable, Sendable {
     ///   (`+follow`) are left out.
     package init(
         _ trigger: Trigger, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64,
-        inRegions regions: some Sequence<Region> = [], tag: String? = nil, pointOfInterest: String? = nil
+        inRegions regions: some Sequence<Region> = [], tag: String? = nil, pointOfInterest: String? = nil,
+        cause: Cause? = nil
     ) {
         self.trigger = trigger
         self.trackerID = trackerID
@@ -51,6 +66,7 @@ package struct Location: Hashable, Sendable {
         }
         self.tag = tag
         self.pointOfInterest = pointOfInterest
+        self.cause = cause
     }
 
     package var payload: JSONValue {
@@ -63,6 +79,10 @@ package struct Location: Hashable, Sendable {
         members["inrids"] = .array(regions.map { .string($0.rid) })
         if let tag { members["tag"] = .string(tag) }
         if let pointOfInterest { members["poi"] = .string(pointOfInterest) }
+        if let cause {
+            members["event"] = .string(cause.event.rawValue)
+            members["desc"] = .string(cause.description)
+        }
         members.setCreationTime(createdAt, after: timestamp)
         return .object(members)
     }

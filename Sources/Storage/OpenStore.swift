@@ -123,12 +123,6 @@ final class OpenStore {
         return outcome
     }
 
-    /// Goes the way of a commit once without writing anything.
-    func getReady() {
-        _ = database.hasMoved
-        try? database.transaction {}
-    }
-
     /// Whether the log has grown so far that it should be played into the file while nobody waits.
     var wantsCheckpoint: Bool { pagesInLog >= StoreFile.checkpointPages / 4 * 3 }
 

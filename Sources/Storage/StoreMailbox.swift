@@ -4,7 +4,6 @@ import Synchronization
 /// What the store's thread takes at one time.
 struct StoreMail {
     var commit: PendingCommit?
-    var commitFollows = false
     var acknowledged: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
     /// It came before the commit, if there is one.
@@ -46,7 +45,6 @@ struct StoreMailbox {
     mutating func append(_ request: StoreRequest) {
         switch request {
         case .commit(let token, let changes): append(token, changes)
-        case .commitFollows: mail.commitFollows = true
         case .checkpoint(let record):
             // It must not overtake a commit whose decisions it holds: their messages would be missing
             // after a crash in between.

@@ -49,8 +49,6 @@ package enum StoreRequest: Sendable {
     /// not go at the first try, once by `failed`. While more than `StoreSettings.memoryLimit` commits
     /// wait for a disk that takes nothing, the oldest lose their answer, not their effect.
     case commit(token: UInt64, [StoreChange])
-    /// A commit follows as soon as it is put together; the store can get ready meanwhile.
-    case commitFollows
     /// Writes this when something else is written anyway, or after `StoreSettings.checkpointInterval`.
     /// A newer one replaces an older one that still waits.
     case checkpoint(PresenceRecord)

@@ -54,7 +54,6 @@ final class StoreWorker {
     func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
         failed = false
         take(mail, at: now)
-        if mail.commitFollows, mail.commit == nil, trouble == nil { store?.getReady() }
         if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }
         if store != nil {
             write(at: now)

@@ -72,7 +72,18 @@ struct CommandTests {
         house.wait(61)
         #expect(try house.events() == ["enter kitchen", "leave kitchen"])
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
-        #expect(house.told().count == 1)
+        #expect(house.log.contains { $0.contains("reportLocation is not answered in manual mode") })
+        #expect(house.told().isEmpty)
+    }
+
+    @Test("at 0/0 no location is published, whoever asks")
+    func noPlace() throws {
+        var house = try GatewayHarness("waypoints: [\(GatewayHarness.waypoint("kitchen", rid: "k"))]")
+        try house.hear()
+        house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
+        house.take(.request(.reportLocation(tracker: 0)))
+        #expect(house.log.count { $0.contains("the place of this gateway is not set (lat, lon)") } == 2)
+        #expect(house.published().filter { $0.kind == .location }.isEmpty)
     }
 
     @Test("waypoints answers on /waypoints with what setWaypoints would take back")

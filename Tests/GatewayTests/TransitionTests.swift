@@ -39,13 +39,13 @@ struct TransitionTests {
         try house.hear()
         #expect(
             house.told().last == """
-                owntracks/jane/hall {"_type":"location","acc":10,"inregions":["kitchen"],"inrids":["k"],"lat":52,\
+                owntracks/jane/hall {"_type":"location","acc":10,"desc":"kitchen","event":"enter","inregions":["kitchen"],"inrids":["k"],"lat":52,\
                 "lon":6,"t":"b","tid":"gw","tst":1700000000}
                 """)
         house.wait(61)
         #expect(
             house.told().last == """
-                owntracks/jane/hall {"_type":"location","acc":10,"inregions":[],"inrids":[],"lat":52,\
+                owntracks/jane/hall {"_type":"location","acc":10,"desc":"kitchen","event":"leave","inregions":[],"inrids":[],"lat":52,\
                 "lon":6,"t":"b","tid":"gw","tst":1700000060}
                 """)
     }
@@ -125,7 +125,33 @@ struct TransitionTests {
 
 @Suite("Monitoring modes")
 struct MonitoringTests {
-    @Test("quiet sends no region events but keeps the state; leaving quiet says nothing of the past")
+    @Test("quiet publishes no states, no beacons and no location that was not asked for by hand")
+    func silence() throws {
+        var house = try GatewayHarness("monitoring: -1, ranging: true, lat: 52, lon: 6")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
+        #expect(house.log.contains { $0.contains("reportLocation is not answered in quiet mode") })
+        house.take(.brokerConnected(isNew: true))
+        house.wait(100)
+        #expect(house.published().isEmpty)
+        house.take(.request(.reportLocation(tracker: 0)))
+        #expect(house.told().map { $0.contains(#""t":"u""#) } == [true])
+    }
+
+    @Test("the states that were not published in quiet mode follow when it ends")
+    func statesFollow() throws {
+        var house = try GatewayHarness("monitoring: -1")
+        house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
+        try house.hear()
+        #expect(house.published().isEmpty)
+        house.take(.request(.setMonitoring(tracker: 0, .significant)))
+        let states = house.published()
+        #expect(states.map(\.topic) == ["ibeacon-gateway/hall/region/k"])
+        #expect(states.allSatisfy { String(decoding: $0.payload, as: UTF8.self).contains("inside") })
+    }
+
+    @Test("quiet sends no region events; leaving quiet says nothing of the past")
     func quiet() throws {
         var house = try GatewayHarness("monitoring: -1")
         house.setWaypoints(

@@ -77,18 +77,6 @@ import Testing
         #expect(store.worker.counters.outboxBytes == 3)
     }
 
-    @Test func `a commit that is announced writes nothing by itself, and is written as any other when it comes`() {
-        let store = Harness(directory.path)
-        store.send(.window(9))
-        let (before, events) = (store.worker.counters, store.events.count)
-        store.send(.commitFollows)
-        #expect(store.events.count == events)
-        #expect(store.worker.counters.transactions == before.transactions)
-        #expect(store.worker.counters.pagesWritten == before.pagesWritten)
-        #expect(store.send(.commit(token: 1, [.message(message("enter"))])).delivered.map(\.text) == ["enter"])
-        #expect(store.send(.commitFollows, .commit(token: 2, [.message(message("leave"))])).committed == [2])
-    }
-
     @Test func `what the broker refuses is set aside with its reason and never handed out again`() throws {
         let store = Harness(directory.path)
         store.send(.window(5), .commit(token: 1, [.message(message("too large")), .message(message("fine"))]))

@@ -33,9 +33,6 @@ enum ReportCommand {
         let settings = try Settings.loadInForce(arguments)
         let configuration = settings.configuration
         let position = try settings.tracker(arguments.value("tracker"))
-        if configuration.trackers[position].away == nil, !configuration.position.isKnown, !arguments.has("quiet") {
-            Terminal.printError("the place of this gateway is not set (lat, lon); 0/0 is sent")
-        }
         return try send(from: settings, of: position, arguments)
     }
 
@@ -48,7 +45,9 @@ enum ReportCommand {
         _ = gateway.handle(.start(try stored(in: settings, configuration)), at: .zero)
         let effects = gateway.handle(
             .request(.reportLocation(tracker: position, pointOfInterest: poi)), at: Clocks.now())
-        guard case .publish(let message)? = effects.first else { return .software }
+        guard case .publish(let message)? = effects.first else {
+            throw Failure(.configuration, "no location is published: the place of this gateway is not set (lat, lon)")
+        }
         let publisher = try DirectPublisher(configuration, purpose: "report")
         publisher.publish(message)
         try publisher.finish()
