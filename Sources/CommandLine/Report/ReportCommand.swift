@@ -31,7 +31,6 @@ enum ReportCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "report takes no '\(word)'; --poi '\(word)'?") }
         let settings = try Settings.loadInForce(arguments)
-        let configuration = settings.configuration
         let position = try settings.tracker(arguments.value("tracker"))
         return try send(from: settings, of: position, arguments)
     }
