@@ -126,7 +126,7 @@ let package = Package(
         tests("KernelScanningTests", ["Base", "Beacon", "Scanning", "KernelScanning"]),
         tests("RuntimeTests", ["Base", "System", "Beacon", "Runtime"]),
         tests("EncryptionTests", ["Configuration", "JSON", "Encryption", "OwnTracks"]),
-        tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks"]),
+        tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks", "TestSupport"]),
         tests(
             "StatusPageTests",
             [

@@ -9,3 +9,14 @@ enum { poll_peer_closed = 0x2000 };
 
 // prctl has variable arguments, which Swift does not call.
 static inline void name_this_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// dup3 is shown only with _GNU_SOURCE, and ioctl has variable arguments.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+extern int dup3(int from, int to, int flags);
+static inline int replace_descriptor(int from, int to) { return dup3(from, to, O_CLOEXEC); }
+static inline int bytes_to_read(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : 0;
+}

@@ -65,6 +65,7 @@ package struct Broker: Hashable, Sendable {
     package var clientID: String
     package var keepalive: Duration
     package var cleanSession: Bool
+    /// With `v5`, 3.1.1 is spoken with a broker that does not speak 5.
     package var protocolLevel: MQTTProtocolLevel
     /// 0, 1 or 2, for all that is published.
     package var qos: UInt8

@@ -162,7 +162,7 @@ struct ConfigurationReader {
             cleanSession: top.flag("cleanSession") ?? false,
             protocolLevel: top.read("mqttProtocolLevel", "3 (MQTT 3.1), 4 (3.1.1) or 5") {
                 $0.asInteger.flatMap { UInt8(exactly: $0) }.flatMap { MQTTProtocolLevel(rawValue: $0) }
-            } ?? .v3_1_1,
+            } ?? .v5,
             qos: UInt8(truncatingIfNeeded: top.whole("pubQos", 0...2) ?? 1),
             retainsLocations: top.flag("pubRetain") ?? true,
             publishesWaypoints: top.flag("publishWaypoints") ?? false)

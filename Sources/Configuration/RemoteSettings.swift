@@ -50,6 +50,7 @@ package struct RemoteSettings: Hashable, Sendable {
             }
             members[name] = value == .null ? nil : value
         }
+        Self.withholdCredentials(&members, before: before, changed: changed)
         let json = JSONValue.object(members)
         do throws(ConfigurationError) {
             configuration = try Configuration(json, hostName: hostName)
@@ -59,6 +60,51 @@ package struct RemoteSettings: Hashable, Sendable {
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         self.json = json
         waypoints = try Self.waypoints(changed["waypoints"], base: configuration.numberBase)
+    }
+
+    /// Puts changes over those that are in force already. Credentials among the earlier ones stay behind if the new
+    /// changes lead to another broker.
+    ///
+    /// - Parameter file: the members of the configuration file.
+    package static func merge(_ changes: JSONValue, over earlier: JSONValue, file: JSONValue) -> JSONValue {
+        let changed = changes.object ?? [:]
+        var members = earlier.object ?? [:]
+        let inForce = (file.object ?? [:]).merging(members) { $1 }
+        if place(in: inForce) != place(in: inForce.merging(changed) { $1 }) {
+            members["password"] = nil
+            // The user name is part of the topics too, which another broker does not change.
+            members["auth"] = nil
+            members[passwordPlace] = nil
+        }
+        members.merge(changed.filter { $0.key != passwordPlace }) { $1 }
+        if changed["password"] != nil { members[passwordPlace] = place(in: inForce.merging(changed) { $1 }) }
+        return .object(members)
+    }
+
+    /// Kept with a password that came in changes: the broker that it is for. The file may name another one later.
+    private static let passwordPlace = "_passwordFor"
+
+    /// A password belongs to the broker that it was configured for. Another host, port or address gets what came with it
+    /// and nothing else: it could be anyone's.
+    private static func withholdCredentials(
+        _ members: inout [String: JSONValue], before: [String: JSONValue], changed: [String: JSONValue]
+    ) {
+        let belongsHere = changed[passwordPlace].map { $0 == place(in: members) } ?? true
+        if !belongsHere { members["password"] = before["password"] }
+        guard place(in: members) != place(in: before) else { return }
+        members["passwordFile"] = nil
+        if belongsHere, let password = changed["password"], password != .null, password != "" { return }
+        members["password"] = nil
+        if changed["username"]?.string == nil { members["auth"] = false }
+    }
+
+    /// Where these settings connect to, with defaults in place. Members that are no good are refused elsewhere.
+    private static func place(in members: [String: JSONValue]) -> JSONValue {
+        let isTLS = members["tls"]?.asBool == true
+        let host = members["host"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? "localhost"
+        let port = members["port"]?.asInteger ?? (isTLS ? 8883 : 1883)
+        let url = members["mode"]?.asInteger == 3 ? members["url"]?.string ?? "" : ""
+        return [.string(host.lowercased()), .integer(port), .string(url)]
     }
 
     private static func waypoints(

@@ -59,8 +59,9 @@ package final class BrokerConnection: Sendable {
     /// - Returns: false if the queue is full; the message was not taken.
     package func publish(_ message: OutgoingMessage) -> Bool { mailbox.add(message) }
 
-    /// Replaces the set of topic filters; they are asked for on this connection and on each one to come.
-    package func subscribe(to filters: [String: QoS]) { mailbox.order { $0.subscriptions = filters } }
+    /// Replaces the set of topic filters; they are asked for on this connection and on each one to come, always with
+    /// QoS 1: of QoS 2, libmosquitto keeps each message in memory for as long as the broker wants.
+    package func subscribe(to filters: Set<String>) { mailbox.order { $0.subscriptions = filters } }
 
     package var counts: Counts { mailbox.counts }
 

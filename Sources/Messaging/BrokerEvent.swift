@@ -9,6 +9,8 @@ package enum BrokerEvent: Hashable, Sendable {
     case message(ReceivedMessage)
     /// A message that was taken apart on the broker's thread.
     case commands(ReceivedCommands)
+    /// A message was not taken, because it would have cost too much memory.
+    case untaken(UntakenMessage)
     /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
     case acknowledged(MessageToken)
     /// It will not be sent, or the broker will not have it, however often it is tried.
@@ -61,6 +63,16 @@ package struct ReceivedCommands: Hashable, Sendable {
         self.commands = commands
         self.byteCount = byteCount
     }
+}
+
+/// What became of a message that was not taken: over `BrokerSettings.QueueLimits.largestPacket`, or with QoS 2.
+package enum UntakenMessage: Hashable, Sendable {
+    /// It was too large and was acknowledged without its payload. `size`: bytes of the packet; the topic is repaired where it is no UTF-8.
+    case dropped(topic: String, size: Int)
+    /// The broker is made to forget the session, and with it every message that waits for us.
+    case sessionDiscarded(BrokerFailure)
+    /// It is too large and came again with a new session, so the broker retains it. Nothing is subscribed to until then.
+    case subscriptionsWithheld(for: Duration)
 }
 
 /// Takes a message apart on the broker's thread; nil: it is no command and goes to the owner as it is.

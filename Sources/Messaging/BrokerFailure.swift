@@ -20,12 +20,27 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     case closed(code: UInt8?)
     /// It does not speak MQTT as agreed.
     case protocolViolation
+    /// It sent a message over `BrokerSettings.QueueLimits.largestPacket` that could not be taken apart on its way.
+    case messageTooLarge
+    /// It sent a message of QoS 2. Nothing is subscribed to with more than QoS 1, so it is left of an earlier session, of
+    /// another program with the same client id, or the broker does not keep to MQTT.
+    case unaskedExactlyOnce
     case other(String)
 
     /// The login, and nothing else, is what to look at.
     package var isLogin: Bool {
         guard case .notAccepted(let code) = self else { return false }
         return [4, 5, 0x86, 0x87, 0x8c].contains(code)
+    }
+
+    /// Another version of MQTT may do better. A broker that does not know a version says so, or closes the connection
+    /// (MQTT 5, section 3.1.2.2).
+    package var isAboutProtocol: Bool {
+        switch self {
+        case .notAccepted(let code): [1, 0x84].contains(code)
+        case .closed, .protocolViolation: true
+        default: false
+        }
     }
 
     /// The broker ended it, as against the network or the broker's silence.
@@ -51,6 +66,8 @@ extension BrokerFailure: CustomStringConvertible {
         case .closed(nil): "the connection was closed"
         case .closed(let code?): "the broker closed the connection: \(Self.reason(code: code))"
         case .protocolViolation: "what answers there does not speak MQTT as it should"
+        case .messageTooLarge: "the broker sent a message that is too large"
+        case .unaskedExactlyOnce: "the broker sent a message with QoS 2, which nothing is subscribed to with"
         case .other(let why): why
         }
     }

@@ -18,6 +18,8 @@ package struct BrokerSettings: Hashable, Sendable {
     /// The broker forgets queued messages and subscriptions when the connection ends.
     package var cleanSession = false
     package var protocolLevel: MQTTProtocolLevel = .v3_1_1
+    /// With `protocolLevel` 5: 3.1.1 is spoken with a broker that does not speak 5.
+    package var fallsBack = false
     /// Published by the broker if the connection ends without a good-bye.
     package var will: Will?
     /// From the start of an attempt to the broker's CONNACK, name look-up and TCP's own connecting excepted.
@@ -73,8 +75,11 @@ package struct BrokerSettings: Hashable, Sendable {
         package var inFlight = 20
         /// Received messages that the owner has not taken yet; the oldest go first.
         package var incoming = 256
-        /// Bytes of payload among them, and of one message at most.
+        /// Bytes of payload among them.
         package var incomingBytes = 16 << 20
+        /// Bytes of one packet from the broker: 8 MiB of payload (`JSONLimits` takes no more) and a topic. A larger
+        /// message is not taken; what becomes of it: `Docs/messaging.md`.
+        package var largestPacket = 8 << 20 + 128 << 10
 
         package init() {}
     }

@@ -13,7 +13,7 @@ extension BrokerWorker {
     mutating func serve(answerBy deadline: MonotonicInstant) throws(BrokerFailure) {
         // The first is due at once.
         var lastTick = MonotonicInstant.now.advanced(by: .seconds(-1))
-        while let descriptor = client?.descriptor {
+        while let descriptor = client?.network {
             if acceptedAt == nil, .now >= deadline { throw .silent }
             if try sayGoodbye() { return }
             let nextTick = lastTick.advanced(by: tickInterval)
@@ -21,10 +21,12 @@ extension BrokerWorker {
             if .now >= nextTick {
                 try client?.tick()
                 lastTick = .now
+                subscribeAgain()
             }
             report()
             takeOrders()
             try publish()
+            try client?.flush()
             try checkProgress()
         }
         guard stopBy != nil else { throw client?.closed ?? .closed(code: nil) }
@@ -41,7 +43,7 @@ extension BrokerWorker {
 
     /// Waits for the socket or the owner, and lets the library read and write.
     private mutating func poll(_ descriptor: Int32, until end: MonotonicInstant) throws(BrokerFailure) {
-        let wanted = POLLIN | peerClosed | (client?.wantsToWrite == true ? POLLOUT : 0)
+        let wanted = POLLIN | peerClosed | (client?.hasUnsent == true ? POLLOUT : 0)
         var watched = [
             pollfd(fd: descriptor, events: Int16(wanted), revents: 0),
             pollfd(fd: mailbox.bell.descriptor, events: Int16(POLLIN), revents: 0),
@@ -49,22 +51,14 @@ extension BrokerWorker {
         let ready = Glibc.poll(&watched, 2, MonotonicInstant.now.milliseconds(until: end))
         guard ready > 0 else { return }
         let happened = Int32(watched[0].revents)
-        if happened & POLLOUT != 0 { try client?.write() }
+        if happened & POLLOUT != 0 { try client?.flush() }
         if happened & (POLLIN | peerClosed | POLLHUP | POLLERR) != 0 {
-            try client?.read()
-            // While TLS shakes hands, libmosquitto takes the end of the connection for "try again", and
-            // would be asked again at once, for ever.
-            if client?.descriptor == descriptor, happened & peerClosed != 0, Self.isExhausted(descriptor) {
-                throw client?.closed ?? .closed(code: nil)
+            for cut in try client?.receive() ?? [] {
+                let topic = String(decoding: cut.topic, as: UTF8.self)
+                mailbox.post([.untaken(.dropped(topic: topic, size: cut.size))])
             }
+            try client?.flush()
         }
-    }
-
-    /// The other side has closed, and all that it sent before has been read.
-    private static func isExhausted(_ descriptor: Int32) -> Bool {
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-        return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)
     }
 
     /// Hands over what there is a place for.
@@ -72,7 +66,7 @@ extension BrokerWorker {
         guard let acceptedAt else { return }
         // First it is seen that the connection lives without the suspect.
         if window.isSuspicious, acceptedAt.duration(to: .now) < probation { return }
-        while client?.descriptor != nil, let message = window.next() {
+        while client?.network != nil, let message = window.next() {
             switch client?.publish(message) {
             case .handedOver(let messageID):
                 if window.inFlight.isEmpty { lastProgress = .now }
@@ -90,7 +84,7 @@ extension BrokerWorker {
 
     private mutating func checkProgress() throws(BrokerFailure) {
         // What has not left yet cannot be answered; if it never leaves, the keepalive tells.
-        guard acceptedAt != nil, !window.inFlight.isEmpty, client?.wantsToWrite == false,
+        guard acceptedAt != nil, !window.inFlight.isEmpty, client?.wantsToWrite == false, client?.hasUnsent == false,
             lastProgress.duration(to: .now) > settings.acknowledgeTimeout
         else { return }
         throw .unacknowledged
@@ -109,21 +103,29 @@ extension BrokerWorker {
         saidGoodbye = true
         client?.disconnect()
         // Written at once, as a rule; else the next rounds write it.
-        return client?.descriptor == nil
+        return client?.network == nil
     }
 
-    mutating func subscribe(to wanted: [String: QoS]) {
-        let gone = subscriptions.keys.filter { wanted[$0] == nil }
-        let new = wanted.filter { subscriptions[$0.key] != $0.value }
+    mutating func subscribe(to wanted: Set<String>) {
+        let gone = subscriptions.subtracting(wanted)
+        let new = wanted.subtracting(subscriptions)
         subscriptions = wanted
         guard acceptedAt != nil else { return }
         for filter in gone { client?.unsubscribe(filter) }
         request(new)
     }
 
-    private mutating func request(_ filters: [String: QoS]) {
-        for (filter, qos) in filters {
-            if let messageID = client?.subscribe(filter, qos: qos) {
+    /// Subscribes once a retained message that is too large has been left alone for long enough.
+    private mutating func subscribeAgain() {
+        guard let withheldUntil, .now >= withheldUntil, acceptedAt != nil else { return }
+        self.withheldUntil = nil
+        request(subscriptions)
+    }
+
+    private mutating func request(_ filters: Set<String>) {
+        if let withheldUntil, .now < withheldUntil { return }
+        for filter in filters {
+            if let messageID = client?.subscribe(filter) {
                 requested[messageID] = filter
             } else {
                 mailbox.post([.subscriptionRefused(topicFilter: filter)])
@@ -137,6 +139,7 @@ extension BrokerWorker {
         var events: [BrokerEvent] = []
         if acceptedAt == nil, let connack = sink.connack, connack.code == 0 {
             acceptedAt = .now
+            hasBeenAccepted = true
             lastProgress = .now
             events.append(.connected(sessionPresent: connack.sessionPresent))
             requested = [:]

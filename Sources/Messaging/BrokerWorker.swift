@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import CMosquitto
+import Configuration
 import Glibc
 
 /// The life of the broker's thread: connect, serve, wait, again. Everything of libmosquitto happens here, on
@@ -11,7 +12,7 @@ struct BrokerWorker: ~Copyable {
     private let read: CommandReading?
     var client: Client?
     var window: SendWindow
-    var subscriptions: [String: QoS] = [:]
+    var subscriptions: Set<String> = []
     /// Filters asked for on this connection, by packet identifier.
     var requested: [Int32: String] = [:]
     var backoff: Backoff
@@ -19,14 +20,26 @@ struct BrokerWorker: ~Copyable {
     var stopBy: MonotonicInstant?
     /// When the broker accepted us; nil: it has not, on this connection.
     var acceptedAt: MonotonicInstant?
+    /// It has accepted us with `level`.
+    var hasBeenAccepted = false
     /// When the broker last answered a message, or the first of those in flight was handed over.
     var lastProgress = MonotonicInstant.zero
     var saidGoodbye = false
+    /// Until when nothing is subscribed to; nil: it is.
+    var withheldUntil: MonotonicInstant?
+    /// What is spoken on this connection, or on the next.
+    private var level: MQTTProtocolLevel
+    /// Whether this connection, or the next, makes the broker forget the session.
+    private var startsClean = false
+
+    /// For how long nothing is subscribed to once a message that is too large has proved to be retained.
+    static let withholding: Duration = .seconds(600)
 
     init(settings: BrokerSettings, mailbox: Mailbox, read: CommandReading?) {
         self.settings = settings
         self.mailbox = mailbox
         self.read = read
+        level = settings.protocolLevel
         backoff = Backoff(unit: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight)
     }
@@ -41,6 +54,7 @@ struct BrokerWorker: ~Copyable {
             if let acceptedAt { backoff.connectionEnded(after: acceptedAt.duration(to: end)) }
             afterConnection(failure)
             guard stopBy == nil else { break }
+            if fallsBack(from: failure) { continue }
             let delay = backoff.nextDelay(using: &generator)
             mailbox.post([.disconnected(failure, retryIn: delay)])
             wait(until: end.advanced(by: delay))
@@ -49,6 +63,12 @@ struct BrokerWorker: ~Copyable {
 
     /// What was in flight is sent again by libmosquitto, unless it is what the broker cannot bear.
     private mutating func afterConnection(_ failure: BrokerFailure) {
+        if failure == .messageTooLarge || failure == .unaskedExactlyOnce { return discardSession(after: failure) }
+        if startsClean {
+            // The session that began with it is kept from here on.
+            startsClean = false
+            discardClient()
+        }
         switch window.connectionEnded(byBroker: acceptedAt != nil && failure.isByBroker) {
         case .goOn: break
         case .discardClient: client = nil
@@ -58,10 +78,50 @@ struct BrokerWorker: ~Copyable {
         }
     }
 
+    /// Whether 3.1.1 is to be tried at once, with a broker that does not speak MQTT 5. Who has accepted it is spoken to
+    /// like that for as long as there is this connection; else 5 is tried again.
+    private mutating func fallsBack(from failure: BrokerFailure) -> Bool {
+        guard acceptedAt == nil, settings.fallsBack, settings.protocolLevel == .v5 else { return false }
+        if level == .v5, failure.isAboutProtocol {
+            (level, hasBeenAccepted) = (.v3_1_1, false)
+            discardClient()
+            return true
+        }
+        if level != .v5, !hasBeenAccepted {
+            level = .v5
+            discardClient()
+        }
+        return false
+    }
+
+    /// The broker would deliver the message again for ever. It deletes what it holds for us when a session begins that
+    /// is clean. A message that comes again even then is retained, and comes whenever it is subscribed to.
+    private mutating func discardSession(after failure: BrokerFailure) {
+        if failure == .messageTooLarge, startsClean || settings.cleanSession {
+            withheldUntil = .now.advanced(by: Self.withholding)
+            mailbox.post([.untaken(.subscriptionsWithheld(for: Self.withholding))])
+        } else {
+            mailbox.post([.untaken(.sessionDiscarded(failure))])
+        }
+        startsClean = true
+        discardClient()
+    }
+
+    /// libmosquitto forgets what it holds; the next one gets all of it again.
+    private mutating func discardClient() {
+        window.returnAll()
+        client = nil
+    }
+
     /// One connection, from the first packet to its end.
     private mutating func attempt() -> BrokerFailure {
         do {
-            if client == nil { client = try Client(settings: settings) }
+            if client == nil {
+                var current = settings
+                current.protocolLevel = level
+                current.cleanSession = settings.cleanSession || startsClean
+                client = try Client(settings: current)
+            }
             try client?.connect()
             // A name look-up may have taken long; there may be something new to know.
             takeOrders()

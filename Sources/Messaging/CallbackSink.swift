@@ -26,16 +26,18 @@ final class CallbackSink {
     var completions: [Completion] = []
     var subacks: [Suback] = []
     var messages: [ReceivedMessage] = []
-    /// Messages over the limit, or whose topic is not UTF-8.
+    /// Messages whose topic is not UTF-8, and those that lost their payload.
     var unusableMessages = 0
+    /// Callbacks so far: it rises with each packet that libmosquitto has read and that says something.
+    private(set) var activity = 0
+    /// Topics of messages that lost their payload and are still to come, with their number.
+    var cutTopics: [String: Int] = [:]
+    /// A message of QoS 2 came, which nothing was subscribed to with.
+    var hasExactlyOnce = false
     /// What the library complained about since the attempt began, its first lines only.
     var complaints: [String] = []
     /// OpenSSL's verdict on the broker's certificate, when it was not good.
     var certificateProblem: String?
-
-    let largestPayload: Int
-
-    init(largestPayload: Int) { self.largestPayload = largestPayload }
 
     /// Forgets what belongs to one connection, before the next.
     func beginAttempt() {
@@ -43,6 +45,8 @@ final class CallbackSink {
         disconnectCode = nil
         complaints = []
         certificateProblem = nil
+        cutTopics = [:]
+        hasExactlyOnce = false
     }
 
     /// Forgets what the owner has been told.
@@ -54,7 +58,7 @@ final class CallbackSink {
     }
 
     fileprivate func take(_ message: mosquitto_message) {
-        guard let topic = String(validatingCString: message.topic), Int(message.payloadlen) <= largestPayload,
+        guard let topic = String(validatingCString: message.topic), !isCut(message, topic),
             let qos = QoS(rawValue: UInt8(clamping: message.qos))
         else {
             unusableMessages += 1
@@ -64,6 +68,15 @@ final class CallbackSink {
         let payload = [UInt8](UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen)))
         messages.append(ReceivedMessage(topic: topic, payload: payload, qos: qos, retained: message.retain))
     }
+
+    /// Whether its payload was taken from it on the way.
+    private func isCut(_ message: mosquitto_message, _ topic: String) -> Bool {
+        guard message.payloadlen == 0, let count = cutTopics[topic] else { return false }
+        cutTopics[topic] = count > 1 ? count - 1 : nil
+        return true
+    }
+
+    fileprivate func called() { activity += 1 }
 
     fileprivate func note(_ complaint: String, from client: OpaquePointer?) {
         if complaints.count < 8 { complaints.append(complaint) }
@@ -92,7 +105,9 @@ enum Callbacks {
 }
 
 private func sink(_ context: UnsafeMutableRawPointer?) -> CallbackSink? {
-    context.map { Unmanaged<CallbackSink>.fromOpaque($0).takeUnretainedValue() }
+    let sink = context.map { Unmanaged<CallbackSink>.fromOpaque($0).takeUnretainedValue() }
+    sink?.called()
+    return sink
 }
 
 private func onConnect(
@@ -132,6 +147,21 @@ private func onMessage(
 private func onLog(
     _ client: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ level: Int32, _ text: UnsafePointer<CChar>?
 ) {
-    guard level & Int32(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let text else { return }
-    sink(context)?.note(String(cString: text), from: client)
+    guard let text, let context else { return }
+    // Not an activity: libmosquitto also logs what it sends.
+    let sink = Unmanaged<CallbackSink>.fromOpaque(context).takeUnretainedValue()
+    if level & Int32(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 {
+        sink.note(String(cString: text), from: client)
+    } else if level & Int32(MOSQ_LOG_DEBUG) != 0, isExactlyOncePublish(text) {
+        sink.hasExactlyOnce = true
+    }
+}
+
+/// Whether libmosquitto has received a message of QoS 2: it keeps it until the broker's PUBREL without a word to us, and
+/// only its log tells ("Client … received PUBLISH (d0, q2, …", `handle__publish` of 2.0.11 to 2.1.2).
+private func isExactlyOncePublish(_ text: UnsafePointer<CChar>) -> Bool {
+    let sign = "received PUBLISH (d"
+    guard let start = strstr(text, sign) else { return false }
+    let rest = start + sign.utf8.count
+    return strncmp(rest, "0, q2", 5) == 0 || strncmp(rest, "1, q2", 5) == 0
 }

@@ -48,15 +48,21 @@ extension Client {
         }
     }
 
-    /// Calls with the properties for CONNECT, if any are needed; libmosquitto copies them.
+    /// Calls with the properties for CONNECT, if there are any; libmosquitto copies them.
     static func withConnectProperties<Result>(
         of settings: BrokerSettings, _ body: (OpaquePointer?) -> Result
     ) -> Result {
         var properties: OpaquePointer?
-        if settings.protocolLevel == .v5, !settings.cleanSession {
+        if settings.protocolLevel == .v5 {
+            // The broker drops what is larger (MQTT 5, section 3.1.2.11.4).
+            mosquitto_property_add_int32(
+                &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue),
+                UInt32(clamping: settings.limits.largestPacket))
             // MQTT 5 ends a session with its connection unless asked to keep it; 3.1.1 keeps it unless asked
             // not to. The largest number: it does not expire (MQTT 5, section 3.1.2.11.2).
-            mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), .max)
+            if !settings.cleanSession {
+                mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), .max)
+            }
         }
         defer { mosquitto_property_free_all(&properties) }
         return body(properties)

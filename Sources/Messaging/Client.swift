@@ -10,13 +10,18 @@ struct Client: ~Copyable {
     let sink: CallbackSink
     private let settings: BrokerSettings
     private var hasConnectedBefore = false
+    private var relay: SocketRelay?
+    /// nil while TLS hides the packets.
+    private var filter: PacketFilter?
+    /// Under TLS: bytes from the broker since libmosquitto last had something to say. They are of one packet.
+    private var unexplained = 0
 
     /// Safe to call from anywhere, any number of times.
     private static let libraryReady: Bool = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
 
     /// - Throws: `.settings` when libmosquitto cannot work with them, or a file cannot be read.
     init(settings: BrokerSettings) throws(BrokerFailure) {
-        let sink = CallbackSink(largestPayload: settings.limits.incomingBytes)
+        let sink = CallbackSink()
         guard Self.libraryReady, let handle = mosquitto_new(settings.clientID, settings.cleanSession, nil) else {
             throw .settings("libmosquitto takes no client id '\(settings.clientID)'")
         }
@@ -36,7 +41,13 @@ struct Client: ~Copyable {
     deinit { mosquitto_destroy(handle) }
 
     /// The descriptor to poll, or nil when there is no connection.
-    var descriptor: Int32? {
+    var network: Int32? { descriptor == nil ? nil : relay?.network }
+
+    /// Something waits for room on the network.
+    var hasUnsent: Bool { relay?.hasUnsent == true }
+
+    /// libmosquitto's end of the connection; nil when it has closed it.
+    private var descriptor: Int32? {
         let descriptor = mosquitto_socket(handle)
         return descriptor < 0 ? nil : descriptor
     }
@@ -50,6 +61,9 @@ struct Client: ~Copyable {
     /// where a broker listens on IPv4 alone.
     mutating func connect() throws(BrokerFailure) {
         sink.beginAttempt()
+        // The old connection ends here, if it has not yet.
+        relay = nil
+        unexplained = 0
         errno = 0
         let result: Int32
         if hasConnectedBefore {
@@ -71,13 +85,75 @@ struct Client: ~Copyable {
         case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
         default: try check(result)
         }
+        guard let descriptor else { throw closed }
+        relay = try SocketRelay(inPlaceOf: descriptor)
+        let isPlain = settings.tls == nil
+        filter =
+            isPlain
+            ? PacketFilter(limit: settings.limits.largestPacket, hasProperties: settings.protocolLevel == .v5) : nil
     }
 
-    /// To be called when the descriptor is readable.
-    mutating func read() throws(BrokerFailure) { try check(mosquitto_loop_read(handle, 1)) }
+    /// To be called when `network` is readable: takes one chunk, and lets libmosquitto read what may pass.
+    /// - Returns: messages that lost their payload.
+    mutating func receive() throws(BrokerFailure) -> [PacketFilter.Cut] {
+        // Never more than one chunk is between the network and libmosquitto.
+        guard relay?.hasUnread != true, let chunk = relay?.receive() else {
+            try read()
+            return []
+        }
+        let cuts = try admit(chunk)
+        let before = sink.activity
+        try read()
+        guard filter == nil else { return cuts }
+        unexplained = sink.activity == before ? unexplained + chunk.count : 0
+        // TLS adds 22 bytes or more to each record, of 16 KiB as a rule.
+        guard unexplained <= settings.limits.largestPacket + settings.limits.largestPacket / 64 else {
+            throw .messageTooLarge
+        }
+        return []
+    }
 
-    /// To be called when the descriptor is writable and `wantsToWrite`.
-    mutating func write() throws(BrokerFailure) { try check(mosquitto_loop_write(handle, 1)) }
+    /// Queues for libmosquitto what may pass of a chunk.
+    private mutating func admit(_ chunk: ArraySlice<UInt8>) throws(BrokerFailure) -> [PacketFilter.Cut] {
+        var passed: [UInt8] = []
+        do throws(PacketFilter.Violation) {
+            guard try filter?.pass(chunk, to: &passed) != nil else {
+                relay?.queue(Array(chunk))
+                return []
+            }
+        } catch {
+            throw error == .exactlyOnce ? .unaskedExactlyOnce : .protocolViolation
+        }
+        relay?.queue(passed)
+        let cuts = filter?.takeCuts() ?? []
+        for cut in cuts { sink.cutTopics[String(decoding: cut.topic, as: UTF8.self), default: 0] += 1 }
+        return cuts
+    }
+
+    /// Lets libmosquitto read all that is there for it.
+    private mutating func read() throws(BrokerFailure) {
+        while let descriptor {
+            let hasMoved = relay?.handOver() == true
+            let waiting = bytes_to_read(descriptor)
+            guard waiting > 0 || relay?.hasEnded == true else { return }
+            try check(mosquitto_loop_read(handle, 1))
+            if sink.hasExactlyOnce { throw .unaskedExactlyOnce }
+            guard self.descriptor == descriptor else { return }
+            // While TLS shakes hands, libmosquitto takes the end of the connection for "try again", and
+            // would be asked again at once, for ever.
+            if waiting == 0 { throw closed }
+            guard hasMoved || bytes_to_read(descriptor) != waiting else { return }
+        }
+    }
+
+    /// Sends what libmosquitto has written and still wants to write, as far as the network takes it.
+    mutating func flush() throws(BrokerFailure) {
+        relay?.send()
+        while descriptor != nil, wantsToWrite, !hasUnsent {
+            try check(mosquitto_loop_write(handle, 1))
+            guard relay?.send() == true else { return }
+        }
+    }
 
     /// Keepalive; to be called about once a second, or as seldom as a ping may be late.
     mutating func tick() throws(BrokerFailure) { try check(mosquitto_loop_misc(handle)) }
@@ -117,10 +193,10 @@ struct Client: ~Copyable {
     }
 
     /// The packet identifier, or nil if libmosquitto does not take the filter.
-    mutating func subscribe(_ topicFilter: String, qos: QoS) -> Int32? {
+    mutating func subscribe(_ topicFilter: String) -> Int32? {
         guard !topicFilter.utf8.contains(0) else { return nil }
         var messageID: Int32 = 0
-        let result = mosquitto_subscribe(handle, &messageID, topicFilter, Int32(qos.rawValue))
+        let result = mosquitto_subscribe(handle, &messageID, topicFilter, Int32(QoS.atLeastOnce.rawValue))
         return result == MOSQ_ERR_INVAL.rawValue || result == MOSQ_ERR_MALFORMED_UTF8.rawValue ? nil : messageID
     }
 
@@ -130,13 +206,13 @@ struct Client: ~Copyable {
 
     /// Says good-bye, so that the will is not published. It is written at once if there is room, and
     /// `descriptor` is nil from then on; else `write` goes on with it.
-    mutating func disconnect() { _ = mosquitto_disconnect(handle) }
+    mutating func disconnect() {
+        _ = mosquitto_disconnect(handle)
+        relay?.drain(limit: 500)
+    }
 
     /// Ends the connection without a good-bye: the next read or write finds it closed.
-    mutating func hangUp() {
-        guard let descriptor else { return }
-        _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
-    }
+    mutating func hangUp() { relay?.hangUp() }
 
     /// What to say of a connection that the other side closed.
     var closed: BrokerFailure {

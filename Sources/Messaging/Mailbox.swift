@@ -8,7 +8,7 @@ final class Mailbox: Sendable {
     struct Orders {
         var outgoing: [OutgoingMessage] = []
         /// Replaces the whole set.
-        var subscriptions: [String: QoS]?
+        var subscriptions: Set<String>?
         var stopBy: MonotonicInstant?
     }
 

@@ -82,7 +82,7 @@ struct SendWindow {
     }
 
     /// Everything waits again, in its order.
-    private mutating func returnAll() {
+    mutating func returnAll() {
         waiting.insert(contentsOf: inFlight.map(\.message), at: 0)
         inFlight = []
     }

@@ -22,6 +22,9 @@ package enum BrokerCure {
                 + "on the broker: sudo mosquitto_passwd /etc/mosquitto/passwd NAME"
         case .notAccepted where failure.isLogin: return "check \"username\" and the password"
         case .notAccepted, .settings: return "change that setting"
+        case .unaskedExactlyOnce: return "nothing else may use the client id '\(broker.clientID)'"
+        case .messageTooLarge:
+            return "find out who sent it; the broker's message_size_limit keeps such messages out"
         case .silent, .closed, .protocolViolation:
             guard !wasConnected else { return own }
             return broker.tls

@@ -29,6 +29,7 @@ extension BrokerSettings {
         keepalive = broker.keepalive
         cleanSession = broker.cleanSession
         protocolLevel = broker.protocolLevel
+        fallsBack = true
         let qos = QoS(rawValue: broker.qos) ?? .atLeastOnce
         switch purpose {
         case .ownTracks(let timestamp):

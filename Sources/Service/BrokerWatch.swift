@@ -23,6 +23,8 @@ struct BrokerWatch {
     private var wasConnected = false
     /// When each message was handed over that is not acknowledged. As many as the window at most.
     private var unanswered: [Int64: MonotonicInstant] = [:]
+    /// The latest message that was not taken.
+    private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
     /// When the latest connections ended, the newest last.
     private var losses: [MonotonicInstant] = []
 
@@ -46,6 +48,7 @@ struct BrokerWatch {
         case .acknowledged(let token), .refused(let token, _):
             unanswered[token.rawValue] = nil
             return false
+        case .untaken(let message): untaken = (message, now)
         case .message, .commands, .subscriptionRefused: return false
         }
         return true
@@ -68,6 +71,7 @@ struct BrokerWatch {
             )
         }
         if let failure { return ("\(failure)", BrokerCure.text(for: failure, broker, wasConnected: wasConnected)) }
+        if let trouble = untakenTrouble(at: now) { return trouble }
         // Those of an earlier connection were sent again when this one began.
         guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
         let waited = oldest.duration(to: now)
@@ -76,5 +80,28 @@ struct BrokerWatch {
             "the broker has not acknowledged a message for \(waited.components.seconds) s",
             "it is overloaded, or stands still, or the network loses what it says: look at its machine and its log"
         )
+    }
+
+    private func untakenTrouble(at now: MonotonicInstant) -> (reason: String, cure: String)? {
+        guard let untaken else { return nil }
+        let age = untaken.at.duration(to: now)
+        switch untaken.message {
+        case .dropped(let topic, let size) where age < Self.memory:
+            return (
+                "a message of \(size) bytes on \(topic) was too large and was dropped",
+                "find out who sent it; the broker's message_size_limit keeps such messages out"
+            )
+        case .sessionDiscarded(let failure) where age < Self.memory:
+            return (
+                "\(failure), and commands that waited there were deleted with it",
+                "send them again; the broker's message_size_limit keeps large messages out"
+            )
+        case .subscriptionsWithheld(let time) where age < time:
+            return (
+                "it retains a message on /cmd that is too large, so commands are not heard",
+                "delete it: mosquitto_pub -r -n -t …/cmd"
+            )
+        default: return nil
+        }
     }
 }

@@ -35,9 +35,7 @@ struct HomeAssistantLink {
         feed = HomeAssistantFeed(settings)
     }
 
-    var subscriptions: [String: QoS] {
-        Dictionary(feed.subscriptions.map { ($0, QoS.atLeastOnce) }) { first, _ in first }
-    }
+    var subscriptions: Set<String> { Set(feed.subscriptions) }
 
     mutating func connected() {
         isConnected = true

@@ -25,7 +25,7 @@ extension Service {
             ) { [unowned self] in handleBrokerEvents() }
             prepareHomeAssistant()
             try links.availability.open(
-                BrokerSettings(configuration, for: .availability), filters: home?.subscriptions ?? [:], read: nil
+                BrokerSettings(configuration, for: .availability), filters: home?.subscriptions ?? [], read: nil
             ) { [unowned self] in handleAvailabilityEvents() }
         } catch {
             log.error("cannot connect: \(error)")
@@ -58,6 +58,7 @@ extension Service {
             case .refused(let token, let refusal):
                 log.once("refused", .warning, "a message is set aside: \(refusal)")
                 links.store.submit(.refused(token.rawValue, reason: "\(refusal)"))
+            case .untaken(let message): report(message)
             case .subscriptionRefused(let filter):
                 log.once("subscription", .warning, "the broker refuses to send us \(filter); commands cannot arrive")
             }
@@ -70,6 +71,21 @@ extension Service {
         links.store.submit(.window(Self.window))
         keepPendingConfiguration()
         handle(.brokerConnected(isNew: !sessionPresent), at: host.now)
+    }
+
+    private func report(_ message: UntakenMessage) {
+        switch message {
+        case .dropped(let topic, let size):
+            log.once("oversize", .error, "a message of \(size) bytes on \(topic) is too large and was dropped")
+        case .sessionDiscarded(let failure):
+            log.once(
+                "session", .error,
+                "\(failure); it is told to forget the session, and with it all commands that wait for us")
+        case .subscriptionsWithheld(let time):
+            log.once(
+                "oversize retained", .error,
+                "the broker retains a message on /cmd that is too large; no commands are heard for \(decimal(time)) s")
+        }
     }
 
     private func handle(_ message: ReceivedCommands) {
@@ -95,12 +111,10 @@ extension Service {
     }
 
     /// The topics on which commands arrive, and that on which Home Assistant announces its start.
-    var filters: [String: QoS] {
-        var topics = [(homeAssistantTopic, QoS.atLeastOnce)]
-        if settings.configuration.obeysCommands {
-            topics += gateway.trackers.map { ($0.topics.command, QoS.atLeastOnce) }
-        }
-        return Dictionary(topics) { first, _ in first }
+    var filters: Set<String> {
+        var topics: Set = [homeAssistantTopic]
+        if settings.configuration.obeysCommands { topics.formUnion(gateway.trackers.map(\.topics.command)) }
+        return topics
     }
 
     private var homeAssistantTopic: String { settings.configuration.homeAssistant.prefix + "/status" }

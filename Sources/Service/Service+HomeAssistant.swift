@@ -74,7 +74,7 @@ extension Service {
             case .message(let message):
                 if let request = home?.received(message) { carryOut(request) }
                 homeChanged()
-            case .commands: break
+            case .commands, .untaken: break
             }
         }
     }

@@ -71,7 +71,8 @@ extension Service {
             log.warning("setConfiguration refused: another one is being tried")
             return refuseSettings()
         }
-        let merged = (gateway.remoteSettings ?? ["_type": "configuration"]).merging(request.changes)
+        let merged = RemoteSettings.merge(
+            request.changes, over: gateway.remoteSettings ?? ["_type": "configuration"], file: settings.json)
         var candidate = settings
         guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
         let before = settings.configuration
@@ -126,7 +127,7 @@ extension Settings {
         do throws(ConfigurationError) {
             let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)
             var configuration = remote.configuration
-            configuration.takeSecrets(from: self.configuration)
+            configuration.takeSecrets(from: fileConfiguration)
             self.configuration = configuration
             return remote
         } catch {
@@ -154,11 +155,6 @@ extension Configuration {
 }
 
 extension JSONValue {
-    /// The members of both objects; of those in both, the other's.
-    fileprivate func merging(_ other: JSONValue) -> JSONValue {
-        .object((object ?? [:]).merging(other.object ?? [:]) { _, new in new })
-    }
-
     fileprivate func without(_ member: String) -> JSONValue {
         .object((object ?? [:]).filter { $0.key != member })
     }

@@ -10,6 +10,8 @@ package struct Settings {
     package static let defaultStateDirectory = "/var/lib/ibeacon-gateway"
 
     package var configuration: Configuration
+    /// What the file alone says, with the secrets of the files that it names.
+    let fileConfiguration: Configuration
     /// The file's members as they stand in it.
     package let json: JSONValue
     /// nil: no file; the defaults are in force.
@@ -18,6 +20,7 @@ package struct Settings {
 
     package init(configuration: Configuration, json: JSONValue, path: String?, stateDirectory: String) {
         self.configuration = configuration
+        fileConfiguration = configuration
         self.json = json
         self.path = path
         self.stateDirectory = stateDirectory
@@ -27,6 +30,7 @@ package struct Settings {
     package init(readingFrom path: String, stateDirectory: String) throws(Failure) {
         json = Credentials.adding(to: try Self.json(in: path))
         configuration = try Self.read(json, path)
+        fileConfiguration = configuration
         self.path = path
         self.stateDirectory = stateDirectory
     }

@@ -11,8 +11,12 @@ import CMicroHTTPD
     _ uploadSize: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let context, let connection, let url, let method, let uploadSize, let request else { return .NO }
+    let server = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue()
+    let (verb, path) = (String(cString: method), String(cString: url))
     guard let known = request.pointee else {
-        request.pointee = Unmanaged.passRetained(PendingRequest()).toOpaque()
+        if let refusal = server.refusal(connection, method: verb, path: path) { return refusal }
+        let pending = PendingRequest(longestBody: StatusServer.longestBody(method: verb, path: path))
+        request.pointee = Unmanaged.passRetained(pending).toOpaque()
         return .YES
     }
     let pending = Unmanaged<PendingRequest>.fromOpaque(known).takeUnretainedValue()
@@ -21,8 +25,7 @@ import CMicroHTTPD
         uploadSize.pointee = 0
         return .YES
     }
-    let server = Unmanaged<StatusServer>.fromOpaque(context).takeUnretainedValue()
-    return server.answer(connection, method: String(cString: method), path: String(cString: url), pending)
+    return server.answer(connection, method: verb, path: path, pending)
 }
 
 /// `MHD_RequestCompletedCallback`.

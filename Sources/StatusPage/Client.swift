@@ -34,14 +34,15 @@ final class Client {
 
 /// A request while its body arrives.
 final class PendingRequest {
-    /// The longest body that is taken: a region description is far shorter.
-    static let longestBody = 64 * 1024
-
+    /// The longest body that is kept, in bytes.
+    private let longestBody: Int
     private(set) var body: [UInt8] = []
     private(set) var isTooLong = false
 
+    init(longestBody: Int) { self.longestBody = longestBody }
+
     func append(_ bytes: UnsafeRawBufferPointer) {
-        guard body.count + bytes.count <= Self.longestBody else {
+        guard body.count + bytes.count <= longestBody else {
             isTooLong = true
             return
         }

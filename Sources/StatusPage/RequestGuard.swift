@@ -7,6 +7,8 @@ struct RequestHeaders: Hashable, Sendable {
     var authorization: String?
     var cookie: String?
     var contentType: String?
+    /// nil: not given, or no number.
+    var contentLength: UInt64?
 }
 
 /// Who may see and who may change. A pure rule, so that it can be read and tested as a table.

@@ -4,6 +4,16 @@ import JSON
 import OwnTracks
 
 extension StatusServer {
+    /// Where the token is handed in: the one change that needs none before.
+    static let session = "/session"
+
+    /// The longest body that is kept, in bytes. A region description is far shorter than 64 KiB. A token has at most 256
+    /// bytes, and nothing is proved while it is handed in. Nothing but a POST has a body that means anything.
+    static func longestBody(method: String, path: String) -> Int {
+        guard method == "POST" else { return 0 }
+        return path == session ? 1024 : 64 * 1024
+    }
+
     /// Answers a complete request.
     func answer(
         _ connection: OpaquePointer, method: String, path: String, _ request: PendingRequest
@@ -14,7 +24,7 @@ extension StatusServer {
         let response =
             switch method {
             case "GET", "HEAD": read(path, headers, connection)
-            case "POST": change(path, headers, request)
+            case "POST": change(path, request)
             default: text(405, "only GET and POST are understood", [("Allow", "GET, HEAD, POST")])
             }
         guard let response else { return .NO }
@@ -55,11 +65,29 @@ extension StatusServer {
         return HTTPResponse(stream: stream)
     }
 
-    private func change(_ path: String, _ headers: RequestHeaders, _ request: PendingRequest) -> HTTPResponse? {
-        let isSession = path == "/session"
-        if case .refused(let status, let reason) = guardian.mayChange(headers, needsToken: !isSession) {
-            return text(status, reason)
+    /// Answers a request that brings a body before any of it is read, if it may not be obeyed: who has no token can
+    /// make us keep nothing.
+    ///
+    /// - Returns: nil if the request is to be read to its end.
+    func refusal(_ connection: OpaquePointer, method: String, path: String) -> MHD_Result? {
+        guard method == "POST" else { return nil }
+        client(of: connection)?.deadline = patienceFromNow
+        client(of: connection)?.isIdle = false
+        let headers = RequestHeaders(of: connection)
+        let response: HTTPResponse?
+        if case .refused(let status, let reason) = guardian.mayChange(headers, needsToken: path != Self.session) {
+            response = text(status, reason)
+        } else if (headers.contentLength ?? 0) > Self.longestBody(method: method, path: path) {
+            response = text(413, "that is too long")
+        } else {
+            return nil
         }
+        guard let response else { return .NO }
+        return MHD_queue_response(connection, response.status, response.pointer)
+    }
+
+    private func change(_ path: String, _ request: PendingRequest) -> HTTPResponse? {
+        let isSession = path == Self.session
         guard !request.isTooLong else { return text(413, "that is too long") }
         let body: JSONValue
         do {
@@ -81,7 +109,9 @@ extension StatusServer {
 
     private func perform(_ path: String, _ body: JSONValue) -> HTTPResponse? {
         guard body.object != nil else { return text(400, "send a JSON object") }
-        let tracker = Int(body["tracker"]?.asInteger ?? 0)
+        guard let tracker = Self.tracker(in: body) else {
+            return text(422, "the member 'tracker' must be the position of a tracker: a whole number, 0 for the first")
+        }
         let action: StatusAction
         switch path {
         case "/regions":
@@ -102,6 +132,13 @@ extension StatusServer {
         }
     }
 
+    /// The position of the tracker that is meant, 0 if none is named; nil: what is named is no position.
+    private static func tracker(in body: JSONValue) -> Int? {
+        guard let value = body["tracker"] else { return 0 }
+        guard case .integer(let number) = value, number >= 0 else { return nil }
+        return Int(exactly: number)
+    }
+
     private func text(
         _ status: UInt32, _ text: String, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse? {
@@ -117,6 +154,7 @@ extension RequestHeaders {
         }
         self.init(
             host: value("Host"), origin: value("Origin"), fetchSite: value("Sec-Fetch-Site"),
-            authorization: value("Authorization"), cookie: value("Cookie"), contentType: value("Content-Type"))
+            authorization: value("Authorization"), cookie: value("Cookie"), contentType: value("Content-Type"),
+            contentLength: value("Content-Length").flatMap { UInt64($0) })
     }
 }

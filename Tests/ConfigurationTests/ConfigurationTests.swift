@@ -24,7 +24,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect(broker.clientID == "userpi")
         #expect(broker.keepalive == .seconds(60))
         #expect(!broker.cleanSession)
-        #expect(broker.protocolLevel == .v3_1_1)
+        #expect(broker.protocolLevel == .v5)
         #expect(broker.qos == 1)
         #expect(broker.retainsLocations)
         #expect(!broker.publishesWaypoints)

@@ -71,6 +71,62 @@ import Testing
         #expect(try apply("{_type: 'configuration'}").waypoints == nil)
     }
 
+    private static let login = "host: 'home', port: 1, username: 'jane'"
+
+    @Test(
+        "A password goes to the broker that it was configured for and to no other",
+        arguments: [
+            ("host: 'other'", nil), ("port: 2", nil), ("mode: 0, host: 'HOME', port: '1'", "p"), ("tag: 'x'", "p"),
+            ("host: 'other', password: 'q'", "q"), ("host: 'other', password: ''", nil),
+            ("host: 'other', password: null", nil), ("password: 'q'", "q"), ("host: null", nil), ("port: null", nil),
+            ("host: 'other', auth: true, usePassword: true", nil),
+        ])
+    func credentials(changes: String, password: String?) throws {
+        for secret in ["password: 'p'", "passwordFile: 'p'"] {
+            // For the broker of the file, the file's password file stays, and a password beside it is refused.
+            if secret.hasPrefix("passwordFile"), password != nil, !changes.contains("other") { continue }
+            let settings = try apply("{_type: 'configuration', \(changes)}", to: "{\(Self.login), \(secret)}")
+            #expect(settings.configuration.broker.password?.revealed == password)
+            #expect(settings.configuration.broker.passwordFile == nil)
+        }
+    }
+
+    @Test("Without a password of its own, another broker gets no user name either, unless one came")
+    func userName() throws {
+        let current = "{\(Self.login), password: 'p'}"
+        let silent = try apply("{_type: 'configuration', host: 'other'}", to: current).configuration
+        #expect(silent.broker.username == nil)
+        // It is in the topics.
+        #expect(silent.trackers[0].topics.base == "owntracks/jane/pi")
+        let named = try apply("{_type: 'configuration', host: 'other', username: 'ann'}", to: current).configuration
+        #expect(named.broker.username == "ann")
+        #expect(named.broker.password == nil)
+    }
+
+    @Test("A password that came for one broker is not taken along to the next")
+    func passwordOfChanges() throws {
+        let file: JSONValue = ["host": "home", "username": "jane", "password": "p"]
+        func merge(_ changes: JSONValue, _ earlier: JSONValue) -> JSONValue {
+            RemoteSettings.merge(changes, over: earlier, file: file)
+        }
+        func password(_ changes: JSONValue, file: JSONValue = file) throws -> String? {
+            let settings = try RemoteSettings(applying: changes, to: file, hostName: "pi")
+            return settings.configuration.broker.password?.revealed
+        }
+        let first = merge(["host": "other", "password": "q"], ["_type": "configuration"])
+        #expect(try password(first) == "q")
+        #expect(try password(merge(["tag": "x"], first)) == "q")
+        #expect(try password(merge(["host": "third"], first)) == nil)
+        #expect(try password(merge(["host": "home"], first)) == "p")
+        // The one that came for the file's broker does not follow the file to another.
+        let own = merge(["password": "q"], ["_type": "configuration"])
+        #expect(try password(own) == "q")
+        #expect(try password(own, file: ["host": "new", "username": "jane", "password": "r"]) == "r")
+        // Nobody can say whom a kept password is for.
+        let claimed = merge(["host": "third", "_passwordFor": ["third", 1883, ""]], first)
+        #expect(try password(claimed) == nil)
+    }
+
     @Test("Without its _type it is no configuration")
     func type() {
         #expect(throws: ConfigurationError.self) { try apply("{tid: 'x'}") }

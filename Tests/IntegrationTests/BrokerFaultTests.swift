@@ -18,7 +18,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
-        owner.connection.subscribe(to: ["a/b": .atLeastOnce])
+        owner.connection.subscribe(to: ["a/b"])
         try owner.connection.start()
         #expect(owner.connects())
         for number: Int64 in 1...20 { owner.publish(number) }

@@ -77,7 +77,7 @@ import Testing
         }
         defer { broker.close() }
         let owner = try Owner(BrokerSettings(host: "127.0.0.1", port: broker.port, clientID: "gateway"))
-        owner.connection.subscribe(to: ["forbidden": .atLeastOnce, "allowed": .atLeastOnce])
+        owner.connection.subscribe(to: ["forbidden", "allowed"])
         try owner.connection.start()
         #expect(owner.sees { $0 == .subscriptionRefused(topicFilter: "forbidden") })
         #expect(!owner.events.contains(.subscriptionRefused(topicFilter: "allowed")))

@@ -37,7 +37,7 @@ import Testing
         settings.protocolLevel = .v5
         settings.firstRetryDelay = .milliseconds(50)
         let owner = try Owner(settings)
-        owner.connection.subscribe(to: ["cmd": .atLeastOnce])
+        owner.connection.subscribe(to: ["cmd"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         for round in 1...5 {

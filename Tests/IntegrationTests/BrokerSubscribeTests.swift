@@ -17,7 +17,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
-        owner.connection.subscribe(to: ["a/+/cmd": .atLeastOnce])
+        owner.connection.subscribe(to: ["a/+/cmd"])
         try owner.connection.start()
         #expect(owner.connects())
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -36,7 +36,7 @@ import Testing
         defer { broker.stop() }
         try publish("old", to: "a/cmd", on: broker, options: ["-r"])
         let owner = try Owner(BrokerSettings(for: broker))
-        owner.connection.subscribe(to: ["a/cmd": .atLeastOnce])
+        owner.connection.subscribe(to: ["a/cmd"])
         try owner.connection.start()
         #expect(eventually { !owner.messages.isEmpty })
         #expect(owner.messages.map(\.retained) == [true])
@@ -60,7 +60,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
-        owner.connection.subscribe(to: ["loop": .exactlyOnce])
+        owner.connection.subscribe(to: ["loop"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         let everyByte = (0...255).map(UInt8.init)
@@ -74,7 +74,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
-        owner.connection.subscribe(to: ["big": .atLeastOnce])
+        owner.connection.subscribe(to: ["big"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         let payload = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -88,9 +88,9 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
-        settings.limits.incomingBytes = 100
+        settings.limits.largestPacket = 100
         let owner = try Owner(settings)
-        owner.connection.subscribe(to: ["a": .atLeastOnce])
+        owner.connection.subscribe(to: ["a"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         try publish(String(repeating: "x", count: 101), to: "a", on: broker)
@@ -104,10 +104,10 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let owner = try Owner(BrokerSettings(for: broker))
-        owner.connection.subscribe(to: ["one": .atLeastOnce])
+        owner.connection.subscribe(to: ["one"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
-        owner.connection.subscribe(to: ["two": .atLeastOnce])
+        owner.connection.subscribe(to: ["two"])
         #expect(eventually { broker.log.contains("Sending UNSUBACK to gateway") })
         try publish("1", to: "one", on: broker)
         try publish("2", to: "two", on: broker)
@@ -122,7 +122,7 @@ import Testing
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = level
         let owner = try Owner(settings)
-        owner.connection.subscribe(to: ["loop": .atLeastOnce])
+        owner.connection.subscribe(to: ["loop"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         #expect(broker.log.contains("as gateway (p\(level.inLog)"))
@@ -139,7 +139,7 @@ import Testing
         settings.protocolLevel = level
         settings.cleanSession = false
         let first = try Owner(settings)
-        first.connection.subscribe(to: ["cmd": .atLeastOnce])
+        first.connection.subscribe(to: ["cmd"])
         try first.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         #expect(first.connection.stop(within: .seconds(5)))

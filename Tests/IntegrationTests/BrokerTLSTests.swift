@@ -27,7 +27,7 @@ import Testing
         let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
         defer { broker.stop() }
         let owner = try Owner(settings(for: broker, host: host, authority: certificates.authority))
-        owner.connection.subscribe(to: ["loop": .atLeastOnce])
+        owner.connection.subscribe(to: ["loop"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         // More than a TLS record, so that some of it waits inside OpenSSL where poll does not see it.

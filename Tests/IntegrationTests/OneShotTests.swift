@@ -37,6 +37,15 @@ import Testing
         #expect(!house.said().contains { $0.contains("lwt") })
     }
 
+    @Test func `history --csv writes control characters of a name, and does not send them to the terminal`() throws {
+        let name = #"\u001b]0;gone\u0007Kit\u009bchen\u007f"#
+        let house = try House("waypoints: [\(House.waypoint("k", name))], \(House.stay)")
+        #expect(eventually { (try? house.gateway.ask("history", "--csv").contains("enter")) == true })
+        let printed = try house.gateway.ask("history", "--csv")
+        #expect(printed.contains(#"\x1b]0;gone\x07Kit\x9bchen\x7f"#), "\(printed)")
+        #expect(!printed.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control })
+    }
+
     @Test func `report is sealed where a key is set, and takes another tracker's name`() throws {
         let cipher = try #require(PayloadCipher(key: Secret("s3cr1t")))
         let house = try House(

@@ -1,5 +1,6 @@
 import JSON
 import OwnTracks
+import Synchronization
 import TestSupport
 import Testing
 
@@ -113,6 +114,22 @@ import Testing
                 try? house.send(#"{"_type":"cmd","action":"waypoints"}"#, to: "\(topic)/cmd")
                 return house.said(on: "\(topic)/waypoints").last?.contains(#""rid":"k""#) == true
             }, "\(house.gateway.log)")
+    }
+
+    @Test func `Another broker does not get the password of the first`() throws {
+        let connects = Mutex<[[UInt8]]>([])
+        let other = try ScriptedBroker { packet in
+            if packet.type == 1 { connects.withLock { $0.append(packet.body) } }
+            return ScriptedBroker.politely(packet)
+        }
+        defer { other.close() }
+        let house = try House(
+            "remoteConfiguration: true, password: \"the secret\", lat: 52, lon: 6, \(House.quiet)")
+        try set(#""host":"127.0.0.1","port":\#(other.port)"#, on: house)
+        #expect(house.gateway.says("the new settings are kept"), "\(house.gateway.log)")
+        let texts = connects.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }
+        #expect(texts.contains { $0.contains("janehall") })
+        #expect(!texts.contains { $0.contains("the secret") })
     }
 
     @Test func `Without remoteConfiguration it is refused`() throws {

@@ -62,12 +62,12 @@ import Testing
         let mailbox = try mailbox()
         _ = mailbox.add(outgoing(1))
         mailbox.order {
-            $0.subscriptions = ["a": .atMostOnce]
+            $0.subscriptions = ["a"]
             $0.stopBy = .now
         }
         let first = mailbox.takeOrders()
         #expect(first.outgoing.count == 1)
-        #expect(first.subscriptions == ["a": .atMostOnce])
+        #expect(first.subscriptions == ["a"])
         #expect(first.stopBy != nil)
         let second = mailbox.takeOrders()
         #expect(second.outgoing.isEmpty)

@@ -143,7 +143,7 @@ final class BrokerDouble: BrokerLink {
     private(set) var settings: BrokerSettings?
     private(set) var isConnected = false
     let droppedMessages = 0
-    private(set) var filters: [String: QoS] = [:]
+    private(set) var filters: Set<String> = []
     /// Everything that was published, over all connections.
     private(set) var messages: [Messaging.OutgoingMessage] = []
     /// How often a connection was opened.
@@ -154,14 +154,14 @@ final class BrokerDouble: BrokerLink {
     private var isOpen = false
 
     func open(
-        _ settings: BrokerSettings, filters: [String: QoS], read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
     ) throws {
         (self.settings, self.filters, isOpen, isConnected) = (settings, filters, true, false)
         connections += 1
         events = [isReachable ? .connected(sessionPresent: false) : .disconnected(.silent, retryIn: .seconds(1))]
     }
 
-    func subscribe(to filters: [String: QoS]) { self.filters = filters }
+    func subscribe(to filters: Set<String>) { self.filters = filters }
 
     func publish(_ message: Messaging.OutgoingMessage) -> Bool {
         guard isOpen else { return false }

@@ -127,6 +127,59 @@ struct StatusServerTests {
                 + headers + "Content-Length: \(body.utf8.count)\r\n\r\n" + body)
     }
 
+    @Test(
+        "What is no position of a tracker is refused, and nothing is done",
+        arguments: [#""x""#, "1e30", "-1", "0.5", "null", "true", "[0]", #""0""#, "9223372036854775808"])
+    func tracker(value: String) throws {
+        let server = try server()
+        let authorization = "Authorization: Bearer \(token)\r\n"
+        for (path, more) in [("/actions/report-location", ""), ("/regions/remove", #","rid":"x""#)] {
+            let answer = post(server, path, #"{"tracker":\#(value)\#(more)}"#, authorization)
+            #expect(answer.hasPrefix("HTTP/1.1 422 "))
+            #expect(answer.contains("'tracker'"))
+        }
+        #expect(home.actions.isEmpty)
+    }
+
+    @Test(
+        "Who may not change anything is answered before the body comes",
+        arguments: [
+            ("", "401"), ("Authorization: Bearer 0000000000000000\r\n", "401"), ("Origin: http://x\r\n", "403"),
+            ("Content-Type: text/plain\r\n", "415"),
+        ])
+    func earlyRefusal(headers: String, status: String) throws {
+        let server = try server()
+        let type = headers.contains("Content-Type") ? "" : "Content-Type: application/json\r\n"
+        // No byte of the body is ever sent.
+        let answer = ask(
+            server, "POST /regions HTTP/1.1\r\nHost: localhost\r\n\(type)\(headers)Content-Length: 60000\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+    }
+
+    @Test("A body that is too long is refused before it comes; a token is short")
+    func earlyTooLong() throws {
+        let server = try server()
+        let authorization = "Authorization: Bearer \(token)\r\n"
+        for (path, length) in [("/regions", 65_537), ("/session", 1025)] {
+            let answer = ask(
+                server,
+                "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    + authorization + "Content-Length: \(length)\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+        }
+    }
+
+    @Test("The body of a request that needs none is not kept")
+    func bodyOfGet() throws {
+        #expect(StatusServer.longestBody(method: "GET", path: "/status.json") == 0)
+        #expect(StatusServer.longestBody(method: "PUT", path: "/regions") == 0)
+        let body = String(repeating: "x", count: 30_000)
+        let answer = ask(
+            try server(),
+            "GET /status.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 30000\r\n\r\n\(body)")
+        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+    }
+
     @Test("A region is made with the token and not without")
     func makesRegion() throws {
         let server = try server()

@@ -34,6 +34,18 @@ enum Terminal {
                 text.unicodeScalars.map { $0.properties.generalCategory.isHarmless ? $0 : "\u{FFFD}" }))
     }
 
+    /// Text from outside with control characters as `\x1b`, so that nothing is lost. Line feeds and tabs stay.
+    static func escapingControls(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: \.isTerminalControl) else { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar.isTerminalControl {
+                result += (scalar.value < 0x10 ? "\\x0" : "\\x") + String(scalar.value, radix: 16)
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
     static func write(_ bytes: [UInt8], to descriptor: CInt) {
         var offset = 0
         while offset < bytes.count {
@@ -46,6 +58,12 @@ enum Terminal {
                 offset += written
             }
         }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isTerminalControl: Bool {
+        properties.generalCategory == .control && self != "\n" && self != "\t"
     }
 }
 

@@ -84,7 +84,7 @@ final class DirectPublisher {
             case .disconnected(let reason, _): fail("no broker: \(reason)")
             case .acknowledged: unanswered -= 1
             case .refused(_, let refusal): fail("the broker does not take a message: \(refusal)")
-            case .connected, .message, .commands, .subscriptionRefused: break
+            case .connected, .message, .commands, .untaken, .subscriptionRefused: break
             }
         }
     }

@@ -57,13 +57,15 @@ final class BrokerTrial {
         let loop = try EventLoop()
         var settings = BrokerSettings(configuration, for: .command("doctor"))
         settings.protocolLevel = level
+        // Which level it is, is the question.
+        settings.fallsBack = false
         settings.connectTimeout = .seconds(10)
         outcome.canRefuse = level == .v5
         let waker = try loop.waker { [unowned self] in drain() }
         let connection = try BrokerConnection(settings, wake: waker.waker.wake)
         self.connection = connection
         defer { self.connection = nil }
-        connection.subscribe(to: [tracker.topics.command: .atLeastOnce])
+        connection.subscribe(to: [tracker.topics.command])
         try connection.start()
         try loop.step(until: Clocks.now().advanced(by: Self.patience)) {
             isOver || (isConnected && answered.count == steps.count)
@@ -106,7 +108,7 @@ final class BrokerTrial {
                 if step != .command { outcome.refused.append((topic(of: step), "\(refusal)")) }
             case .subscriptionRefused: subscriptionRefused = true
             // Only for who asks that messages be taken apart.
-            case .commands: break
+            case .commands, .untaken: break
             }
         }
     }
@@ -141,17 +143,6 @@ final class BrokerTrial {
             outcome.hearsCommands = true
         } else if sendsCommand, outcome.canRefuse, !refusedSteps.contains(.command) {
             outcome.hearsCommands = false
-        }
-    }
-}
-
-extension BrokerFailure {
-    /// Another version of MQTT may do better.
-    fileprivate var isAboutProtocol: Bool {
-        switch self {
-        case .notAccepted(let code): [1, 0x84].contains(code)
-        case .closed, .protocolViolation: true
-        default: false
         }
     }
 }

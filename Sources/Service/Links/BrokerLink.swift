@@ -17,10 +17,10 @@ package protocol BrokerLink: AnyObject {
     ///   - read: Decodes received messages on the link's own thread.
     /// - Throws: if the machine gives no thread or descriptor.
     func open(
-        _ settings: BrokerSettings, filters: [String: QoS], read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
     ) throws
     /// Replaces the topic filters.
-    func subscribe(to filters: [String: QoS])
+    func subscribe(to filters: Set<String>)
     /// - Returns: false if the queue is full or the link is closed.
     func publish(_ message: Messaging.OutgoingMessage) -> Bool
     /// The events since the last call, in order. After `close`, those that came before it.

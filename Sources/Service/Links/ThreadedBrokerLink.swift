@@ -16,7 +16,7 @@ package final class ThreadedBrokerLink: BrokerLink {
     package var droppedMessages: Int { connection?.counts.dropped ?? 0 }
 
     package func open(
-        _ settings: BrokerSettings, filters: [String: QoS], read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
     ) throws {
         let waker = try loop.waker(onEvents)
         let connection = try BrokerConnection(settings, read: read, wake: waker.waker.wake)
@@ -26,7 +26,7 @@ package final class ThreadedBrokerLink: BrokerLink {
         try connection.start()
     }
 
-    package func subscribe(to filters: [String: QoS]) { connection?.subscribe(to: filters) }
+    package func subscribe(to filters: Set<String>) { connection?.subscribe(to: filters) }
 
     package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
         isOpen && connection?.publish(message) == true

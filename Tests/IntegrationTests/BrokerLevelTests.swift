@@ -1,0 +1,88 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+/// MQTT 5, and 3.1.1 where it is not spoken.
+@Suite struct BrokerLevelTests {
+    enum Refusal: CaseIterable {
+        /// CONNACK of MQTT 3.1.1, code 1.
+        case old
+        /// CONNACK of MQTT 5, code 0x84.
+        case new
+        /// The connection is closed.
+        case silent
+
+        var reply: ScriptedBroker.Reply {
+            switch self {
+            case .old: .bytes([0x20, 2, 0, 1])
+            case .new: .bytes([0x20, 3, 0, 0x84, 0])
+            case .silent: .hangUp
+            }
+        }
+    }
+
+    private func settings(_ port: UInt16, fallsBack: Bool = true) -> BrokerSettings {
+        var settings = BrokerSettings(host: "127.0.0.1", port: port, clientID: "gateway")
+        settings.protocolLevel = .v5
+        settings.fallsBack = fallsBack
+        settings.firstRetryDelay = .milliseconds(50)
+        return settings
+    }
+
+    /// A broker that writes down the levels it is asked for, and accepts only one.
+    private func broker(
+        accepting level: UInt8, _ refusal: Refusal, levels: Recorder
+    ) throws -> ScriptedBroker {
+        try ScriptedBroker { packet in
+            guard packet.type == 1 else { return packet.type == 3 ? .hangUp : ScriptedBroker.politely(packet) }
+            levels.add(packet.body[6])
+            return packet.body[6] == level ? ScriptedBroker.politely(packet) : refusal.reply
+        }
+    }
+
+    final class Recorder: Sendable {
+        private let list = Mutex<[UInt8]>([])
+        func add(_ level: UInt8) { list.withLock { $0.append(level) } }
+        var levels: [UInt8] { list.withLock(\.self) }
+    }
+
+    @Test(arguments: Refusal.allCases)
+    func `A broker that does not speak MQTT 5 is spoken to with 3.1.1 at once, and from then on`(
+        refusal: Refusal
+    ) throws {
+        let recorder = Recorder()
+        let broker = try broker(accepting: 4, refusal, levels: recorder)
+        defer { broker.close() }
+        let owner = try Owner(settings(broker.port))
+        try owner.connection.start()
+        #expect(owner.connects())
+        #expect(owner.failures.isEmpty)
+        #expect(recorder.levels == [5, 4])
+        // The broker closes the connection at a message.
+        owner.publish(1)
+        #expect(eventually { recorder.levels == [5, 4, 4] })
+    }
+
+    @Test func `Where neither is accepted, MQTT 5 is tried again each time`() throws {
+        let recorder = Recorder()
+        let broker = try broker(accepting: 9, .silent, levels: recorder)
+        defer { broker.close() }
+        let owner = try Owner(settings(broker.port))
+        try owner.connection.start()
+        #expect(eventually { recorder.levels.count >= 4 })
+        #expect(recorder.levels.prefix(4) == [5, 4, 5, 4])
+        #expect(!owner.failures.isEmpty)
+    }
+
+    @Test func `Who asks for one level only hears that it is refused`() throws {
+        let recorder = Recorder()
+        let broker = try broker(accepting: 4, .old, levels: recorder)
+        defer { broker.close() }
+        let owner = try Owner(settings(broker.port, fallsBack: false))
+        try owner.connection.start()
+        #expect(eventually { !owner.failures.isEmpty })
+        #expect(!recorder.levels.contains(4))
+    }
+}
