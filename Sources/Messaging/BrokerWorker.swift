@@ -64,7 +64,7 @@ struct BrokerWorker: ~Copyable {
     /// What was in flight is sent again by libmosquitto, unless it is what the broker cannot bear.
     private mutating func afterConnection(_ failure: BrokerFailure) {
         if failure == .messageTooLarge || failure == .unaskedExactlyOnce { return discardSession(after: failure) }
-        if startsClean {
+        if startsClean, acceptedAt != nil {
             // The session that began with it is kept from here on.
             startsClean = false
             discardClient()

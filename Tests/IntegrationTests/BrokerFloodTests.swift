@@ -12,7 +12,7 @@ import Testing
             // PUBREC: libmosquitto has taken one.
             if packet.type == 5 { received.withLock { $0 += 1 } }
             guard packet.type == 8 else { return ScriptedBroker.politely(packet) }
-            let flood = (1...60_000).flatMap { number in
+            let flood = (1...60_000).flatMap { number -> [UInt8] in
                 [0x34, 8, 0, 1, 0x61, UInt8(number >> 8), UInt8(number & 0xff), 1, 2, 3]
             }
             return .bytes([0x90, 3] + packet.identifier + [1] + flood)

@@ -1,3 +1,4 @@
+import OwnTracks
 import Synchronization
 import TestSupport
 import Testing
