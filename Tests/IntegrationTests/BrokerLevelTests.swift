@@ -1,4 +1,4 @@
-import OwnTracks
+import Configuration
 import Synchronization
 import TestSupport
 import Testing
