@@ -1,4 +1,5 @@
 import CMosquitto
+import Configuration
 import Glibc
 import OwnTracks
 
