@@ -1,0 +1,123 @@
+internal import Beacon
+internal import Regions
+internal import Rooms
+
+/// Plays sessions through the engine as gateways would send them: one message per gateway and second.
+struct EngineRun {
+    private static let uuid = BeaconUUID(high: 0x1111_2222_3333_4444, low: 0x5555_6666_7777_8888)
+    private let home: Home
+    private(set) var engine: RoomEngine
+    private var clock: Double = 10
+    private var sequence: Int64 = 0
+    /// Shifts of the gateways' seconds against each other, 0 … 1 s.
+    var phases: [Double]
+    private(set) var reports: [(time: Double, room: Int)] = []
+    /// Belief by room after each second, for the picture.
+    var beliefs: [(time: Double, [Float])] = []
+
+    init(_ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil) {
+        self.home = home
+        self.phases = phases ?? home.gateways.map { _ in 0 }
+        engine = RoomEngine(tuning: tuning)
+        let pattern = BeaconPattern(uuid: Self.uuid, major: 1, minor: 1)
+        pass(.tags([TagDescription(id: "tag", name: "Tag", pattern: pattern)]), at: 1)
+        for gateway in home.gateways {
+            pass(.card(gateway: gateway.name, room: home.rooms[gateway.room]), at: 1)
+        }
+    }
+
+    enum Use { case walk, unlabelled, test }
+
+    /// Plays a session.
+    ///
+    /// - Returns: What was reported, in the session's own time.
+    @discardableResult
+    mutating func play(_ session: Session, as use: Use) -> [(time: Double, room: Int)] {
+        guard let first = session.moments.first, let last = session.moments.last else { return [] }
+        let shift = clock + 300 - first.time.rounded(.down)
+        // What was reported last holds until something else is.
+        reports = reports.suffix(1).map { (first.time - 1 + shift, $0.room) }
+        beliefs = []
+        pass(.discontinuity, at: clock)
+        var messages: [(time: Double, gateway: Int, levels: [Double], last: Double)] = []
+        for gateway in home.gateways.indices {
+            var second = first.time.rounded(.down) + phases[gateway]
+            var heard: [(Double, Double)] = []
+            var silent = 0
+            for moment in session.moments + [Moment(time: last.time + 2, room: 0, levels: last.levels.map { _ in nil })] {
+                while moment.time >= second + 1 {
+                    second += 1
+                    if heard.isEmpty { silent += 1 } else { silent = 0 }
+                    if !heard.isEmpty || silent % 10 == 0 {
+                        messages.append((second, gateway, heard.map(\.1), heard.last?.0 ?? second))
+                    }
+                    heard = []
+                }
+                if let level = moment.levels[gateway] { heard.append((moment.time, level)) }
+            }
+        }
+        messages.sort { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
+        var stays = session.stays[...]
+        for message in messages where message.time <= last.time + 1 {
+            while use == .walk, let stay = stays.first, stay.from <= message.time - 1 {
+                let length = Duration.milliseconds(Int64((stay.to - stay.from) * 1000))
+                pass(.learn(room: home.rooms[stay.room], tag: "tag", length), at: stay.from + 1 + shift)
+                stays.removeFirst()
+            }
+            send(message, shift: shift)
+            if beliefs.last?.time != message.time { noteBelief(at: message.time) }
+        }
+        clock = last.time + 2 + shift
+        tick(until: clock)
+        return reports.map { ($0.time - shift, $0.room) }
+    }
+
+    private mutating func noteBelief(at time: Double) {
+        var row = [Float](repeating: 0, count: home.rooms.count)
+        for (room, probability) in engine.belief(ofTag: 0) {
+            if let place = home.rooms.firstIndex(where: { RoomName.id(of: $0) == room.id }) { row[place] = probability }
+        }
+        beliefs.append((time, row))
+    }
+
+    private mutating func send(_ message: (time: Double, gateway: Int, levels: [Double], last: Double), shift: Double) {
+        var readings: [Reading] = []
+        if !message.levels.isEmpty {
+            let sorted = message.levels.sorted()
+            let middle = sorted.count / 2
+            let median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+            readings.append(
+                Reading(
+                    beacon: BeaconID(uuid: Self.uuid, major: 1, minor: 1), count: sorted.count, level: Float(median.rounded()),
+                    power: -59, age: .milliseconds(Int64((message.time - message.last) * 1000))))
+        }
+        sequence += 1
+        let time = message.time + shift
+        pass(
+            .heard(
+                gateway: home.gateways[message.gateway].name,
+                HeardSecond(
+                    boot: "b", sequence: sequence, at: .milliseconds(Int64(time * 1000)), listening: .seconds(1), reports: 10,
+                    readings: readings)), at: time)
+    }
+
+    private mutating func tick(until end: Double) {
+        let limit = MonotonicInstant(nanoseconds: Int64(end * 1e9))
+        while let deadline = engine.nextDeadline, deadline < limit {
+            take(engine.handle(.tick, at: deadline), at: Double(deadline.nanoseconds) / 1e9)
+        }
+    }
+
+    private mutating func pass(_ input: RoomEngine.Input, at time: Double) {
+        tick(until: time)
+        take(engine.handle(input, at: MonotonicInstant(nanoseconds: Int64(time * 1e9))), at: time)
+    }
+
+    private mutating func take(_ effects: [RoomEngine.Effect], at time: Double) {
+        for effect in effects {
+            guard case .decided(let decision) = effect else { continue }
+            let room = decision.to.flatMap { name in home.rooms.firstIndex { RoomName.id(of: $0) == name.id } }
+            reports.append((time, room ?? -1))
+        }
+    }
+}

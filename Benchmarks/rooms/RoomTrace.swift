@@ -1,0 +1,86 @@
+internal import Glibc
+
+/// What all gateways measured of one tag at one moment.
+struct Moment {
+    /// Seconds.
+    var time: Double
+    /// Place in the rooms of the home.
+    var room: Int
+    /// dBm by gateway; nil: nothing was heard.
+    var levels: [Double?]
+}
+
+/// One uninterrupted recording with known rooms.
+struct Session {
+    var name: String
+    var moments: [Moment] = []
+
+    /// Rooms in their order: from, to (seconds), and the room.
+    var stays: [(room: Int, from: Double, to: Double)] {
+        var stays: [(room: Int, from: Double, to: Double)] = []
+        for moment in moments {
+            if stays.last?.room != moment.room {
+                if !stays.isEmpty { stays[stays.count - 1].to = moment.time }
+                stays.append((moment.room, moment.time, moment.time))
+            }
+            stays[stays.count - 1].to = moment.time
+        }
+        return stays
+    }
+}
+
+/// A home: gateways in rooms, and what was recorded there.
+struct Home {
+    var name: String
+    var rooms: [String] = []
+    var gateways: [(name: String, room: Int)] = []
+    var sessions: [Session] = []
+
+    /// Reads the compact form: a line with gateways, then `session,seconds,room,level,…`. A line that is not
+    /// understood ends the program: figures from half a file would be worse than none.
+    init(path: String) {
+        name = path.split(separator: "/").last.map(String.init) ?? path
+        for line in readText(path).split(separator: "\n") where !line.hasPrefix("#") {
+            let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            if fields[0] == "gateways" {
+                for field in fields.dropFirst() {
+                    let pair = field.split(separator: "=").map(String.init)
+                    guard pair.count == 2 else { fail("\(path): not understood: \(line)") }
+                    gateways.append((pair[0], room(pair[1])))
+                }
+                continue
+            }
+            guard fields.count == 3 + gateways.count, let time = Double(fields[1]) else {
+                fail("\(path): not understood: \(line)")
+            }
+            if sessions.last?.name != fields[0] { sessions.append(Session(name: fields[0])) }
+            sessions[sessions.count - 1].moments.append(
+                Moment(time: time, room: room(fields[2]), levels: fields.dropFirst(3).map { Double($0) }))
+        }
+    }
+
+    private mutating func room(_ name: String) -> Int {
+        if let place = rooms.firstIndex(of: name) { return place }
+        rooms.append(name)
+        return rooms.count - 1
+    }
+}
+
+func fail(_ text: String) -> Never {
+    let line = Array((text + "\n").utf8)
+    _ = unsafe write(STDERR_FILENO, line, line.count)
+    exit(1)
+}
+
+func readText(_ path: String) -> String {
+    guard let file = unsafe fopen(path, "r") else { fail("\(path): cannot be opened") }
+    defer { unsafe fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = unsafe fread(&buffer, 1, buffer.count, file)
+        guard count > 0 else { break }
+        bytes += buffer[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}

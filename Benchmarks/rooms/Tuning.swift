@@ -1,0 +1,32 @@
+internal import Rooms
+
+extension RoomTuning {
+    /// Sets a number by its name, to see what it does.
+    mutating func set(_ name: String, _ value: Float) {
+        switch name {
+        case "gatherSeconds": gatherSeconds = value
+        case "freshSeconds": freshSeconds = value
+        case "levelSlope": levelSlope = value
+        case "missLevel": missLevel = value
+        case "kernelWidth": kernelWidth = value
+        case "distanceCap": distanceCap = value
+        case "missCap": missCap = value
+        case "noveltyDistance": noveltyDistance = value
+        case "noveltySeconds": noveltySeconds = value
+        case "trustSeconds": trustSeconds = value
+        case "labelledTrust": labelledTrust = value
+        case "ownTrust": ownTrust = value
+        case "labelWorth": labelWorth = value
+        case "mostFingerprints": mostFingerprints = Int(value)
+        case "mergeDistance": mergeDistance = value
+        case "staySeconds": staySeconds = value
+        case "reportProbability": reportProbability = value
+        case "windowsToReport": windowsToReport = Int(value)
+        case "windowCap": windowCap = value
+        case "learnProbability": learnProbability = value
+        case "learnLag": learnLag = Int(value)
+        case "learnStaySeconds": learnStaySeconds = value
+        default: fail("there is no number called \(name)")
+        }
+    }
+}

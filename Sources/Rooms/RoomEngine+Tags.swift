@@ -1,0 +1,83 @@
+internal import Beacon
+internal import Presence
+internal import Regions
+
+extension Tag {
+    /// Takes note of a level.
+    mutating func hear(_ heard: HeardLevel) {
+        if let place = levels.firstIndex(where: { $0.gateway >= heard.gateway }) {
+            if levels[place].gateway == heard.gateway {
+                levels[place] = heard
+                return
+            }
+            if levels.count < Self.mostLevels {
+                levels.insert(heard, at: place)
+                return
+            }
+        } else if levels.count < Self.mostLevels {
+            levels.append(heard)
+            return
+        }
+        // The one that was heard longest ago gives way, or the weakest of those just heard.
+        guard
+            let least = levels.indices.min(by: {
+                (levels[$0].at / 2_000_000_000, levels[$0].level) < (levels[$1].at / 2_000_000_000, levels[$1].level)
+            }), levels[least].level < heard.level || heard.at - levels[least].at > 2_000_000_000
+        else { return }
+        levels.remove(at: least)
+        let place = levels.firstIndex { $0.gateway > heard.gateway } ?? levels.endIndex
+        levels.insert(heard, at: place)
+    }
+}
+
+extension RoomEngine {
+    func tagPlace(of beacon: BeaconID) -> Int? {
+        if let place = tagPlaces[beacon] { return place }
+        return wideTags.first { states[$0].description.pattern.matches(beacon) }
+    }
+
+    mutating func replaceTags(
+        by descriptions: [TagDescription], at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        let kept = Dictionary(states.map { ($0.description.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var new: [Tag] = []
+        var seen: Set<String> = []
+        for description in descriptions.prefix(bounds.tags) where seen.insert(description.id).inserted {
+            var tag = Tag(description)
+            if var old = kept[description.id], old.description.pattern == description.pattern {
+                old.description = description
+                old.learner = -1
+                old.isPending = false
+                tag = old
+            }
+            new.append(tag)
+        }
+        learners = []
+        states = new
+        pending = []
+        pendingStart = 0
+        tagPlaces = [:]
+        wideTags = []
+        var regions: [MonitoredRegion] = []
+        for (place, tag) in states.enumerated() {
+            let pattern = tag.description.pattern
+            if let major = pattern.major, let minor = pattern.minor {
+                tagPlaces[BeaconID(uuid: pattern.uuid, major: major, minor: minor)] = place
+            } else {
+                wideTags.append(place)
+            }
+            regions.append(
+                MonitoredRegion(
+                    key: RegionKey(tracker: place, rid: tag.description.id), pattern: pattern, leaveRule: .auto))
+        }
+        // Effects of the exchange itself are of no tag that stays.
+        _ = presence.handle(.regions(regions), at: now)
+        for place in states.indices {
+            let isInside = presence.isInside(RegionKey(tracker: place, rid: states[place].description.id))
+            if states[place].isHome, !isInside {
+                states[place].isHome = false
+                states[place].room = -1
+            }
+        }
+    }
+}

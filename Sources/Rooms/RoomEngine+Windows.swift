@@ -1,0 +1,237 @@
+internal import Beacon
+
+/// Memory that windows share, so that none of them allocates.
+struct Scratch: Sendable {
+    var vector = LevelVector()
+    /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard.
+    var parts: [Float] = []
+    /// Rooms that are weighed, and what they come to.
+    var rooms: [Int16] = []
+    var placement: [Float] = []
+    var fingerprint: [Float] = []
+    var evidence: [Float] = []
+    /// How much of each room was learned, 0 … 1.
+    var shares: [Float] = []
+
+    mutating func resize(to count: Int) {
+        while parts.count < count {
+            parts.append(0)
+            vector.levels.append(.nan)
+        }
+    }
+}
+
+extension RoomEngine {
+    /// Weighs what was heard of a tag since the last window.
+    mutating func judge(_ tag: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        states[tag].isPending = false
+        let elapsed =
+            states[tag].judged == .min
+            ? 1 : Float(min(600_000_000_000, now.nanoseconds - states[tag].judged)) * 1e-9
+        counters.windows += 1
+        gatherLevels(of: tag, now: now.nanoseconds)
+        chooseRooms(for: tag)
+        weigh(tag, now: now.nanoseconds)
+        states[tag].judged = now.nanoseconds
+        if states[tag].trainedRoom >= 0, train(tag, at: now, elapsed: elapsed) {
+            report(tag, at: now, &effects)
+        } else if !scratch.rooms.isEmpty {
+            believe(tag, elapsed: elapsed)
+            report(tag, at: now, &effects)
+            remember(tag, at: now, elapsed: min(elapsed, 1))
+        }
+        clearLevels(of: tag)
+    }
+
+    // MARK: What was heard
+
+    /// Spreads the tag's levels out over the gateways.
+    private mutating func gatherLevels(of tag: Int, now: Int64) {
+        let fresh = Int64(tuning.freshSeconds * 1e9)
+        for gateway in gateways.indices {
+            scratch.vector.levels[gateway] = gateways[gateway].isListening ? tuning.missLevel : .nan
+        }
+        for heard in states[tag].levels {
+            let gateway = Int(heard.gateway)
+            guard gateways[gateway].isListening else { continue }
+            if now - heard.at <= fresh {
+                scratch.vector.levels[gateway] = max(heard.level, tuning.missLevel)
+            } else if gateways[gateway].lastMessage <= heard.at + 200_000_000 {
+                // It has sent nothing since. Whether it fails or only hears nothing, the next message tells.
+                scratch.vector.levels[gateway] = .nan
+            }
+        }
+    }
+
+    private mutating func clearLevels(of tag: Int) {}
+
+    /// The rooms that the tag may be in: those believed in, those whose gateways hear it, those whose fingerprints
+    /// have such gateways. With few rooms, all.
+    private mutating func chooseRooms(for tag: Int) {
+        scratch.rooms.removeAll(keepingCapacity: true)
+        if rooms.count <= Tag.mostRooms {
+            for room in rooms.indices where isPossible(room) { scratch.rooms.append(Int16(room)) }
+            return
+        }
+        for belief in states[tag].belief where isPossible(Int(belief.room)) { scratch.rooms.append(belief.room) }
+        for heard in states[tag].levels {
+            let gateway = Int(heard.gateway)
+            guard !scratch.vector.levels[gateway].isNaN else { continue }
+            let room = gateways[gateway].room
+            if room >= 0, !scratch.rooms.contains(room) { scratch.rooms.append(room) }
+        }
+        for room in rooms.indices where rooms[room].gateways.isEmpty && rooms[room].labelled.count > 0 {
+            if scratch.rooms.count < 2 * Tag.mostRooms, !scratch.rooms.contains(Int16(room)) {
+                scratch.rooms.append(Int16(room))
+            }
+        }
+    }
+
+    /// Whether anything at all can speak for the room.
+    private func isPossible(_ room: Int) -> Bool {
+        !rooms[room].gateways.isEmpty || rooms[room].labelled.count > 0
+    }
+
+    // MARK: What it means
+
+    /// Makes the log likelihood of each room.
+    private mutating func weigh(_ tag: Int, now: Int64) {
+        weighPlacement(tag)
+        let trust = weighFingerprints()
+        scratch.evidence.removeAll(keepingCapacity: true)
+        for place in scratch.rooms.indices {
+            scratch.evidence.append((1 - trust) * scratch.placement[place] + trust * scratch.fingerprint[place])
+        }
+    }
+
+    /// Without training: a tag is likely to be in the room whose gateway hears it best.
+    private mutating func weighPlacement(_ tag: Int) {
+        scratch.placement.removeAll(keepingCapacity: true)
+        var best = tuning.missLevel
+        for gateway in gateways.indices where scratch.vector.levels[gateway] > best {
+            best = scratch.vector.levels[gateway]
+        }
+        for room in scratch.rooms {
+            var sum: Float = 0
+            for gateway in rooms[Int(room)].gateways {
+                let level = heldLevel(of: gateway, tag: tag, room: room)
+                sum += FixedMath.exp(tuning.levelSlope * (level - best))
+            }
+            scratch.placement.append(sum > 0 ? FixedMath.log(sum) : tuning.levelSlope * (tuning.missLevel - best))
+        }
+    }
+
+    /// The level of a gateway for its own room. One that says nothing keeps the tag where it is.
+    private func heldLevel(of gateway: Int, tag: Int, room: Int16) -> Float {
+        let level = scratch.vector.levels[gateway]
+        guard level.isNaN else { return level }
+        if let heard = states[tag].levels.first(where: { Int($0.gateway) == gateway }) {
+            return room == states[tag].room ? max(heard.level, tuning.failedLevel) : heard.level
+        }
+        return tuning.missLevel
+    }
+
+    /// - Returns: How much fingerprints count, 0 … 1.
+    private mutating func weighFingerprints() -> Float {
+        scratch.fingerprint.removeAll(keepingCapacity: true)
+        var base: Float = 0
+        var known: Float = 0
+        for gateway in gateways.indices {
+            let level = scratch.vector.levels[gateway]
+            guard !level.isNaN else {
+                scratch.parts[gateway] = 0
+                continue
+            }
+            let difference = (level - tuning.missLevel) / tuning.kernelWidth
+            scratch.parts[gateway] = min(difference * difference, tuning.distanceCap)
+            base += scratch.parts[gateway]
+            if difference > 0 { known += 1 }
+        }
+        let novelty = FixedMath.exp(-0.5 * tuning.noveltyDistance * max(known, 2)) * tuning.noveltySeconds
+        // Nearly all trust in the levels alone goes where people said which room it is.
+        var labelledSeconds: Float = 0
+        var allSeconds: Float = 0
+        scratch.shares.removeAll(keepingCapacity: true)
+        for room in scratch.rooms {
+            let place = Int(room)
+            var sum = novelty
+            var seconds = tuning.noveltySeconds
+            let labelled = rooms[place].labelled.seconds * tuning.labelWorth
+            if labelled > 0 {
+                sum +=
+                    tuning.labelWorth
+                    * rooms[place].labelled.likelihood(scratch.vector, base: base, parts: scratch.parts, tuning)
+                seconds += labelled
+            }
+            let own = rooms[place].own.seconds
+            if own > 0 {
+                sum += rooms[place].own.likelihood(scratch.vector, base: base, parts: scratch.parts, tuning)
+                seconds += own
+            }
+            scratch.fingerprint.append(FixedMath.log(sum / seconds))
+            scratch.shares.append((labelled + own) / (labelled + own + tuning.trustSeconds))
+            labelledSeconds += labelled
+            allSeconds += labelled + own
+        }
+        completeFingerprints()
+        let share = labelledSeconds / max(1, allSeconds)
+        return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
+    }
+
+    /// A room that was hardly learned stands to the others as its gateways hear, not as its few fingerprints say:
+    /// else the rooms that are known would draw everything to them.
+    private mutating func completeFingerprints() {
+        guard let best = scratch.fingerprint.max(), let placed = scratch.placement.max() else { return }
+        for place in scratch.rooms.indices {
+            let share = scratch.shares[place]
+            scratch.fingerprint[place] =
+                share * scratch.fingerprint[place] + (1 - share) * (best + scratch.placement[place] - placed)
+        }
+    }
+
+    // MARK: What is believed
+
+    /// Takes the evidence into the belief: rooms change now and then, and what was heard tells.
+    private mutating func believe(_ tag: Int, elapsed: Float) {
+        let count = Float(scratch.rooms.count)
+        let moved = 1 - FixedMath.exp(-elapsed / tuning.staySeconds)
+        let weight = min(1, elapsed)
+        let best = scratch.evidence.max() ?? 0
+        let reported = scratch.rooms.firstIndex(of: states[tag].room).map { scratch.evidence[$0] }
+        var belief: [RoomBelief] = []
+        belief.reserveCapacity(scratch.rooms.count)
+        var sum: Float = 0
+        for place in scratch.rooms.indices {
+            let room = scratch.rooms[place]
+            let before = states[tag].belief.isEmpty ? 1 / count : states[tag].probability(of: room)
+            let prior = before * (1 - moved) + moved * (1 - before) / max(1, count - 1)
+            let evidence = max(scratch.evidence[place] - best, -tuning.windowCap) * weight
+            let probability = prior * FixedMath.exp(evidence)
+            sum += probability
+            // Windows in a row that speak for this room rather than for the one that is reported.
+            let speaks = reported == nil || scratch.evidence[place] > reported ?? 0
+            let support = speaks ? min(states[tag].support(of: room), 100) + 1 : 0
+            belief.append(RoomBelief(room: room, support: support, probability: probability))
+        }
+        guard sum > 0 else { return }
+        for place in belief.indices { belief[place].probability /= sum }
+        if belief.count > Tag.mostRooms {
+            belief.sort { ($0.probability, $1.room) > ($1.probability, $0.room) }
+            belief.removeLast(belief.count - Tag.mostRooms)
+        }
+        states[tag].belief = belief
+    }
+
+    /// Reports the room, once it is probable enough for long enough.
+    private mutating func report(_ tag: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard states[tag].isHome, var best = states[tag].belief.first else { return }
+        for belief in states[tag].belief where belief.probability > best.probability { best = belief }
+        guard best.room != states[tag].room, best.probability >= tuning.reportProbability,
+            best.support >= tuning.windowsToReport
+        else { return }
+        let from = states[tag].room
+        states[tag].room = best.room
+        states[tag].since = now.nanoseconds
+        decide(tag, from: from, confidence: best.probability, &effects)
+    }
+}

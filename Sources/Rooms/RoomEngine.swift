@@ -1,0 +1,256 @@
+package import Beacon
+internal import Presence
+internal import Regions
+
+/// Decides in which room each tag is, from what all gateways of a site hear.
+///
+/// It reads no clock: time comes with each input. The work of an input is proportional to its readings; a window of a
+/// tag costs its rooms times their fingerprints, both of which are bounded.
+package struct RoomEngine: Sendable {
+    package enum Input: Sendable {
+        /// A message of a gateway.
+        case heard(gateway: String, HeardSecond)
+        /// The gateway's card: the room it stands in.
+        case card(gateway: String, room: String)
+        /// The gateway is connected, or is not.
+        case available(gateway: String, Bool)
+        /// The gateway is no longer part of the site.
+        case forget(gateway: String)
+        /// These are the tags from now on. What is known of a tag is kept while its id and pattern stay.
+        case tags([TagDescription])
+        /// The tag is in the room, for this long from now on. Zero ends the training.
+        case learn(room: String, tag: String, Duration)
+        /// Forgets what was learned of a room.
+        case forgetRoom(String)
+        /// What comes next was recorded at another time: the gateways' clocks are learned anew.
+        case discontinuity
+        /// Time passed; a deadline may be due.
+        case tick
+    }
+
+    package enum Effect: Hashable, Sendable {
+        case decided(Decision)
+        /// Something that a person ought to know.
+        case found(Finding)
+    }
+
+    /// One change of what is published about a tag.
+    package struct Decision: Hashable, Sendable {
+        /// Position in `tags`.
+        package var tag: Int
+        package var isHome: Bool
+        /// Ids of the rooms that are reported; nil: not known.
+        package var from: RoomName?
+        package var to: RoomName?
+        /// Probability of the room, 0 … 1.
+        package var confidence: Float
+    }
+
+    package enum Finding: Hashable, Sendable {
+        /// The gateway receives nothing while others do.
+        case deaf(gateway: String)
+        /// It receives again.
+        case hears(gateway: String)
+        /// More gateways than a site can have.
+        case tooManyGateways
+        case tooManyRooms
+    }
+
+    package struct Counters: Hashable, Sendable {
+        package var messages: UInt64 = 0
+        package var readings: UInt64 = 0
+        /// Messages that came more than 5 s late.
+        package var late: UInt64 = 0
+        package var repeated: UInt64 = 0
+        /// Readings of beacons that are no tags.
+        package var foreign: UInt64 = 0
+        package var windows: UInt64 = 0
+        package var decisions: UInt64 = 0
+        /// Messages of gateways, or cards, beyond the bounds.
+        package var refused: UInt64 = 0
+    }
+
+    /// Gateways of a site: presence tells 256 receivers apart.
+    package static let mostGateways = 250
+    package static let mostRooms = 250
+    package static let mostTags = 10_000
+
+    package let tuning: RoomTuning
+    package internal(set) var counters = Counters()
+    var gateways: [GatewayState] = []
+    var gatewayPlaces: [String: Int] = [:]
+    package internal(set) var rooms: [Room] = []
+    var roomPlaces: [String: Int] = [:]
+    var states: [Tag] = []
+    var tagPlaces: [BeaconID: Int] = [:]
+    /// Tags whose pattern is wider than one beacon.
+    var wideTags: [Int] = []
+    var presence: PresenceEngine
+    /// Tags with an open window, in the order of their ends.
+    var pending: [(tag: Int, due: Int64)] = []
+    var pendingStart = 0
+    var learners: [Learner] = []
+    var order: UInt64 = 0
+    var scratch = Scratch()
+    let bounds: Bounds
+
+    /// How much of everything; the benchmark looks beyond.
+    package struct Bounds: Sendable {
+        package var gateways = RoomEngine.mostGateways
+        package var rooms = RoomEngine.mostRooms
+        package var tags = RoomEngine.mostTags
+        package init() {}
+    }
+
+    package init(tuning: RoomTuning = RoomTuning(), bounds: Bounds = Bounds()) {
+        self.tuning = tuning
+        self.bounds = bounds
+        presence = PresenceEngine(mostBeacons: bounds.tags + 1000)
+    }
+
+    /// When `tick` has something to decide; nil: nothing is pending.
+    package var nextDeadline: MonotonicInstant? {
+        var next = presence.nextDeadline
+        if pendingStart < pending.count {
+            let due = MonotonicInstant(nanoseconds: pending[pendingStart].due)
+            next = min(next ?? due, due)
+        }
+        for gateway in gateways where gateway.isListening {
+            next = min(next ?? gateway.silentAt(tuning), gateway.silentAt(tuning))
+        }
+        return next
+    }
+
+    package var tags: [TagDescription] { states.map(\.description) }
+
+    /// Takes one input at `now`, which never lies before the previous one.
+    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        expire(at: now, &effects)
+        switch input {
+        case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
+        case .card(let gateway, let room): place(gateway, in: room, &effects)
+        case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
+        case .forget(let gateway): forget(gateway, at: now, &effects)
+        case .tags(let tags): replaceTags(by: tags, at: now, &effects)
+        case .learn(let room, let tag, let duration): learn(room, tag, duration, at: now, &effects)
+        case .forgetRoom(let room): forgetRoom(named: room)
+        case .discontinuity:
+            for place in gateways.indices { gateways[place].clock.forget() }
+            for place in states.indices { learnRest(of: place) }
+        case .tick: break
+        }
+        return effects
+    }
+
+    // MARK: Hearing
+
+    private mutating func hear(
+        _ name: String, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        counters.messages += 1
+        guard let gateway = gatewayPlace(name, &effects) else {
+            counters.refused += 1
+            return
+        }
+        switch gateways[gateway].clock.judge(second, at: now.nanoseconds) {
+        case .fresh: break
+        case .late:
+            counters.late += 1
+            return
+        case .repeated:
+            counters.repeated += 1
+            return
+        }
+        noteMessage(of: gateway, second, at: now, &effects)
+        for reading in second.readings {
+            counters.readings += 1
+            guard let tag = tagPlace(of: reading.beacon) else {
+                counters.foreign += 1
+                continue
+            }
+            note(reading, of: tag, by: gateway, at: now, &effects)
+        }
+    }
+
+    private mutating func note(
+        _ reading: Reading, of tag: Int, by gateway: Int, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        let sighting = Sighting(
+            beacon: reading.beacon, measuredPower: MeasuredPower(dBm: -59),
+            rssi: reading.level.flatMap { RSSI(reported: Int8(max(-127, min(20, $0)))) },
+            receiver: Receiver(index: UInt8(gateway % Self.mostGateways)))
+        pass(.sighting(sighting), at: now, &effects)
+        guard let level = reading.level, states[tag].isHome || states[tag].trainedRoom >= 0 else { return }
+        // What a tag of another power would have been heard at. A power that is none is not gone by.
+        let power = reading.power.flatMap { (-90 ... -40).contains($0) ? $0 : nil } ?? -59
+        states[tag].hear(
+            HeardLevel(gateway: UInt16(gateway), level: max(-120, min(20, level)) - 59 - power, at: now.nanoseconds))
+        if !states[tag].isPending {
+            states[tag].isPending = true
+            pending.append((tag, now.nanoseconds + Int64(tuning.gatherSeconds * 1e9)))
+        }
+        // Once all that heard it in the last window have heard it again there is nothing to wait for.
+        if isComplete(states[tag], now: now.nanoseconds) { judge(tag, at: now, &effects) }
+    }
+
+    private func isComplete(_ tag: Tag, now: Int64) -> Bool {
+        guard tag.judged != .min else { return false }
+        for heard in tag.levels where heard.at <= tag.judged && now - heard.at < 1_500_000_000 { return false }
+        return true
+    }
+
+    /// Does what is due at `now`.
+    private mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        while pendingStart < pending.count, pending[pendingStart].due <= now.nanoseconds {
+            let tag = pending[pendingStart].tag
+            pendingStart += 1
+            if tag < states.count, states[tag].isPending { judge(tag, at: now, &effects) }
+        }
+        if pendingStart > 64, pendingStart * 2 > pending.count {
+            pending.removeFirst(pendingStart)
+            pendingStart = 0
+        }
+        silence(at: now, &effects)
+        if let deadline = presence.nextDeadline, deadline <= now { pass(.tick, at: now, &effects) }
+    }
+
+    // MARK: Home and away
+
+    mutating func pass(_ input: PresenceEngine.Input, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        for effect in presence.handle(input, at: now) {
+            switch effect {
+            case .entered(let key, _): setHome(key.tracker, true, at: now, &effects)
+            case .left(let key, _): setHome(key.tracker, false, at: now, &effects)
+            }
+        }
+    }
+
+    private mutating func setHome(
+        _ tag: Int, _ isHome: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        guard tag < states.count, states[tag].isHome != isHome else { return }
+        let from = states[tag].room
+        states[tag].isHome = isHome
+        states[tag].room = -1
+        states[tag].since = now.nanoseconds
+        if !isHome {
+            learnRest(of: tag)
+            states[tag].belief = []
+            states[tag].levels = []
+            states[tag].judged = .min
+        }
+        decide(tag, from: from, confidence: isHome ? 0 : 1, &effects)
+    }
+
+    mutating func decide(_ tag: Int, from: Int16, confidence: Float, _ effects: inout [Effect]) {
+        counters.decisions += 1
+        effects.append(
+            .decided(
+                Decision(
+                    tag: tag, isHome: states[tag].isHome, from: roomName(from), to: roomName(states[tag].room),
+                    confidence: confidence)))
+    }
+
+    func roomName(_ place: Int16) -> RoomName? { place < 0 ? nil : rooms[Int(place)].name }
+}

@@ -1,0 +1,68 @@
+/// The numbers of the room engine, in one place, with what each of them rests on. One set serves all homes.
+///
+/// `Benchmarks/rooms` measures what a change to them does.
+package struct RoomTuning: Hashable, Sendable {
+    package init() {}
+
+    // MARK: Windows
+
+    /// Seconds that the readings of one packet are waited for, from the first of them.
+    package var gatherSeconds: Float = 0.25
+    /// A reading stands for a gateway for this long. Gateways publish once a second, with some jitter.
+    package var freshSeconds: Float = 1.3
+    /// A gateway that sent nothing at all for this long says nothing by its silence: empty messages come every 10 s.
+    package var gatewaySilenceSeconds: Float = 25
+
+    // MARK: Without training
+
+    /// Log likelihood per dB by which the gateway of a room hears the tag better than the others do.
+    package var levelSlope: Float = 0.2
+    /// What a gateway that listens and does not hear the tag is taken to have measured, dBm.
+    package var missLevel: Float = -95
+    /// What the failed gateway of the tag's present room is taken to measure, dBm.
+    package var failedLevel: Float = -66
+
+    // MARK: Fingerprints
+
+    /// Width of a fingerprint, dB: the standard deviation of a level in one place is about 3 dB in a second.
+    package var kernelWidth: Float = 4
+    /// One gateway's part of the squared distance is at most this many squared widths.
+    package var distanceCap: Float = 16
+    /// The same if the tag was not heard by a gateway that ought to hear it: one packet is easily lost.
+    package var missCap: Float = 9
+    /// Squared distance per gateway at which a place that nobody has been to yet is as likely as a fingerprint.
+    package var noveltyDistance: Float = 4
+    /// Weight of such places, in seconds of training.
+    package var noveltySeconds: Float = 3
+    /// Seconds of training per room after which fingerprints count as much as they ever will by half.
+    package var trustSeconds: Float = 20
+    /// How much fingerprints count at most, against the levels alone: from labels, and from the engine's own decisions.
+    package var labelledTrust: Float = 0.97
+    package var ownTrust: Float = 0.8
+    /// Seconds of the engine's own decisions that are worth one second with a label.
+    package var labelWorth: Float = 4
+    /// Fingerprints of one room, of each of the two kinds.
+    package var mostFingerprints = 96
+    /// Squared distance per gateway below which two are one.
+    package var mergeDistance: Float = 0.5
+
+    // MARK: Belief
+
+    /// Mean seconds between changes of room, of a tag that moves.
+    package var staySeconds: Float = 30
+    /// The probability at which a room is reported.
+    package var reportProbability: Float = 0.7
+    /// Windows in a row that must speak for a room rather than for the reported one.
+    package var windowsToReport = 2
+    /// One window moves the log odds between two rooms by at most this.
+    package var windowCap: Float = 8
+
+    // MARK: Learning from its own decisions
+
+    /// The probability, seen from before and after, at which a window is learned.
+    package var learnProbability: Float = 0.9
+    /// Windows that are seen from after before the oldest are learned.
+    package var learnLag = 12
+    /// Mean seconds between changes of room, for learning.
+    package var learnStaySeconds: Float = 60
+}

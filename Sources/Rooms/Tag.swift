@@ -1,0 +1,72 @@
+internal import Beacon
+internal import Presence
+package import Regions
+
+/// A tag as the engine is told of it.
+package struct TagDescription: Hashable, Sendable {
+    /// Permanent; a topic level.
+    package var id: String
+    package var name: String
+    package var pattern: BeaconPattern
+
+    package init(id: String, name: String, pattern: BeaconPattern) {
+        self.id = id
+        self.name = name
+        self.pattern = pattern
+    }
+}
+
+/// What one gateway last heard of a tag.
+struct HeardLevel: Sendable, BitwiseCopyable {
+    var gateway: UInt16
+    /// dBm, corrected for the tag's power.
+    var level: Float
+    /// Nanoseconds of the service's clock.
+    var at: Int64
+}
+
+/// A room and its probability.
+struct RoomBelief: Sendable, BitwiseCopyable {
+    var room: Int16
+    /// Windows in a row that speak for it rather than for the room that is reported.
+    var support: Int16
+    var probability: Float
+}
+
+/// A tag as the engine knows it.
+struct Tag: Sendable {
+    /// Gateways that are told apart for one tag; the weakest gives way.
+    static let mostLevels = 12
+    /// Rooms that are told apart for one tag; the least probable gives way.
+    static let mostRooms = 8
+
+    var description: TagDescription
+    var isHome = false
+    /// The room that is reported; -1: none.
+    var room: Int16 = -1
+    /// Since when, nanoseconds of the service's clock.
+    var since: Int64 = 0
+    /// Sorted by gateway.
+    var levels: [HeardLevel] = []
+    /// The sum is 1, or there are none.
+    var belief: [RoomBelief] = []
+    /// The last window, nanoseconds of the service's clock; `.min`: none yet.
+    var judged = Int64.min
+    /// Whether a window is open.
+    var isPending = false
+    /// Place in the list of those that are learned from; -1: not there.
+    var learner = -1
+    /// The room that is being trained with this tag, until when; -1: none.
+    var trainedRoom: Int16 = -1
+    var trainedUntil: Int64 = 0
+
+    init(_ description: TagDescription) { self.description = description }
+
+    func probability(of room: Int16) -> Float {
+        belief.first { $0.room == room }?.probability ?? 0
+    }
+
+    func support(of room: Int16) -> Int16 {
+        belief.first { $0.room == room }?.support ?? 0
+    }
+}
