@@ -60,6 +60,8 @@ let package = Package(
         pure("HomeAssistant", ["Base", "Beacon", "Gateway", "JSON", "OwnTracks", "Status"]),
         pure("ServiceDiscovery"),
         pure("ReadingFeed", ["Base", "Beacon"]),
+        pure("Rooms", ["Base", "Beacon", "Regions", "Presence"]),
+        pure("RoomMessages", ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "Rooms"]),
 
         adapter("Scanning", ["Base", "Beacon"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
@@ -95,8 +97,8 @@ let package = Package(
             "CommandLine",
             [
                 "Base", "Beacon", "Configuration", "Encryption", "Gateway", "JSON", "KernelScanning", "Messaging",
-                "OwnTracks", "Presence", "Regions", "Runtime", "Scanning", "Service", "ServiceDiscovery", "Status",
-                "StatusPage", "Storage", "System", "CGetopt",
+                "OwnTracks", "Presence", "Regions", "RoomMessages", "Rooms", "Runtime", "Scanning", "Service",
+                "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
             ]),
         .executableTarget(name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings),
 
@@ -178,6 +180,9 @@ let package = Package(
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Base", "Beacon", "Regions", "Presence"],
             path: "Benchmarks/presence",
+            exclude: ["run", "traces"], swiftSettings: settings),
+        .executableTarget(
+            name: "rooms-benchmark", dependencies: ["Base", "Beacon", "Regions", "Rooms"], path: "Benchmarks/rooms",
             exclude: ["run", "traces"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import Regions
-internal import Rooms
+import Base
+import Beacon
+import Regions
+import Rooms
 
 /// Plays sessions through the engine as gateways would send them: one message per gateway and second.
 struct EngineRun {

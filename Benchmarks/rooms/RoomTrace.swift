@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// What all gateways measured of one tag at one moment.
 struct Moment {

@@ -1,4 +1,4 @@
-internal import Rooms
+import Rooms
 
 extension RoomTuning {
     /// Sets a number by its name, to see what it does.

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import Rooms
+import Glibc
+import Rooms
 
 var tuning = RoomTuning()
 var homes: [Home] = []

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Relates a gateway's monotonic clock to the service's: the least delay seen is taken for none.
 struct GatewayClock: Sendable {

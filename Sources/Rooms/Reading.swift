@@ -1,3 +1,4 @@
+import Base
 package import Beacon
 
 /// What one gateway heard of one tag in one second.

@@ -1,5 +1,6 @@
-internal import Beacon
-internal import Presence
+import Base
+import Beacon
+import Presence
 
 /// A gateway as the engine knows it.
 struct GatewayState: Sendable {

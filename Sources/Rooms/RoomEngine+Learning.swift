@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// A tag that is learned from: its last windows, which are learned once they are seen from both sides.
 struct Learner: Sendable {

@@ -1,6 +1,7 @@
-internal import Beacon
-internal import Presence
-internal import Regions
+import Base
+import Beacon
+import Presence
+import Regions
 
 extension Tag {
     /// Takes note of a level.

@@ -1,4 +1,5 @@
-internal import Beacon
+import Base
+import Beacon
 
 /// Memory that windows share, so that none of them allocates.
 struct Scratch: Sendable {

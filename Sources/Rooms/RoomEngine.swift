@@ -1,6 +1,7 @@
-package import Beacon
-internal import Presence
-internal import Regions
+package import Base
+import Beacon
+import Presence
+import Regions
 
 /// Decides in which room each tag is, from what all gateways of a site hear.
 ///

@@ -1,5 +1,5 @@
-internal import Beacon
-internal import Presence
+import Beacon
+import Presence
 package import Regions
 
 /// A tag as the engine is told of it.

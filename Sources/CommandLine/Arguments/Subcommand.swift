@@ -10,6 +10,7 @@ struct Subcommand {
             Subcommand(specification: RunCommand.specification, run: RunCommand.run),
             Subcommand(specification: SetupCommand.specification, run: SetupCommand.run),
             Subcommand(specification: ReplayCommand.specification, run: ReplayCommand.run),
+            Subcommand(specification: RoomsCommand.specification, run: RoomsCommand.run),
             Subcommand(specification: ScanCommand.specification, run: ScanCommand.run),
             Subcommand(specification: RegionsCommand.specification, run: RegionsCommand.run),
             Subcommand(specification: ReportCommand.specification, run: ReportCommand.run),

@@ -1,0 +1,173 @@
+import Base
+package import Beacon
+import JSON
+import OwnTracks
+package import Rooms
+
+/// Why a message of the feed was not taken.
+package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Reads what gateways and people publish for the rooms service. Whoever may publish there may send anything.
+package enum FeedDecoder {
+    /// Tags in one message of a gateway.
+    package static let mostReadings = 256
+    /// Bytes of such a message: 256 readings with every member in full are 36 kB.
+    package static let mostHeardBytes = 65_536
+    /// Longest name of a room or a tag, bytes.
+    package static let mostNameBytes = 128
+
+    // MARK: heard
+
+    /// Reads the payload of `ibeacon-rooms/<site>/heard/<gateway>`.
+    package static func heard(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
+        let json = try read(payload, bytes: mostHeardBytes, values: 4096)
+        guard json["v"]?.asInteger == 1 else { throw FeedError("'v' is not 1; this version of the feed is not known") }
+        guard let at = whole(json["at"], 0...1 << 52) else { throw FeedError("'at' is not a number of milliseconds") }
+        guard let elements = json["beacons"]?.array else { throw FeedError("'beacons' is not a list") }
+        guard elements.count <= mostReadings else {
+            throw FeedError("\(elements.count) beacons are too many; at most \(mostReadings) are taken")
+        }
+        var readings: [Reading] = []
+        readings.reserveCapacity(elements.count)
+        for element in elements {
+            guard let reading = reading(element) else { throw FeedError("an element of 'beacons' is not a reading") }
+            readings.append(reading)
+        }
+        return HeardSecond(
+            boot: String((json["boot"]?.string ?? "").prefix(64)),
+            sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
+            listening: .milliseconds(whole(json["listening"], 0...3_600_000) ?? 1000),
+            reports: whole(json["reports"], 0...(.max)) ?? Int64(readings.count), readings: readings)
+    }
+
+    private static func reading(_ json: JSONValue) -> Reading? {
+        guard let beacon = json["id"]?.string.flatMap(beaconID) else { return nil }
+        return Reading(
+            beacon: beacon, count: Int(whole(json["n"], 1...100_000) ?? 1),
+            level: level(json["rssi"]) ?? level(json["max"]), power: level(json["power"]),
+            age: .milliseconds(whole(json["age"], 0...60_000) ?? 0))
+    }
+
+    /// `UUID:major:minor`
+    package static func beaconID(_ text: String) -> BeaconID? {
+        guard text.utf8.count <= 64 else { return nil }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let uuid = BeaconUUID(parts[0]), let major = UInt16(parts[1]),
+            let minor = UInt16(parts[2])
+        else { return nil }
+        return BeaconID(uuid: uuid, major: major, minor: minor)
+    }
+
+    /// A level in dBm; nil if it is none that a radio can measure.
+    private static func level(_ json: JSONValue?) -> Float? {
+        guard let value = json?.asNumber, (-127...20).contains(value) else { return nil }
+        return Float(value)
+    }
+
+    private static func whole(_ json: JSONValue?, _ range: ClosedRange<Int64>) -> Int64? {
+        guard let number = json?.asNumber, number.isFinite, abs(number) < 9e18 else { return nil }
+        let value = json?.asInteger ?? Int64(number)
+        return range.contains(value) ? value : nil
+    }
+
+    // MARK: ESPresense
+
+    /// Reads ESPresense's message about one beacon.
+    package static func espresense(
+        _ beacon: BeaconID, _ payload: some Collection<UInt8>
+    ) throws(FeedError) -> HeardSecond {
+        let json = try read(payload, bytes: 8192, values: 256)
+        guard let level = level(json["rssi"]) else { throw FeedError("'rssi' is not a level in dBm") }
+        let reading = Reading(beacon: beacon, count: 1, level: level, power: self.level(json["rssi@1m"]), age: .zero)
+        return HeardSecond(
+            boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1, readings: [reading])
+    }
+
+    // MARK: Cards, tags, training
+
+    /// The room on a gateway's card; nil if the card names none.
+    package static func room(onCard payload: some Collection<UInt8>) throws(FeedError) -> String? {
+        let json = try read(payload, bytes: 8192, values: 256)
+        guard json.object != nil else { throw FeedError("a gateway's card is an object") }
+        return try json["room"].flatMap { value throws(FeedError) in
+            if case .null = value { return nil }
+            return try name(value, "room")
+        }
+    }
+
+    /// One tag of the retained list.
+    package struct ListedTag: Hashable, Sendable {
+        package var beacon: BeaconID
+        package var id: String?
+        package var name: String?
+    }
+
+    /// Reads the payload of `ibeacon-rooms/<site>/tags`.
+    package static func tags(_ payload: some Collection<UInt8>) throws(FeedError) -> [ListedTag] {
+        if payload.isEmpty { return [] }
+        let json = try read(payload, bytes: 4 << 20, values: 100_000)
+        guard let elements = json["tags"]?.array else { throw FeedError("'tags' is not a list") }
+        guard elements.count <= RoomEngine.mostTags else {
+            throw FeedError("\(elements.count) tags are too many; at most \(RoomEngine.mostTags) are taken")
+        }
+        var tags: [ListedTag] = []
+        for element in elements {
+            guard let uuid = element["uuid"]?.string.flatMap({ BeaconUUID($0) }),
+                let major = whole(element["major"], 0...65_535), let minor = whole(element["minor"], 0...65_535)
+            else { throw FeedError("an element of 'tags' has no uuid, major and minor") }
+            tags.append(
+                ListedTag(
+                    beacon: BeaconID(uuid: uuid, major: UInt16(major), minor: UInt16(minor)),
+                    id: try element["id"].map { value throws(FeedError) in try name(value, "id") },
+                    name: try element["name"].map { value throws(FeedError) in try name(value, "name") }))
+        }
+        return tags
+    }
+
+    /// A request to train a room.
+    package struct LearnRequest: Hashable, Sendable {
+        package var room: String
+        package var tag: String
+        /// Zero ends a training run.
+        package var duration: Duration
+    }
+
+    /// Reads the payload of `ibeacon-rooms/<site>/learn`.
+    package static func learn(_ payload: some Collection<UInt8>) throws(FeedError) -> LearnRequest {
+        let json = try read(payload, bytes: 4096, values: 64)
+        guard let room = json["room"], let tag = json["tag"] else {
+            throw FeedError("a training run needs 'room' and 'tag'")
+        }
+        guard let seconds = json["seconds"]?.asNumber, (0...3600).contains(seconds) else {
+            throw FeedError("'seconds' is not a number from 0 to 3600")
+        }
+        return LearnRequest(
+            room: try name(room, "room"), tag: try name(tag, "tag"),
+            duration: .milliseconds(Int64(seconds * 1000)))
+    }
+
+    private static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {
+        guard let text = json.string, (1...mostNameBytes).contains(text.utf8.count),
+            text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+        else { throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters") }
+        return text
+    }
+
+    private static func read(
+        _ payload: some Collection<UInt8>, bytes: Int, values: Int
+    ) throws(FeedError) -> JSONValue {
+        var limits = JSONLimits()
+        limits.bytes = bytes
+        limits.values = values
+        limits.nesting = 8
+        do throws(JSONError) {
+            return try JSONValue(parsing: payload, limits: limits)
+        } catch {
+            throw FeedError("not JSON: \(error)")
+        }
+    }
+}

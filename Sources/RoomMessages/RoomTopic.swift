@@ -1,0 +1,61 @@
+package import Beacon
+
+/// What a topic is about, for the service of one site.
+package enum RoomTopic: Hashable, Sendable {
+    /// `ibeacon-rooms/<site>/tags`
+    case tags(site: String)
+    /// `ibeacon-rooms/<site>/heard/<gateway>`
+    case heard(site: String, gateway: String)
+    /// `ibeacon-rooms/<site>/gateway/<gateway>`
+    case card(site: String, gateway: String)
+    /// `ibeacon-rooms/<site>/learn`
+    case learn(site: String)
+    /// `ibeacon-gateway/<gateway>/availability`
+    case availability(gateway: String)
+    /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`
+    case espresense(BeaconID, node: String)
+    /// `espresense/rooms/<node>/status`
+    case espresenseStatus(node: String)
+
+    /// - Returns: nil for a topic that is none of these.
+    package init?(_ topic: String) {
+        guard topic.utf8.count <= 512 else { return nil }
+        let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        switch (levels.first, levels.count) {
+        case ("ibeacon-rooms", 3) where levels[2] == "tags": self = .tags(site: levels[1])
+        case ("ibeacon-rooms", 3) where levels[2] == "learn": self = .learn(site: levels[1])
+        case ("ibeacon-rooms", 4) where levels[2] == "heard" && Self.isName(levels[3]):
+            self = .heard(site: levels[1], gateway: levels[3])
+        case ("ibeacon-rooms", 4) where levels[2] == "gateway" && Self.isName(levels[3]):
+            self = .card(site: levels[1], gateway: levels[3])
+        case ("ibeacon-gateway", 3) where levels[2] == "availability" && Self.isName(levels[1]):
+            self = .availability(gateway: levels[1])
+        case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "status" && Self.isName(levels[2]):
+            self = .espresenseStatus(node: levels[2])
+        case ("espresense", 4) where levels[1] == "devices" && Self.isName(levels[3]):
+            guard let beacon = Self.beacon(levels[2]) else { return nil }
+            self = .espresense(beacon, node: levels[3])
+        default: return nil
+        }
+    }
+
+    /// The site of a topic that belongs to one.
+    package var site: String? {
+        switch self {
+        case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _): site
+        default: nil
+        }
+    }
+
+    private static func isName(_ level: String) -> Bool { (1...128).contains(level.utf8.count) }
+
+    /// `iBeacon:<uuid>-<major>-<minor>`
+    private static func beacon(_ level: String) -> BeaconID? {
+        guard level.hasPrefix("iBeacon:") else { return nil }
+        let parts = level.dropFirst(8).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 3, let major = UInt16(parts[parts.count - 2]), let minor = UInt16(parts[parts.count - 1]),
+            let uuid = BeaconUUID(parts.dropLast(2).joined(separator: "-"))
+        else { return nil }
+        return BeaconID(uuid: uuid, major: major, minor: minor)
+    }
+}
