@@ -45,7 +45,8 @@ struct EngineRun {
             var second = first.time.rounded(.down) + phases[gateway]
             var heard: [(Double, Double)] = []
             var silent = 0
-            for moment in session.moments + [Moment(time: last.time + 2, room: 0, levels: last.levels.map { _ in nil })] {
+            for moment in session.moments + [Moment(time: last.time + 2, room: 0, levels: last.levels.map { _ in nil })]
+            {
                 while moment.time >= second + 1 {
                     second += 1
                     if heard.isEmpty { silent += 1 } else { silent = 0 }
@@ -89,7 +90,8 @@ struct EngineRun {
             let median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
             readings.append(
                 Reading(
-                    beacon: BeaconID(uuid: Self.uuid, major: 1, minor: 1), count: sorted.count, level: Float(median.rounded()),
+                    beacon: BeaconID(uuid: Self.uuid, major: 1, minor: 1), count: sorted.count,
+                    level: Float(median.rounded()),
                     power: -59, age: .milliseconds(Int64((message.time - message.last) * 1000))))
         }
         sequence += 1
@@ -98,7 +100,8 @@ struct EngineRun {
             .heard(
                 gateway: home.gateways[message.gateway].name,
                 HeardSecond(
-                    boot: "b", sequence: sequence, at: .milliseconds(Int64(time * 1000)), listening: .seconds(1), reports: 10,
+                    boot: "b", sequence: sequence, at: .milliseconds(Int64(time * 1000)), listening: .seconds(1),
+                    reports: 10,
                     readings: readings)), at: time)
     }
 

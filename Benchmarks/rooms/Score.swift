@@ -47,7 +47,9 @@ struct Score {
         }
     }
 
-    private func delay(of stay: (room: Int, from: Double, to: Double), _ reports: [(time: Double, room: Int)]) -> Double? {
+    private func delay(of stay: (room: Int, from: Double, to: Double), _ reports: [(time: Double, room: Int)])
+        -> Double?
+    {
         if let before = reports.last(where: { $0.time <= stay.from }), before.room == stay.room { return 0 }
         return reports.first { $0.time > stay.from && $0.time <= stay.to && $0.room == stay.room }
             .map { $0.time - stay.from }

@@ -21,6 +21,7 @@ extension RoomTuning {
         case "mergeDistance": mergeDistance = value
         case "staySeconds": staySeconds = value
         case "reportProbability": reportProbability = value
+        case "labelledReportProbability": labelledReportProbability = value
         case "windowsToReport": windowsToReport = Int(value)
         case "windowCap": windowCap = value
         case "learnProbability": learnProbability = value

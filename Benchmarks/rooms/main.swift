@@ -31,11 +31,3 @@ for home in homes {
         print(label, score.text, score.sessions.map { fixed($0, 2) }.joined(separator: " "))
     }
 }
-if CommandLine.arguments.contains("-d"), let home = homes.first {
-    var run = EngineRun(home, tuning)
-    for place in 0..<4 { run.play(home.sessions[place], as: .unlabelled) }
-    let reports = run.play(home.sessions[4], as: .test)
-    print(home.sessions[4].stays.map { "\(home.rooms[$0.room]) \(fixed($0.from, 1))" }.joined(separator: ", "))
-    for report in reports { print(fixed(report.time, 2), report.room < 0 ? "-" : home.rooms[report.room]) }
-    print(run.engine.counters)
-}

@@ -13,6 +13,8 @@ struct Scratch: Sendable {
     var evidence: [Float] = []
     /// How much of each room was learned, 0 … 1.
     var shares: [Float] = []
+    /// How much of all that was learned came with labels, 0 … 1.
+    var labelledShare: Float = 0
 
     mutating func resize(to count: Int) {
         while parts.count < count {
@@ -41,7 +43,6 @@ extension RoomEngine {
             report(tag, at: now, &effects)
             remember(tag, at: now, elapsed: min(elapsed, 1))
         }
-        clearLevels(of: tag)
     }
 
     // MARK: What was heard
@@ -63,8 +64,6 @@ extension RoomEngine {
             }
         }
     }
-
-    private mutating func clearLevels(of tag: Int) {}
 
     /// The rooms that the tag may be in: those believed in, those whose gateways hear it, those whose fingerprints
     /// have such gateways. With few rooms, all.
@@ -176,6 +175,7 @@ extension RoomEngine {
         }
         completeFingerprints()
         let share = labelledSeconds / max(1, allSeconds)
+        scratch.labelledShare = share
         return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
     }
 
@@ -227,7 +227,10 @@ extension RoomEngine {
     private mutating func report(_ tag: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard states[tag].isHome, var best = states[tag].belief.first else { return }
         for belief in states[tag].belief where belief.probability > best.probability { best = belief }
-        guard best.room != states[tag].room, best.probability >= tuning.reportProbability,
+        let needed =
+            tuning.reportProbability
+            + (tuning.labelledReportProbability - tuning.reportProbability) * scratch.labelledShare
+        guard best.room != states[tag].room, best.probability >= needed,
             best.support >= tuning.windowsToReport
         else { return }
         let from = states[tag].room

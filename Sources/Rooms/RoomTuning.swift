@@ -25,7 +25,7 @@ package struct RoomTuning: Hashable, Sendable {
     // MARK: Fingerprints
 
     /// Width of a fingerprint, dB: the standard deviation of a level in one place is about 3 dB in a second.
-    package var kernelWidth: Float = 4
+    package var kernelWidth: Float = 3.5
     /// One gateway's part of the squared distance is at most this many squared widths.
     package var distanceCap: Float = 16
     /// The same if the tag was not heard by a gateway that ought to hear it: one packet is easily lost.
@@ -35,12 +35,12 @@ package struct RoomTuning: Hashable, Sendable {
     /// Weight of such places, in seconds of training.
     package var noveltySeconds: Float = 3
     /// Seconds of training per room after which fingerprints count as much as they ever will by half.
-    package var trustSeconds: Float = 20
+    package var trustSeconds: Float = 40
     /// How much fingerprints count at most, against the levels alone: from labels, and from the engine's own decisions.
-    package var labelledTrust: Float = 0.97
-    package var ownTrust: Float = 0.8
-    /// Seconds of the engine's own decisions that are worth one second with a label.
-    package var labelWorth: Float = 4
+    package var labelledTrust: Float = 1
+    package var ownTrust: Float = 0.6
+    /// Seconds of the engine's own decisions that one second with a label is worth.
+    package var labelWorth: Float = 8
     /// Fingerprints of one room, of each of the two kinds.
     package var mostFingerprints = 96
     /// Squared distance per gateway below which two are one.
@@ -50,8 +50,10 @@ package struct RoomTuning: Hashable, Sendable {
 
     /// Mean seconds between changes of room, of a tag that moves.
     package var staySeconds: Float = 30
-    /// The probability at which a room is reported.
-    package var reportProbability: Float = 0.7
+    /// The probability at which a room is reported: where nobody trained, and where people did. Without labels the
+    /// likelihoods claim more than they know.
+    package var reportProbability: Float = 0.9
+    package var labelledReportProbability: Float = 0.75
     /// Windows in a row that must speak for a room rather than for the reported one.
     package var windowsToReport = 2
     /// One window moves the log odds between two rooms by at most this.
@@ -60,7 +62,7 @@ package struct RoomTuning: Hashable, Sendable {
     // MARK: Learning from its own decisions
 
     /// The probability, seen from before and after, at which a window is learned.
-    package var learnProbability: Float = 0.9
+    package var learnProbability: Float = 0.8
     /// Windows that are seen from after before the oldest are learned.
     package var learnLag = 12
     /// Mean seconds between changes of room, for learning.

@@ -1,7 +1,7 @@
 import Base
 import Glibc
-import System
 import JSON
+import System
 
 /// `rooms`: which room each tag is in, from what all gateways of a house hear.
 enum RoomsCommand {

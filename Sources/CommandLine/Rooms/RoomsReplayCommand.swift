@@ -1,8 +1,8 @@
 import Glibc
-import System
 import JSON
 import RoomMessages
 import Rooms
+import System
 
 /// `rooms replay`: recordings of the feed through the whole rooms service, in virtual time. Touches no state.
 enum RoomsReplayCommand {
