@@ -46,7 +46,7 @@ package final class EventLoopHost: ServiceHost {
         case .stopping:
             notifier.stopping()
             let milliseconds = Int64((loop.longestTurn / .milliseconds(1)).rounded(.up))
-            log.debug("longest turn of the loop: \(milliseconds) ms")
+            log.always(.debug, "longest turn of the loop: \(milliseconds) ms")
         }
     }
 
