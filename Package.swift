@@ -106,6 +106,8 @@ let package = Package(
         tests("RegionsTests", ["Base", "Beacon", "Regions", "TestSupport"]),
         tests("PresenceTests", ["Base", "Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
+        tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms"]),
+        tests("RoomMessagesTests", ["Base", "Beacon", "JSON", "RoomMessages", "Rooms"]),
         tests("JSONTests", ["Base", "JSON", "OwnTracks", "TestSupport"]),
         tests(
             "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "TestSupport"]),

@@ -41,7 +41,7 @@ package enum FeedDecoder {
             boot: String((json["boot"]?.string ?? "").prefix(64)),
             sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
             listening: .milliseconds(whole(json["listening"], 0...3_600_000) ?? 1000),
-            reports: whole(json["reports"], 0...(.max)) ?? Int64(readings.count), readings: readings)
+            reports: whole(json["reports"], 0...(.max)) ?? 1, readings: readings)
     }
 
     private static func reading(_ json: JSONValue) -> Reading? {

@@ -12,6 +12,8 @@ struct GatewayState: Sendable {
     /// Whether its silence says something: it is there, and listens.
     var isListening = false
     var isDeaf = false
+    /// It heard nothing at all in its last second: that it did not hear a tag says nothing.
+    var isQuiet = false
     /// Nanoseconds of the service's clock; `.min`: nothing yet.
     var lastMessage = Int64.min
     /// When it last received any advertisement at all.
@@ -119,17 +121,12 @@ extension RoomEngine {
             gateways[gateway].isDeaf = true
             effects.append(.found(.deaf(gateway: gateways[gateway].name)))
         }
-        // Silence before the finding is no evidence either: a radio in a home never hears nothing for so long.
-        let isQuiet = now.nanoseconds - gateways[gateway].lastReport > Self.quietAfter
-        setListening(
-            gateway, second.listening > .zero && !gateways[gateway].isDeaf && !isQuiet, at: now, &effects)
+        gateways[gateway].isQuiet = second.reports == 0 && second.readings.isEmpty
+        setListening(gateway, second.listening > .zero && !gateways[gateway].isDeaf, at: now, &effects)
     }
 
     /// Without one advertisement for this long a gateway is deaf, if others hear.
     private static let deafAfter: Int64 = 40_000_000_000
-    /// Without one for this long its silence says nothing.
-    private static let quietAfter: Int64 = 3_000_000_000
-
     mutating func setListening(
         _ gateway: Int, _ isListening: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {

@@ -51,7 +51,8 @@ extension RoomEngine {
     private mutating func gatherLevels(of tag: Int, now: Int64) {
         let fresh = Int64(tuning.freshSeconds * 1e9)
         for gateway in gateways.indices {
-            scratch.vector.levels[gateway] = gateways[gateway].isListening ? tuning.missLevel : .nan
+            let isHeeded = gateways[gateway].isListening && !gateways[gateway].isQuiet
+            scratch.vector.levels[gateway] = isHeeded ? tuning.missLevel : .nan
         }
         for heard in states[tag].levels {
             let gateway = Int(heard.gateway)
@@ -117,7 +118,8 @@ extension RoomEngine {
                 let level = heldLevel(of: gateway, tag: tag, room: room)
                 sum += FixedMath.exp(tuning.levelSlope * (level - best))
             }
-            scratch.placement.append(sum > 0 ? FixedMath.log(sum) : tuning.levelSlope * (tuning.missLevel - best))
+            // Nothing but its fingerprints can speak for a room without a gateway, or against it.
+            scratch.placement.append(sum > 0 ? FixedMath.log(sum) : 0)
         }
     }
 
@@ -173,20 +175,23 @@ extension RoomEngine {
             labelledSeconds += labelled
             allSeconds += labelled + own
         }
-        completeFingerprints()
         let share = labelledSeconds / max(1, allSeconds)
         scratch.labelledShare = share
+        completeFingerprints(novelty: -0.5 * tuning.noveltyDistance * max(known, 2))
         return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
     }
 
     /// A room that was hardly learned stands to the others as its gateways hear, not as its few fingerprints say:
-    /// else the rooms that are known would draw everything to them.
-    private mutating func completeFingerprints() {
+    /// else the rooms that are known would draw everything to them. Where people trained, they will have trained the
+    /// room that they are in: one that they did not train is less likely, if another fits.
+    private mutating func completeFingerprints(novelty: Float) {
         guard let best = scratch.fingerprint.max(), let placed = scratch.placement.max() else { return }
+        let untrained = scratch.labelledShare * min(max(0, best - novelty), tuning.untrainedPenalty)
         for place in scratch.rooms.indices {
             let share = scratch.shares[place]
             scratch.fingerprint[place] =
-                share * scratch.fingerprint[place] + (1 - share) * (best + scratch.placement[place] - placed)
+                share * scratch.fingerprint[place]
+                + (1 - share) * (best + scratch.placement[place] - placed - untrained)
         }
     }
 

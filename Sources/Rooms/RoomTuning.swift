@@ -41,6 +41,8 @@ package struct RoomTuning: Hashable, Sendable {
     package var ownTrust: Float = 0.6
     /// Seconds of the engine's own decisions that one second with a label is worth.
     package var labelWorth: Float = 8
+    /// Log likelihood by which a room that nobody trained stands back, where others were trained and one of them fits.
+    package var untrainedPenalty: Float = 2
     /// Fingerprints of one room, of each of the two kinds.
     package var mostFingerprints = 96
     /// Squared distance per gateway below which two are one.

@@ -1,0 +1,27 @@
+// What anybody who may publish under `ibeacon-rooms/` can send, and a line of a recording.
+import Base
+import RoomMessages
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let payload = unsafe UnsafeBufferPointer(start: bytes, count: count)
+    var site = RoomSite(RoomSettings())
+    let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    site.start(at: now)
+    let topics = [
+        "ibeacon-rooms/home/heard/k", "ibeacon-rooms/home/gateway/k", "ibeacon-rooms/home/tags",
+        "ibeacon-rooms/home/learn", "ibeacon-gateway/k/availability",
+        "espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/attic",
+    ]
+    for topic in topics {
+        let outcome = unsafe site.take(topic, payload, isRetained: false, at: now, epoch: 1)
+        if let problem = outcome.problem { require(!problem.description.isEmpty) }
+    }
+    var replay = RoomReplay(RoomSettings())
+    do throws(FeedError) {
+        try unsafe replay.play(line: payload, { _ in }, { _ in })
+    } catch {
+        require(!error.description.isEmpty)
+    }
+    return 0
+}

@@ -1,0 +1,66 @@
+import Base
+import Beacon
+import Regions
+import Rooms
+
+/// A house with a gateway in each room, and one tag, for tests: levels go in each second, reports come out.
+struct House {
+    static let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+    var engine = RoomEngine()
+    var now: Double = 10
+    var sequence: Int64 = 0
+    var reported: [String?] = []
+    var home: [Bool] = []
+    var findings: [RoomEngine.Finding] = []
+    let gateways: [String]
+
+    init(_ rooms: [(gateway: String, room: String)]) {
+        gateways = rooms.map(\.gateway)
+        let pattern = BeaconPattern(uuid: Self.beacon.uuid, major: 3, minor: 4)
+        pass(.tags([TagDescription(id: "jane", name: "Jane", pattern: pattern)]))
+        for (gateway, room) in rooms { pass(.card(gateway: gateway, room: room)) }
+    }
+
+    mutating func pass(_ input: RoomEngine.Input) {
+        take(engine.handle(input, at: MonotonicInstant(nanoseconds: Int64(now * 1e9))))
+    }
+
+    private mutating func take(_ effects: [RoomEngine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .decided(let decision):
+                reported.append(decision.to?.name)
+                home.append(decision.isHome)
+            case .found(let finding): findings.append(finding)
+            }
+        }
+    }
+
+    /// One second: the level at each gateway; nil: it hears nothing; a gateway that is left out sends nothing.
+    mutating func second(_ levels: [String: Float?], reports: Int64 = 10) {
+        let end = MonotonicInstant(nanoseconds: Int64((now + 1) * 1e9))
+        while let deadline = engine.nextDeadline, deadline < end { take(engine.handle(.tick, at: deadline)) }
+        now += 1
+        for gateway in gateways {
+            guard let level = levels[gateway] else { continue }
+            send(from: gateway, level: level, reports: level == nil ? reports : max(1, reports))
+        }
+    }
+
+    mutating func send(from gateway: String, level: Float?, reports: Int64 = 10) {
+        sequence += 1
+        let readings = level.map {
+            [Reading(beacon: Self.beacon, count: 1, level: $0, power: -59, age: .zero)]
+        }
+        pass(
+            .heard(
+                gateway: gateway,
+                HeardSecond(
+                    boot: "a", sequence: sequence, at: .milliseconds(Int64(now * 1000)), listening: .seconds(1),
+                    reports: reports, readings: readings ?? [])))
+    }
+
+    mutating func seconds(_ count: Int, _ levels: [String: Float?]) {
+        for _ in 0..<count { second(levels) }
+    }
+}

@@ -1,0 +1,142 @@
+import Base
+import Beacon
+import Regions
+import Rooms
+import Testing
+
+/// Which room a tag is in.
+@Suite struct RoomEngineTests {
+    private static func flat() -> House { House([("k", "Kitchen"), ("h", "Hall"), ("b", "Bedroom")]) }
+    private static let kitchen: [String: Float?] = ["k": -55, "h": -70, "b": -82]
+    private static let hall: [String: Float?] = ["k": -70, "h": -54, "b": -71]
+    private static let bedroom: [String: Float?] = ["k": -83, "h": -70, "b": -53]
+
+    @Test func `Without training a tag is in the room whose gateway hears it best`() {
+        var house = Self.flat()
+        house.seconds(8, Self.kitchen)
+        #expect(house.reported == [nil, "Kitchen"])
+        #expect(house.home == [true, true])
+    }
+
+    @Test func `A tag that is carried through the rooms is reported in the order of its path`() {
+        var house = Self.flat()
+        house.seconds(10, Self.kitchen)
+        house.seconds(10, Self.hall)
+        house.seconds(10, Self.bedroom)
+        #expect(house.reported == [nil, "Kitchen", "Hall", "Bedroom"])
+    }
+
+    @Test func `One packet reports no room, however loud it is`() {
+        var house = Self.flat()
+        house.second(["k": -30, "h": nil, "b": nil])
+        for _ in 0..<5 { house.second(["k": nil, "h": nil, "b": nil]) }
+        #expect(house.reported == [nil])
+    }
+
+    @Test func `One loud packet elsewhere changes nothing`() {
+        var house = Self.flat()
+        house.seconds(10, Self.kitchen)
+        house.second(["k": -80, "h": -80, "b": -30])
+        house.seconds(10, Self.kitchen)
+        #expect(house.reported == [nil, "Kitchen"])
+    }
+
+    @Test func `The gateway of the tag's room fails: the tag stays where it is`() {
+        var house = Self.flat()
+        house.seconds(20, Self.kitchen)
+        house.seconds(120, ["h": -70, "b": -82])
+        #expect(house.reported == [nil, "Kitchen"])
+    }
+
+    @Test func `A gateway that is online and deaf is found within a minute, and changes nothing`() {
+        var house = Self.flat()
+        house.seconds(20, Self.kitchen)
+        for _ in 0..<60 { house.second(["k": nil, "h": -70, "b": -82], reports: 0) }
+        #expect(house.findings == [.deaf(gateway: "k")])
+        #expect(house.reported == [nil, "Kitchen"])
+        house.second(Self.kitchen)
+        #expect(house.findings == [.deaf(gateway: "k"), .hears(gateway: "k")])
+    }
+
+    @Test func `A tag that no gateway hears any more is away, and has no room`() {
+        var house = Self.flat()
+        house.seconds(20, Self.kitchen)
+        house.seconds(200, ["k": nil, "h": nil, "b": nil])
+        #expect(house.reported == [nil, "Kitchen", nil])
+        #expect(house.home == [true, true, false])
+    }
+
+    @Test func `Two gateways in one room speak for it together`() {
+        var house = House([("south", "Living"), ("north", "Living"), ("k", "Kitchen")])
+        house.seconds(8, ["south": -60, "north": -75, "k": -72])
+        house.seconds(8, ["south": -75, "north": -60, "k": -72])
+        #expect(house.reported == [nil, "Living"])
+    }
+
+    @Test func `A walk teaches rooms that the levels alone get wrong, and rooms without a gateway`() {
+        var house = Self.flat()
+        let study: [String: Float?] = ["k": -72, "h": -62, "b": -64]
+        house.pass(.learn(room: "Study", tag: "Jane", .seconds(60)))
+        house.seconds(60, study)
+        house.pass(.learn(room: "Hall", tag: "Jane", .seconds(60)))
+        house.seconds(60, Self.hall)
+        house.pass(.learn(room: "Kitchen", tag: "jane", .seconds(60)))
+        house.seconds(60, Self.kitchen)
+        house.pass(.learn(room: "Kitchen", tag: "Jane", .zero))
+        house.reported = []
+        house.seconds(10, study)
+        #expect(house.reported == ["Study"])
+    }
+
+    @Test func `What was learned of a gateway that moved does not count`() {
+        var house = Self.flat()
+        house.seconds(120, Self.kitchen)
+        house.pass(.card(gateway: "k", room: "Garage"))
+        house.reported = []
+        house.seconds(30, ["k": -55, "h": -85, "b": -85])
+        #expect(house.reported.last == "Garage")
+    }
+
+    @Test func `A message that is repeated, or comes late, is not heard`() {
+        var house = Self.flat()
+        house.seconds(3, Self.kitchen)
+        house.sequence -= 1
+        house.send(from: "b", level: -20)
+        #expect(house.engine.counters.repeated == 1)
+    }
+
+    @Test func `Beacons that are no tags are counted, and cost nothing else`() {
+        var house = Self.flat()
+        let readings = (0..<200).map {
+            Reading(
+                beacon: BeaconID(uuid: BeaconUUID(high: 9, low: 9), major: 1, minor: $0), count: 1, level: -50,
+                power: -59, age: .zero)
+        }
+        house.pass(
+            .heard(
+                gateway: "k",
+                HeardSecond(
+                    boot: "a", sequence: 99, at: .seconds(10), listening: .seconds(1), reports: 1, readings: readings)))
+        #expect(house.engine.counters.foreign == 200)
+        #expect(house.reported.isEmpty)
+    }
+
+    @Test func `Invented gateways are bounded`() {
+        var house = Self.flat()
+        for number in 0..<1000 { house.pass(.card(gateway: "x\(number)", room: "Kitchen")) }
+        #expect(house.engine.counters.refused > 0)
+        #expect(house.engine.counters.refused >= 1000 - UInt64(RoomEngine.mostGateways))
+    }
+
+    @Test func `The same messages give the same decisions, with the gateways' seconds out of step too`() {
+        func run() -> [String?] {
+            var house = Self.flat()
+            for number in 0..<200 {
+                let level = Float(-60 + (number * 7919) % 23)
+                house.second(["k": level, "h": level - 4, "b": -75])
+            }
+            return house.reported
+        }
+        #expect(run() == run())
+    }
+}
