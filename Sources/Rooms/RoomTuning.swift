@@ -54,8 +54,8 @@ package struct RoomTuning: Hashable, Sendable {
     package var staySeconds: Float = 30
     /// The probability at which a room is reported: where nobody trained, and where people did. Without labels the
     /// likelihoods claim more than they know.
-    package var reportProbability: Float = 0.9
-    package var labelledReportProbability: Float = 0.75
+    package var reportProbability: Float = 0.85
+    package var labelledReportProbability: Float = 0.7
     /// Windows in a row that must speak for a room rather than for the reported one.
     package var windowsToReport = 2
     /// One window moves the log odds between two rooms by at most this.
