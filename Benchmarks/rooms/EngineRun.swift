@@ -61,9 +61,9 @@ struct EngineRun {
         messages.sort { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
         var stays = session.stays[...]
         for message in messages where message.time <= last.time + 1 {
-            while use == .walk, let stay = stays.first, stay.from <= message.time - 1 {
+            while use == .walk, let stay = stays.first, stay.from <= message.time {
                 let length = Duration.milliseconds(Int64((stay.to - stay.from) * 1000))
-                pass(.learn(room: home.rooms[stay.room], tag: "tag", length), at: stay.from + 1 + shift)
+                pass(.learn(room: home.rooms[stay.room], tag: "tag", length), at: stay.from + shift)
                 stays.removeFirst()
             }
             send(message, shift: shift)

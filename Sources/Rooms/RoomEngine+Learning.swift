@@ -42,6 +42,7 @@ extension RoomEngine {
         }
         learnRest(of: tag)
         states[tag].trainedRoom = room
+        states[tag].trainedFrom = now.nanoseconds &+ 1_100_000_000
         states[tag].trainedUntil = now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds
     }
 
@@ -60,6 +61,7 @@ extension RoomEngine {
             states[tag].trainedRoom = -1
             return false
         }
+        guard now.nanoseconds >= states[tag].trainedFrom else { return true }
         order += 1
         rooms[Int(room)].labelled.add(currentLevels(), seconds: min(elapsed, 1), order: order, tuning)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]

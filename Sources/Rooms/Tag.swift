@@ -59,6 +59,8 @@ struct Tag: Sendable {
     /// The room that is being trained with this tag, until when; -1: none.
     var trainedRoom: Int16 = -1
     var trainedUntil: Int64 = 0
+    /// What was heard in the second before the training began, perhaps elsewhere, arrives until then.
+    var trainedFrom: Int64 = 0
 
     init(_ description: TagDescription) { self.description = description }
 
