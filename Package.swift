@@ -63,7 +63,7 @@ let package = Package(
         pure("Rooms", ["Base", "Beacon", "Regions", "Presence"]),
         pure("RoomMessages", ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "Rooms"]),
 
-        adapter("Scanning", ["Base", "Beacon"]),
+        adapter("Scanning", ["Base", "Beacon", "System"]),
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
         adapter("KernelScanning", ["Base", "Beacon", "Scanning", "CBluetooth"]),
         library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
@@ -119,7 +119,7 @@ let package = Package(
                 "Service",
                 "StatusPage", "Storage", "System", "TestSupport",
             ]),
-        tests("SystemTests", ["Base", "System"]),
+        tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(
             "GatewayTests",
             [

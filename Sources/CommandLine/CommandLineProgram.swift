@@ -8,11 +8,15 @@ import System
 package enum CommandLineProgram {
     /// Carries out the command line and ends the process with its exit code.
     package static func run() -> Never {
-        // A subscriber that goes away must not end us; writes answer with EPIPE instead.
+        // A peer that closes its socket must not end the program: the write fails with EPIPE instead. For standard
+        // output, `Terminal` makes a signal of that again.
         signal(SIGPIPE, SIG_IGN)
+        Terminal.occupyStandardDescriptors()
         let words = Array(Swift.CommandLine.arguments.dropFirst())
         do {
-            exit(try run(words).rawValue)
+            let code = try run(words)
+            Terminal.closeOutput()
+            exit(code.rawValue)
         } catch let failure as Failure {
             Terminal.printError("ibeacon-gateway: \(failure.message)")
             exit(failure.code.rawValue)

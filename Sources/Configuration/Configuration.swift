@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 package import OwnTracks
 package import Regions
@@ -35,7 +36,8 @@ package struct Configuration: Hashable, Sendable {
     package var homeAssistant: HomeAssistantSettings
     /// Where the status page is served; nil: nowhere.
     package var statusPage: ListenAddress?
-    /// Days for which history is kept; 0 keeps none.
+    /// Days for which history is kept; 0 keeps none. Below 0, days are no limit, as in the iOS app: the number of entries
+    /// alone is one.
     package var historyDays: Int
     package var numberBase: NumberBase
     /// Published on `/info` if there is one.
@@ -45,6 +47,16 @@ package struct Configuration: Hashable, Sendable {
     package var reannounces: Bool
     /// What works but may not be meant, in words.
     package internal(set) var warnings: [ConfigurationProblem]
+
+    /// Whether transitions are kept at all.
+    package var keepsHistory: Bool { historyDays != 0 }
+
+    /// The oldest time that history keeps, epoch seconds; nil where days are no limit.
+    ///
+    /// - Parameter now: Epoch seconds.
+    package func historyBegin(at now: Int64) -> Int64? {
+        historyDays < 0 ? nil : now - Int64(historyDays) * 86_400
+    }
 }
 
 /// How to reach the broker and what to agree on with it.
@@ -62,7 +74,7 @@ package struct Broker: Hashable, Sendable {
     package var password: Secret?
     /// Path of a file whose first line is the password.
     package var passwordFile: String?
-    package var clientID: String
+    @ExactString package var clientID: String
     package var keepalive: Duration
     package var cleanSession: Bool
     /// With `v5`, 3.1.1 is spoken with a broker that does not speak 5.
@@ -80,11 +92,11 @@ package struct Broker: Hashable, Sendable {
 /// One identity: an OwnTracks device of its own.
 package struct TrackerConfiguration: Hashable, Sendable {
     /// In every message.
-    package var trackerID: String
+    @ExactString package var trackerID: String
     /// `%u`; nil: none was given, and `user` stands in topics.
     package var username: String?
     /// `%d`
-    package var deviceID: String
+    @ExactString package var deviceID: String
     package var topics: Topics
     /// Put into leave transitions instead of the gateway's own position.
     package var away: Position?

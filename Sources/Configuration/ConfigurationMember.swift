@@ -145,7 +145,7 @@ struct ConfigurationMember {
             "homeAssistant", "{discovery: false, prefix: \"homeassistant\"}",
             "Let Home Assistant find the regions by itself."),
         ConfigurationMember("http", "{listen: \"127.0.0.1:8080\"}", "Status page and /metrics; null is off."),
-        ConfigurationMember("days", "30", "Days for which the history is kept."),
+        ConfigurationMember("days", "30", "Days of history; 0 keeps none, -1 sets no limit by days."),
     ]
 }
 

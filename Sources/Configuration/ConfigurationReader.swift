@@ -194,7 +194,7 @@ struct ConfigurationReader {
             let reader = TrackerReader.reader(for: members, path: "\(path).", below: top.members)
             var tracker = TrackerReader(reader, hostName: hostName, base: base)
             let read = tracker.read(&warnings)
-            if trackers.contains(where: { $0.topics.base == read.topics.base }) {
+            if trackers.contains(where: { $0.topics == read.topics }) {
                 let topic = shortened(read.topics.base)
                 tracker.reader.complain(
                     members["pubTopicBase"] == nil ? "deviceId" : "pubTopicBase",
@@ -272,9 +272,7 @@ struct ConfigurationReader {
     }
 
     private mutating func historyDays() -> Int {
-        // Phones write -1 for "no limit to days".
-        let days = top.whole("days", -1...36_500, " (0 keeps none)") ?? 30
-        return days < 0 ? 30 : days
+        top.whole("days", -1...36_500, " (0 keeps none, -1 sets no limit by days)") ?? 30
     }
 
     private mutating func card() -> Card? {

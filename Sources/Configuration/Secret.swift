@@ -1,6 +1,8 @@
+import Base
+
 /// A password or key. It shows itself nowhere: not in logs, not in dumps, not in a debugger's summary.
 package struct Secret: Hashable, Sendable {
-    private let text: String
+    @ExactString private var text: String
 
     package init(_ text: String) { self.text = text }
 

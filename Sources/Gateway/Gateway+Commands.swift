@@ -102,7 +102,7 @@ extension Gateway {
     /// Merges changes into a tracker's regions, as one step; none of them if they would make too many.
     mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         var regions = trackers[tracker].regions
-        let difference = regions.apply(changes)
+        let difference = regions.apply(completed(changes, of: tracker, at: now))
         let others = regionCount - trackers[tracker].regions.regions.count
         guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
             counters.waypointsRefused += UInt64(difference.inserted.count)
@@ -110,6 +110,19 @@ extension Gateway {
             return [.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))]
         }
         return replaceRegions(of: tracker, by: regions, difference, at: now)
+    }
+
+    /// The changes with what they leave out taken from the regions that they replace: time stamps, for one.
+    func completed(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [RegionChange] {
+        let epoch = wallClock.isKnown ? wallClock.epochSeconds(at: now) : nil
+        let regions = trackers[tracker].regions
+        var latest: [ExactString: Region] = [:]
+        return changes.map { change in
+            guard case .set(let region, let isRIDDerived) = change else { return change }
+            let completed = region.succeeding(latest[region.rid] ?? regions[rid: region.rid], now: epoch)
+            latest[region.rid] = completed
+            return .set(completed, isRIDDerived: isRIDDerived)
+        }
     }
 
     private mutating func clearWaypoints(of tracker: Int, at now: MonotonicInstant) -> [Effect] {

@@ -21,7 +21,7 @@ extension Gateway {
             let monitoring = new.monitoring == configuration.monitoring ? old.monitoring : new.monitoring
             let state = old.reconfigured(settings, monitoring: monitoring)
             // Regions and mode are stored under the topic of the tracker.
-            let hasMoved = old.topics.base != state.topics.base
+            let hasMoved = old.topics != state.topics
             if hasMoved { effects.append(.regions(topic: state.topics.base, old.regions)) }
             if hasMoved || old.monitoring != monitoring {
                 effects.append(.monitoring(topic: state.topics.base, monitoring))
@@ -42,8 +42,8 @@ extension Gateway {
     /// Which tracker each of the new ones was: the one with its topic; of those that have none, the one in
     /// its place, if its topic has gone. That one was given another topic.
     private func origins(of new: [TrackerConfiguration]) -> [Int?] {
-        let before = trackers.map(\.topics.base)
-        let after = new.map(\.topics.base)
+        let before = trackers.map(\.topics)
+        let after = new.map(\.topics)
         return after.indices.map { position in
             if let same = before.firstIndex(of: after[position]) { return same }
             guard before.indices.contains(position), !after.contains(before[position]) else { return nil }
@@ -74,7 +74,7 @@ extension Gateway {
         trackers.indices.flatMap { position -> [RegionNote] in
             let device = trackers[position].configuration.deviceID
             let successor = origins.firstIndex(of: position)
-            guard successor.map({ new[$0].deviceID }) != device else { return [] }
+            guard successor.map({ new[$0].deviceID.hasSameBytes(as: device) }) != true else { return [] }
             return trackers[position].regions.regions.filter(\.isBeacon).map {
                 .withdrawal(device: device, tracker: successor ?? 0, rid: $0.rid)
             }

@@ -18,11 +18,11 @@ extension Gateway {
     /// tracker has stay on the disk, and wait for settings that name it.
     mutating func apply(_ edits: [StoredEdit], at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
-        var byTopic = Dictionary(grouping: edits, by: \.topic)
+        var byTopic = Dictionary(grouping: edits) { ExactString($0.topic) }
         for tracker in trackers.indices {
             let topic = trackers[tracker].topics.base
             // Edits that were read again may have been merged before.
-            let new = (byTopic.removeValue(forKey: topic) ?? []).filter { $0.id > lastEdits[topic] ?? 0 }
+            let new = (byTopic.removeValue(forKey: ExactString(topic)) ?? []).filter { $0.id > lastEdits[topic] ?? 0 }
             guard let last = new.map(\.id).max() else { continue }
             lastEdits[topic] = last
             effects += change(new.map(\.change), of: tracker, at: now)
@@ -30,7 +30,7 @@ extension Gateway {
         }
         guard !byTopic.isEmpty else { return effects }
         let count = byTopic.values.reduce(0) { $0 + $1.count }
-        let topics = byTopic.keys.sorted().joined(separator: ", ")
+        let topics = byTopic.keys.sorted().map(\.text).joined(separator: ", ")
         let text =
             "changes of regions wait (\(count)), as no tracker has the topic \(topics); they are taken with "
             + "settings that name it"

@@ -67,7 +67,7 @@ extension Gateway {
             trackers: trackers.map(\.topics.base), stays: stays,
             state: engine.stateBytes(at: now, mostAbsent: Self.mostAbsentStored))
         let inside = trackers.enumerated().flatMap { position, tracker in
-            tracker.occupancy.map { self.inside($0.value, in: RegionKey(tracker: position, rid: $0.key)) }
+            tracker.occupancy.map { self.inside($0.value, in: RegionKey(tracker: position, rid: $0.key.text)) }
         }
         return PresenceUpdate.Whole(bytes: bytes, inside: inside)
     }
@@ -108,7 +108,7 @@ extension Gateway {
         var stays: [KeptPresence.Stay] = []
         for (position, tracker) in trackers.enumerated() {
             for (rid, occupancy) in tracker.occupancy.sorted(by: { $0.key < $1.key }) {
-                stays.append(stay(occupancy, in: RegionKey(tracker: position, rid: rid)))
+                stays.append(stay(occupancy, in: RegionKey(tracker: position, rid: rid.text)))
             }
         }
         return stays
@@ -124,7 +124,7 @@ extension Gateway {
 
     /// Goes on from stored presence: an occupied region stays occupied, without an enter.
     mutating func restore(_ kept: KeptPresence, isSameBoot: Bool, at now: MonotonicInstant) -> [Effect] {
-        let positions = kept.trackers.map { base in trackers.firstIndex { $0.topics.base == base } }
+        let positions = kept.trackers.map { base in trackers.firstIndex { $0.topics.base.hasSameBytes(as: base) } }
         for stay in kept.stays where positions.indices.contains(stay.tracker) {
             guard let tracker = positions[stay.tracker] else { continue }
             trackers[tracker].occupancy[stay.rid] = occupancy(of: stay, isSameBoot: isSameBoot, at: now)
@@ -160,11 +160,11 @@ extension Gateway {
         var decisions: [PresenceEngine.Effect] = []
         for tracker in trackers.indices {
             for (rid, occupancy) in trackers[tracker].occupancy.sorted(by: { $0.key < $1.key }) {
-                let key = RegionKey(tracker: tracker, rid: rid)
+                let key = RegionKey(tracker: tracker, rid: rid.text)
                 guard !engine.isInside(key) else { continue }
                 decisions.append(.left(key, last: occupancy.beacon))
                 // A region that is no more has no leave.
-                if trackers[tracker].regions[rid: rid] == nil { trackers[tracker].occupancy[rid] = nil }
+                if trackers[tracker].regions[rid: rid.text] == nil { trackers[tracker].occupancy[rid] = nil }
             }
         }
         var entered: Set<RegionKey> = []

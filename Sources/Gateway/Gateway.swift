@@ -34,7 +34,7 @@ package struct Gateway: Sendable {
     var commands = CommandQueue()
     var persistence = PresencePersistence()
     /// The last edit of each tracker, by topic, that is in its regions.
-    var lastEdits: [String: Int64] = [:]
+    var lastEdits: [ExactString: Int64] = [:]
     /// When the next turn of a queue is due. Kept, because it is asked for after each sighting.
     private var queueDue: MonotonicInstant?
     /// The instant of the last input.
@@ -205,7 +205,8 @@ package struct Gateway: Sendable {
         var notes: [RegionNote] = []
         for tracker in trackers.indices {
             var regions = trackers[tracker].regions
-            let difference = regions.apply(trackers[tracker].configuration.waypoints.changes)
+            let difference = regions.apply(
+                completed(trackers[tracker].configuration.waypoints.changes, of: tracker, at: now))
             guard !difference.isEmpty else { continue }
             trackers[tracker].former = trackers[tracker].regions
             trackers[tracker].regions = regions

@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 package import Configuration
 package import JSON
@@ -68,7 +69,7 @@ package struct StoredState: Sendable {
         /// `isSameBoot`: instants in it are of this boot's clock.
         case kept(KeptPresence, isSameBoot: Bool)
         /// The occupancy of each tracker by `rid`. For a program that reports and does not listen.
-        case occupied([[String: Occupancy]])
+        case occupied([[ExactString: Occupancy]])
     }
 
     package init(

@@ -7,7 +7,7 @@ package struct KeptPresence: Hashable, Sendable {
     struct Stay: Hashable {
         /// Position in `trackers`.
         var tracker: Int
-        var rid: String
+        @ExactString var rid: String
         /// On the clock of the boot in which it was kept.
         var since: MonotonicInstant
         /// Seconds since 1970, if they were known.
@@ -91,7 +91,7 @@ extension KeptPresence {
             for key in change.ended { current[key] = nil }
             for stay in change.begun { current[stay.key] = stay }
         }
-        stays = current.values.sorted { ($0.tracker, $0.rid) < ($1.tracker, $1.rid) }
+        stays = current.values.sorted { ($0.tracker, ExactString($0.rid)) < ($1.tracker, ExactString($1.rid)) }
     }
 }
 

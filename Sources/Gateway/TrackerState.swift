@@ -10,7 +10,7 @@ package struct TrackerState: Sendable {
     package internal(set) var regions = RegionSet()
     /// The regions before a change that is being made: what it makes us leave is named by them.
     var former: RegionSet?
-    package internal(set) var occupancy: [String: Occupancy] = [:]
+    package internal(set) var occupancy: [ExactString: Occupancy] = [:]
     /// The locations that follow the transitions of one second.
     var locations = LocationBurst()
     /// What is published of its transitions; `Name|1|2` regions switch it.

@@ -1,3 +1,4 @@
+import Base
 import Gateway
 import JSON
 import OwnTracks
@@ -147,7 +148,7 @@ struct DiscoveryList {
 
     /// The names of regions by `rid`. Regions that share a name show their numbers behind it, `Keys 1:7`; regions
     /// without a name, or whose numbers are the same too, show their `rid`.
-    private func entityNames(of regions: [StatusSnapshot.RegionState]) -> [String: String] {
+    private func entityNames(of regions: [StatusSnapshot.RegionState]) -> [ExactString: String] {
         func isUnique(_ names: [String]) -> [String: Bool] {
             Dictionary(names.map { ($0, true) }) { _, _ in false }
         }
@@ -155,7 +156,7 @@ struct DiscoveryList {
         let isPlainUnique = isUnique(plain)
         let numbered = zip(plain, regions).map { "\($0) \($1.numbers)" }
         let isNumberedUnique = isUnique(numbered)
-        var names: [String: String] = [:]
+        var names: [ExactString: String] = [:]
         for (position, region) in regions.enumerated() {
             if plain[position].isEmpty {
                 names[region.rid] = "Region \(region.rid)".asEntityName

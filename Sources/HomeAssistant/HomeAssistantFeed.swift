@@ -54,9 +54,9 @@ package struct HomeAssistantFeed: Sendable {
     static let signalLife: Duration = .seconds(30)
 
     private let settings: Settings
-    private var announced: [String: String] = [:]
-    private var states: [String: String] = [:]
-    private var sentAt: [String: MonotonicInstant] = [:]
+    private var announced: [ExactString: String] = [:]
+    private var states: [ExactString: String] = [:]
+    private var sentAt: [ExactString: MonotonicInstant] = [:]
     private var isStale = true
     /// What the descriptions were made of.
     private var described: [TrackerShape] = []
@@ -65,7 +65,7 @@ package struct HomeAssistantFeed: Sendable {
     /// Home Assistant said that it has started, and `update` has not yet answered.
     private var isBorn = false
     /// States whose descriptions are gone, and since when.
-    private var retired: [String: MonotonicInstant] = [:]
+    private var retired: [ExactString: MonotonicInstant] = [:]
     /// What of the gateway's own state is told at once.
     private var health: [String] = []
     /// Whether messages waited when the gateway's state was told last.
@@ -150,11 +150,11 @@ package struct HomeAssistantFeed: Sendable {
             isBorn = false
         }
         // States come behind the descriptions: Home Assistant must have subscribed when they arrive.
-        var current: Set<String> = []
+        var current: Set<ExactString> = []
         func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
             current.insert(topic)
             let text = value.text
-            guard states[topic] != text else { return }
+            guard states[topic].map(ExactString.init(_:)) != ExactString(text) else { return }
             if let period, let last = sentAt[topic], last.duration(to: snapshot.now) < period { return }
             states[topic] = text
             sentAt[topic] = snapshot.now
@@ -200,17 +200,17 @@ package struct HomeAssistantFeed: Sendable {
         guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
         (described, hasHeardDescriptions) = (shape, false)
         let wanted = DiscoveryList(snapshot, settings: settings).messages
-        let topics = Set(wanted.map(\.topic))
+        let topics = Set(wanted.map { ExactString($0.topic) })
         let gone = announced.filter { !topics.contains($0.key) }
-        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:))), at: snapshot.now)
-        defer { announced = Dictionary(wanted.map { ($0.topic, $0.payload) }) { first, _ in first } }
-        for topic in topics { removed.remove(topic) }
-        for (topic, payload) in gone { removed.add(topic, payload: payload) }
-        return wanted.filter { tellsAll || announced[$0.topic] != $0.payload }
-            + gone.keys.sorted().map { HomeAssistantMessage(topic: $0, payload: "") }
+        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:)).map(ExactString.init(_:))), at: snapshot.now)
+        defer { announced = Dictionary(wanted.map { (ExactString($0.topic), $0.payload) }) { first, _ in first } }
+        for topic in topics { removed.remove(topic.text) }
+        for (topic, payload) in gone { removed.add(topic.text, payload: payload) }
+        return wanted.filter { tellsAll || announced[$0.topic].map(ExactString.init(_:)) != ExactString($0.payload) }
+            + gone.keys.sorted().map { HomeAssistantMessage(topic: $0.text, payload: "") }
     }
 
-    private mutating func retire(_ topics: some Sequence<String>, at now: MonotonicInstant) {
+    private mutating func retire(_ topics: some Sequence<ExactString>, at now: MonotonicInstant) {
         for topic in topics {
             (states[topic], sentAt[topic]) = (nil, nil)
             retired[topic] = now
@@ -219,11 +219,12 @@ package struct HomeAssistantFeed: Sendable {
 
     /// Empties states some time after their descriptions went: Home Assistant, which still listened, would
     /// complain of them.
-    private mutating func removals(except current: Set<String>, at now: MonotonicInstant) -> [HomeAssistantMessage] {
+    private mutating func removals(except current: Set<ExactString>, at now: MonotonicInstant) -> [HomeAssistantMessage]
+    {
         retired = retired.filter { !current.contains($0.key) }
         let due = retired.filter { $0.value.duration(to: now) >= Self.removalDelay }.keys.sorted()
         for topic in due { retired[topic] = nil }
-        return due.map { HomeAssistantMessage(topic: $0, payload: "") }
+        return due.map { HomeAssistantMessage(topic: $0.text, payload: "") }
     }
 
     fileprivate static func modeName(_ mode: Int) -> String {
@@ -233,12 +234,12 @@ package struct HomeAssistantFeed: Sendable {
 
 /// All that descriptions of a tracker's entities are made of.
 private struct TrackerShape: Equatable {
-    private let texts: [String]
+    private let texts: [ExactString]
 
     init(_ tracker: StatusSnapshot.TrackerState) {
         texts =
-            [tracker.tid, tracker.topic, tracker.device]
-            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description] }
+            ([tracker.tid, tracker.topic, tracker.device]
+            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description] }).map(ExactString.init(_:))
     }
 }
 

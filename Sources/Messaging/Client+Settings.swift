@@ -2,6 +2,7 @@ import CMosquitto
 import Configuration
 import Glibc
 import OwnTracks
+import System
 
 extension Client {
     /// Applies all that has to be set before the first connection.
@@ -27,10 +28,9 @@ extension Client {
     }
 
     private static func apply(_ tls: BrokerSettings.TLS, to handle: OpaquePointer) throws(BrokerFailure) {
-        // libmosquitto says only "invalid" of a file that it cannot open.
-        for file in [tls.caFile, tls.clientCertificateFile, tls.clientKeyFile] {
-            guard let file, access(file, R_OK) != 0 else { continue }
-            throw .settings("cannot read \(file): \(String(cString: strerror(errno)))")
+        // libmosquitto says only "invalid" of a file that it cannot open, and waits for ever for a FIFO.
+        for case let file? in [tls.caFile, tls.clientCertificateFile, tls.clientKeyFile] {
+            do throws(FileError) { close(try InputFile.open(file, .regular)) } catch { throw .settings("\(error)") }
         }
         guard (tls.clientCertificateFile == nil) == (tls.clientKeyFile == nil) else {
             throw .settings("a client certificate needs its key, and a key its certificate")

@@ -1,3 +1,5 @@
+package import Base
+
 /// Why something cannot be a topic to publish to.
 package struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
@@ -8,7 +10,7 @@ package struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
 /// OwnTracks' consumers subscribe to `owntracks/+/+` and below, so a base has three levels.
 package struct Topics: Hashable, Sendable {
     /// Locations (retained) and the last will.
-    package let base: String
+    @ExactString package private(set) var base: String
 
     /// - Throws: If MQTT would not take the base as a topic to publish to.
     package init(base: String) throws(TopicError) {

@@ -15,7 +15,7 @@ package struct Transition: Hashable, Sendable {
     package var position: Position
     /// When it happened (for a leave: when it was decided), epoch seconds.
     package var timestamp: Int64
-    /// When the region was made, epoch seconds.
+    /// When the region was created, epoch seconds (`wtst`).
     package var regionTimestamp: Int64
     /// When the message was made, epoch seconds. It is set once, so that a repeat has the same bytes.
     package var createdAt: Int64
@@ -29,7 +29,7 @@ package struct Transition: Hashable, Sendable {
         self.trackerID = trackerID
         self.position = position
         self.timestamp = timestamp
-        regionTimestamp = region.timestamp
+        regionTimestamp = region.creationTimestamp
         self.createdAt = createdAt
     }
 

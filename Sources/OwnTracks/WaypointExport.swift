@@ -8,13 +8,14 @@ extension Region {
     ///
     /// - Parameter base: How the numbers of descriptions are read here; phones read only decimal.
     package func waypoint(base: NumberBase = .auto) -> JSONValue {
-        var members = storedExtensionMembers
+        var members = extensionObject
         members["_type"] = "waypoint"
         members["desc"] = .string(description.text(base: base))
         members["lat"] = .degrees(coordinates.latitude)
         members["lon"] = .degrees(coordinates.longitude)
         members["rad"] = .whole(radius)
         members["tst"] = .integer(timestamp)
+        members[Self.creationMember] = .integer(creationTimestamp)
         members["rid"] = .string(rid)
         if let leaveRule { members["leaveAfter"] = leaveRule.json }
         if let enterRSSI { members["enterRSSI"] = .integer(Int64(enterRSSI.dBm)) }
@@ -22,7 +23,8 @@ extension Region {
         return .object(members)
     }
 
-    private var storedExtensionMembers: [String: JSONValue] {
+    /// The extension members as an object.
+    var extensionObject: [String: JSONValue] {
         guard !extensionMembers.isEmpty, let json = try? JSONValue(parsing: extensionMembers) else { return [:] }
         return json.object ?? [:]
     }

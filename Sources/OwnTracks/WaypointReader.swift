@@ -10,6 +10,8 @@ enum WaypointMember {
     ]
     /// Bytes of UTF-8 that a `rid` may have. It becomes part of a topic, which MQTT limits to 65,535.
     static let longestRID = 1024
+    /// The name of a waypoint without `desc`, as the iOS app names a new region.
+    static let defaultName = "Here"
     /// Metres: more than the Earth is round.
     static let largestRadius = 100_000_000.0
 }
@@ -35,7 +37,7 @@ struct WaypointReader {
             throw WaypointRejection(reason: "it is \(element.kindName); an object should stand here")
         }
         try checkType(members)
-        guard let description = members["desc"]?.string else { throw rejection(members, "desc", "a string") }
+        let description = try text(members, "desc") ?? WaypointMember.defaultName
         let timestamp = try timestamp(members)
         let name = description.prefix { $0 != ":" }
         let (rid, isDerived) = try rid(members, name: String(name), timestamp: timestamp)
@@ -56,6 +58,8 @@ struct WaypointReader {
         try readOwnMembers(members, into: &region)
         let unknown = members.filter { !WaypointMember.known.contains($0.key) }
         region.extensionMembers = unknown.isEmpty ? "" : JSONValue.object(unknown).text
+        // A creation that is the time stamp says nothing of its own, so that an export reads as the same region.
+        if unknown[Region.creationMember] == .integer(timestamp) { region = region.created(at: timestamp) }
         remark(on: region)
         return .set(region, isRIDDerived: isDerived)
     }
@@ -66,17 +70,33 @@ struct WaypointReader {
         }
     }
 
+    /// - Returns: 0 if it is missing, null or an empty string; `Region.succeeding` puts the time in.
     private func timestamp(_ members: [String: JSONValue]) throws(WaypointRejection) -> Int64 {
+        switch members["tst"] {
+        case nil, .null, .string(""): return 0
+        default: break
+        }
         guard let seconds = members["tst"]?.asNumber, let timestamp = Int64(exactly: seconds.rounded(.towardZero))
         else { throw rejection(members, "tst", "a number, in seconds since 1970") }
         return timestamp
+    }
+
+    /// - Returns: nil if it is missing or null.
+    private func text(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> String? {
+        switch members[name] {
+        case nil, .null: return nil
+        case .string(let text): return text
+        default: throw rejection(members, name, "a string")
+        }
     }
 
     private func rid(
         _ members: [String: JSONValue], name: String, timestamp: Int64
     ) throws(WaypointRejection) -> (String, isDerived: Bool) {
         switch members["rid"] {
-        case nil, .null, .string(""): return (derivedRID(name: name, timestamp: timestamp), true)
+        case nil, .null, .string(""):
+            // Without `tst` the older key says nothing: the `rid` is that of time 0, the same whenever it comes again.
+            return (derivedRID(name: name, timestamp: timestamp), timestamp != 0)
         case .string(let rid) where rid.utf8.count <= WaypointMember.longestRID: return (rid, false)
         default:
             throw rejection(members, "rid", "a string of at most \(WaypointMember.longestRID) bytes")

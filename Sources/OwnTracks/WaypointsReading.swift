@@ -68,9 +68,8 @@ package struct WaypointsReading: Hashable, Sendable {
                 throw WaypointsError(
                     description: "_type is \(type?.shortened ?? "missing"); 'waypoints' should stand there")
             }
-            guard let waypoints = members["waypoints"] else {
-                throw WaypointsError(description: "waypoints is missing; it is an array")
-            }
+            // Everything but `_type` has a default, and of waypoints it is none.
+            guard let waypoints = members["waypoints"], waypoints != .null else { return [] }
             guard let elements = waypoints.array else {
                 throw WaypointsError(description: "waypoints is \(waypoints.kindName); an array should stand there")
             }

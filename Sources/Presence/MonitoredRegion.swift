@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 package import Regions
 
@@ -5,7 +6,7 @@ package import Regions
 package struct RegionKey: Hashable, Sendable {
     /// Position of the tracker in the configuration; 0 is the gateway's own.
     package let tracker: Int
-    package let rid: String
+    @ExactString package private(set) var rid: String
 
     package init(tracker: Int, rid: String) {
         self.tracker = tracker

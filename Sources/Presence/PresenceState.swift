@@ -16,7 +16,7 @@ package struct PresenceState: Hashable, Sendable {
     /// One region that the beacon is near in, or hesitates about.
     package struct Membership: Hashable, Sendable {
         package var tracker: Int
-        package var rid: String
+        @ExactString package var rid: String
         package var isNear: Bool
         /// Nanoseconds for which the level has stood on the other side of the threshold, and at which receiver.
         package var wavering: Int64?
@@ -146,7 +146,9 @@ extension PresenceEngine {
                 if !wanted.contains(key) { gone[key] = kept.id }
             }
         }
-        for (key, beacon) in gone.sorted(by: { ($0.key.tracker, $0.key.rid) < ($1.key.tracker, $1.key.rid) })
+        for (key, beacon) in gone.sorted(by: {
+            ($0.key.tracker, ExactString($0.key.rid)) < ($1.key.tracker, ExactString($1.key.rid))
+        })
         where !isInside(key) {
             effects.append(.left(key, last: beacon))
         }
@@ -228,7 +230,9 @@ extension PresenceEngine {
             let region = Int(member.region)
             let key = regions[region].key
             wanted.insert(key)
-            if let kept = kept.memberships.first(where: { $0.tracker == key.tracker && $0.rid == key.rid }) {
+            if let kept = kept.memberships.first(where: {
+                $0.tracker == key.tracker && $0.rid.hasSameBytes(as: key.rid)
+            }) {
                 if kept.isNear {
                     member.set(near: true)
                     tracked[place].nearCount += 1

@@ -1,3 +1,4 @@
+package import Base
 package import Beacon
 
 /// When silence becomes a leave.
@@ -40,8 +41,8 @@ package struct Region: Hashable, Sendable {
         case place
     }
 
-    /// The key by which it is updated and deleted; any text.
-    package var rid: String
+    /// The key by which it is updated and deleted; any text, compared by its bytes.
+    @ExactString package var rid: String
     /// The description as it arrived. The canonical form is `exportedDescription(base:)`.
     package var description: RegionDescription
     /// When it was made or changed, epoch seconds (`tst`, and `wtst` in transitions).
@@ -57,7 +58,7 @@ package struct Region: Hashable, Sendable {
     package var leaveRSSI: RSSI?
     /// Members of the waypoint that mean nothing here, as the text of a JSON object with sorted keys
     /// (empty if there are none). They survive export and import.
-    package var extensionMembers: String
+    @ExactString package var extensionMembers: String
 
     package init(
         rid: String, description: RegionDescription, timestamp: Int64,
@@ -105,6 +106,6 @@ package struct Region: Hashable, Sendable {
     /// Whether a transition from `self` to `other` would lose nothing: same key, same beacons. Then an
     /// update while inside is no leave.
     package func hasSamePresence(as other: Region) -> Bool {
-        rid == other.rid && kind == other.kind
+        rid.hasSameBytes(as: other.rid) && kind == other.kind
     }
 }

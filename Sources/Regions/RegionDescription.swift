@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 
 /// How the numbers of a region description are written. OwnTracks read them as hexadecimal until
@@ -46,7 +46,7 @@ package struct RegionDescription: Hashable, Sendable {
     package static let longestName = 16384
 
     /// Verbatim, with its leading `-` or `+` and its `|1|2`.
-    package let name: String
+    @ExactString package private(set) var name: String
     /// nil if the description has no UUID part.
     package let pattern: BeaconPattern?
 

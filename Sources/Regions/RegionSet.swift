@@ -1,3 +1,5 @@
+import Base
+
 /// One step of a merge.
 package enum RegionChange: Hashable, Sendable {
     /// Insert, or replace the region with this `rid`.
@@ -23,7 +25,7 @@ package struct RegionDifference: Hashable, Sendable {
 /// The regions of one tracker, in the order in which they came, keyed by `rid`.
 package struct RegionSet: Hashable, Sendable {
     package private(set) var regions: [Region] = []
-    private var positions: [String: Int] = [:]
+    private var positions: [ExactString: Int] = [:]
 
     package init() {}
 
@@ -41,12 +43,12 @@ package struct RegionSet: Hashable, Sendable {
     package mutating func apply(_ changes: [RegionChange]) -> RegionDifference {
         let before = self
         let renamed = meantByTimestamp(changes)
-        var removed: Set<String> = []
+        var removed: Set<ExactString> = []
         for change in changes {
             switch change {
             case .set(var region, let isRIDDerived):
                 if isRIDDerived, let rid = renamed[region.rid] { region.rid = rid }
-                removed.remove(region.rid)
+                removed.remove(ExactString(region.rid))
                 insert(region)
             case .remove(let rid):
                 if positions[rid] != nil { removed.insert(rid) }
@@ -68,9 +70,9 @@ package struct RegionSet: Hashable, Sendable {
     ///
     /// It must be the only one on both sides, and nothing else in the merge may name it. Else the same
     /// merge, repeated, would find what it made itself and mean something else.
-    private func meantByTimestamp(_ changes: [RegionChange]) -> [String: String] {
-        var named: Set<String> = []
-        var wanted: [Int64: Set<String>] = [:]
+    private func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
+        var named: Set<ExactString> = []
+        var wanted: [Int64: Set<ExactString>] = [:]
         var derived: [(rid: String, timestamp: Int64)] = []
         for change in changes {
             switch change {
@@ -83,7 +85,7 @@ package struct RegionSet: Hashable, Sendable {
         }
         guard !derived.isEmpty else { return [:] }
         let present = Dictionary(grouping: regions, by: \.timestamp)
-        var meant: [String: String] = [:]
+        var meant: [ExactString: String] = [:]
         for (rid, timestamp) in derived where wanted[timestamp]?.count == 1 {
             guard let candidates = present[timestamp], candidates.count == 1 else { continue }
             if !named.contains(candidates[0].rid) { meant[rid] = candidates[0].rid }
@@ -100,10 +102,10 @@ package struct RegionSet: Hashable, Sendable {
         }
     }
 
-    private mutating func remove(_ rids: Set<String>) {
+    private mutating func remove(_ rids: Set<ExactString>) {
         guard !rids.isEmpty else { return }
         regions.removeAll { rids.contains($0.rid) }
-        positions = Dictionary(uniqueKeysWithValues: zip(regions.map(\.rid), regions.indices))
+        positions = Dictionary(uniqueKeysWithValues: zip(regions.map { ExactString($0.rid) }, regions.indices))
     }
 
     private func difference(from before: RegionSet) -> RegionDifference {

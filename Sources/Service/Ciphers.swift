@@ -1,3 +1,4 @@
+import Base
 package import Configuration
 package import Encryption
 import JSON
@@ -7,7 +8,7 @@ import Synchronization
 
 /// The keys in force, for the loop's thread and the store's.
 package final class Ciphers: Sendable {
-    private let byTopic: Mutex<[String: PayloadCipher]>
+    private let byTopic: Mutex<[ExactString: PayloadCipher]>
 
     package init(_ configuration: Configuration) {
         byTopic = Mutex(Self.ciphers(of: configuration))
@@ -20,8 +21,8 @@ package final class Ciphers: Sendable {
     /// - Parameter topic: The tracker's base topic.
     package subscript(topic: String) -> PayloadCipher? { byTopic.withLock { $0[topic] } }
 
-    private static func ciphers(of configuration: Configuration) -> [String: PayloadCipher] {
-        var ciphers: [String: PayloadCipher] = [:]
+    private static func ciphers(of configuration: Configuration) -> [ExactString: PayloadCipher] {
+        var ciphers: [ExactString: PayloadCipher] = [:]
         for tracker in configuration.trackers {
             guard let key = tracker.encryptionKey else { continue }
             ciphers[tracker.topics.base] = PayloadCipher(key: key)

@@ -1,3 +1,4 @@
+import Base
 package import Configuration
 import Encryption
 import JSON
@@ -10,7 +11,7 @@ import Synchronization
 package final class CommandReader: Sendable {
     private struct Rules {
         /// The trackers' base topics by the topics of their commands.
-        var bases: [String: String]
+        var bases: [ExactString: String]
         var numberBase: NumberBase
     }
 
@@ -60,7 +61,7 @@ package final class CommandReader: Sendable {
     }
 
     private static func rules(of configuration: Configuration) -> Rules {
-        let bases = configuration.trackers.map { ($0.topics.command, $0.topics.base) }
+        let bases = configuration.trackers.map { (ExactString($0.topics.command), $0.topics.base) }
         return Rules(bases: Dictionary(bases) { first, _ in first }, numberBase: configuration.numberBase)
     }
 }

@@ -89,7 +89,8 @@ extension Service {
     }
 
     private func handle(_ message: ReceivedCommands) {
-        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command == message.topic }) else { return }
+        guard let tracker = gateway.trackers.firstIndex(where: { $0.topics.command.hasSameBytes(as: message.topic) })
+        else { return }
         for command in message.commands {
             let received = ReceivedCommand(
                 tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: message.wasEncrypted)

@@ -45,7 +45,9 @@ extension Service {
         guard gateway.wallClock.isKnown else { return }
         if let last = timers.lastPruned, last.duration(to: now) < .seconds(86_400) { return }
         timers.lastPruned = now
-        let days = Int64(settings.configuration.historyDays)
-        links.store.submit(.pruneHistory(before: gateway.wallClock.epochSeconds(at: now) - days * 86_400))
+        let epoch = gateway.wallClock.epochSeconds(at: now)
+        if let begin = settings.configuration.historyBegin(at: epoch) {
+            links.store.submit(.pruneHistory(before: begin))
+        }
     }
 }

@@ -140,8 +140,11 @@ extension Settings {
 extension Configuration {
     /// Whether one connection serves both.
     fileprivate func hasSameConnection(as other: Configuration) -> Bool {
-        broker == other.broker && trackers[0].topics == other.trackers[0].topics
-            && trackers[0].deviceID == other.trackers[0].deviceID
+        // A user name is compared by its bytes, as the broker does.
+        broker == other.broker
+            && broker.username.map(ExactString.init(_:)) == other.broker.username.map(ExactString.init(_:))
+            && trackers[0].topics == other.trackers[0].topics
+            && trackers[0].deviceID.hasSameBytes(as: other.trackers[0].deviceID)
     }
 
     /// Secrets that stand in files of their own were read when the service started.

@@ -94,6 +94,10 @@ extension Service {
             if case .object(var members) = json {
                 members["_type"] = "waypoint"
                 json = .object(members)
+                let regions = gateway.trackers[tracker].regions
+                if let rid = members["rid"]?.string, let region = regions[rid: rid] {
+                    json = region.waypoint(changing: members, base: settings.configuration.numberBase)
+                }
             }
             reading = try WaypointsReading(json, base: settings.configuration.numberBase)
         } catch {

@@ -24,7 +24,7 @@ extension Service {
             case .publish(let message): changes += change(for: message)
             case .regions(let topic, let regions): changes.append(.regions(tracker: topic, regions.regions))
             case .record(let record):
-                if settings.configuration.historyDays > 0 { changes.append(.history(entry(for: record))) }
+                if settings.configuration.keepsHistory { changes.append(.history(entry(for: record))) }
             case .monitoring(let topic, let mode):
                 changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
             case .presence(let update): changes.append(update.change(at: now))
@@ -104,7 +104,7 @@ extension Service {
         switch failure.error {
         case .inUse: code = .unavailable
         case .newerSchema: code = .configuration
-        case .database, .system, .absent: return false
+        case .database, .system, .absent, .untrusted: return false
         }
         log.error("cannot start: \(failure.error)")
         host.exit(code)

@@ -73,7 +73,9 @@ struct StatusMonitor {
     mutating func restore(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
         guard clock.isKnown else { return }
         for entry in past where entry.stamp != .provisional {
-            guard let position = trackers.firstIndex(where: { $0.topics.base == entry.tracker }) else { continue }
+            guard let position = trackers.firstIndex(where: { $0.topics.base.hasSameBytes(as: entry.tracker) }) else {
+                continue
+            }
             let instant = MonotonicInstant(nanoseconds: entry.timestamp &* 1_000_000_000 &- clock.epochOffset)
             changes[RegionKey(tracker: position, rid: entry.rid)] = instant
             transitions.append(

@@ -4,13 +4,16 @@ package import System
 
 /// The token of the status page: a file in the state directory that only the service may read.
 package enum StatusToken {
-    package static func path(in directory: String) -> String { "\(directory)/status-token" }
+    private static let fileName = "status-token"
+
+    package static func path(in directory: String) -> String { "\(directory)/\(fileName)" }
 
     /// - Returns: nil if there is none yet.
-    /// - Throws: if it cannot be read, or others can read it, too.
+    /// - Throws: if it cannot be read, is not a regular file of the directory's owner, or others can read it, too.
     package static func read(in directory: String) throws(Failure) -> String? {
         let path = path(in: directory)
         guard FileAccess.exists(path) else { return nil }
+        try check(directory)
         let bytes = try FileAccess.read(path)
         guard !isReadableByOthers(path) else {
             throw Failure(.configuration, "others can read \(path); run: chmod 600 \(path)")
@@ -22,31 +25,31 @@ package enum StatusToken {
         return line
     }
 
-    /// Makes one. Made by root, it belongs to whom the state directory belongs to: the service.
+    /// Makes a token. If root makes it, the file belongs to the owner of the state directory: the service.
     package static func make(in directory: String) throws(Failure) -> String {
         // The system's generator is the kernel's getrandom(2).
         let digits = Array("0123456789abcdef")
         let token = String((0..<48).map { _ in digits[Int.random(in: 0..<16)] })
-        let path = path(in: directory)
-        let temporary = "\(path).new-\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw Failure(
-                errno == EACCES ? .noPermission : .cannotCreate, "cannot create \(path): \(FileAccess.lastError)")
-        }
-        defer { close(descriptor) }
-        let line = Array((token + "\n").utf8)
+        try check(directory)
+        var attributes = AtomicFile.Attributes(mode: 0o600)
         var owner = stat()
-        let isRoot = geteuid() == 0 && stat(directory, &owner) == 0
-        let isWritten =
-            write(descriptor, line, line.count) == line.count && fsync(descriptor) == 0
-            && (!isRoot || fchown(descriptor, owner.st_uid, owner.st_gid) == 0)
-        guard isWritten, rename(temporary, path) == 0 else {
-            let reason = FileAccess.lastError
-            unlink(temporary)
-            throw Failure(.inputOutput, "cannot write \(path): \(reason)")
+        if geteuid() == 0, stat(directory, &owner) == 0 {
+            (attributes.owner, attributes.group) = (owner.st_uid, owner.st_gid)
+        }
+        do throws(FileError) {
+            try AtomicFile.replace(path(in: directory), by: Array((token + "\n").utf8), attributes)
+        } catch {
+            throw Failure(error)
         }
         return token
+    }
+
+    private static func check(_ directory: String) throws(Failure) {
+        do throws(OwnershipError) {
+            try OwnedDirectory(directory).check(fileName)
+        } catch {
+            throw Failure(.noPermission, "\(error)")
+        }
     }
 
     private static func isReadableByOthers(_ path: String) -> Bool {

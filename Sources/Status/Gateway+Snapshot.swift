@@ -70,7 +70,10 @@ extension Gateway {
     /// Everything about the regions of this name or `rid`: why somebody is inside or not.
     package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [JSONValue] {
         trackers.enumerated().flatMap { position, tracker in
-            tracker.regions.regions.filter { $0.isBeacon && ($0.rid == name || $0.displayName == name) }.map { region in
+            // A person types a name, so a name that looks the same is meant; a `rid` is one by its bytes.
+            tracker.regions.regions.filter {
+                $0.isBeacon && ($0.rid.hasSameBytes(as: name) || $0.displayName == name)
+            }.map { region in
                 let key = RegionKey(tracker: position, rid: region.rid)
                 // Whoever invents beacons under a wildcard region makes the list long, and only that.
                 let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }

@@ -17,7 +17,7 @@ package struct Database: ~Copyable {
     private let statements: StatementCache
 
     /// - Parameters:
-    ///   - path: The file; `:memory:` for none.
+    ///   - path: The file; `:memory:` for none. No part of it may be a symbolic link.
     ///   - vfs: SQLite's name of the file layer; nil for the usual one.
     ///   - busyTimeout: How long to wait while another process writes.
     package init(
@@ -26,7 +26,8 @@ package struct Database: ~Copyable {
         let name = access == .immutable ? "file:\(path.escapedForURI)?immutable=1" : path
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         // One thread owns the connection, so SQLite need not lock it (https://sqlite.org/threadsafe.html).
-        let flags = mode | SQLITE_OPEN_NOMUTEX | (access == .immutable ? SQLITE_OPEN_URI : 0)
+        // A link could lead anywhere, and the program may be root's.
+        let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | (access == .immutable ? SQLITE_OPEN_URI : 0)
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(name, &handle, flags, vfs)
         guard let handle else {

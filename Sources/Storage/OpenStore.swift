@@ -155,18 +155,19 @@ final class OpenStore {
         _ outcome: inout Outcome
     ) throws(DatabaseError) {
         for (tracker, regions) in commit.regions {
-            try database.run("DELETE FROM region WHERE tracker = ?1", .text(tracker))
+            try database.run("DELETE FROM region WHERE tracker = ?1", .text(tracker.text))
             try database.insert(
-                regions.enumerated().map { RegionRow(tracker: tracker, position: $0.offset, region: $0.element) })
+                regions.enumerated().map { RegionRow(tracker: tracker.text, position: $0.offset, region: $0.element) })
         }
         for (tracker, upTo) in commit.editsTaken {
-            try database.run("DELETE FROM region_edit WHERE tracker = ?1 AND id <= ?2", .text(tracker), .integer(upTo))
+            try database.run(
+                "DELETE FROM region_edit WHERE tracker = ?1 AND id <= ?2", .text(tracker.text), .integer(upTo))
         }
         for (key, value) in commit.values {
             if let value {
-                try database.insert(SettingRow(key: key, value: value))
+                try database.insert(SettingRow(key: key.text, value: value))
             } else {
-                try database.run("DELETE FROM setting WHERE key = ?1", .text(key))
+                try database.run("DELETE FROM setting WHERE key = ?1", .text(key.text))
             }
         }
         for waiting in commit.messages {

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 
@@ -26,13 +27,13 @@ struct PendingCommit {
     private var forgotten = 0
     private(set) var messages: [Message] = []
     private(set) var history: [HistoryEntry] = []
-    private(set) var regions: [String: [Region]] = [:]
+    private(set) var regions: [ExactString: [Region]] = [:]
     private(set) var presence: PresenceRecord?
     /// After `presence`, or after what is on the disk.
     private(set) var presenceChanges: [PresenceChange] = []
-    private(set) var values: [String: [UInt8]?] = [:]
+    private(set) var values: [ExactString: [UInt8]?] = [:]
     /// The last edit of each tracker.
-    private(set) var editsTaken: [String: Int64] = [:]
+    private(set) var editsTaken: [ExactString: Int64] = [:]
 
     /// Bytes of the messages' payloads.
     private(set) var payloadBytes = 0

@@ -10,6 +10,7 @@ package struct StoreEditor: ~Copyable {
 
     /// Opens the state, or makes it if there is none.
     package init(directory: String, vfs: String? = nil) throws(StoreError) {
+        try StoreFile.check(directory)
         let path = StoreSettings.path(in: directory)
         try StoreFile.create(path)
         database = try Self.open(path, vfs: vfs)

@@ -10,13 +10,15 @@ package enum StoreError: Error, Hashable, Sendable {
     /// There is no state yet.
     case absent(path: String)
     case system(operation: String, path: String, errno: Int32)
+    /// The file may be somebody else's: a link, for example. The reason names it and says what to do.
+    case untrusted(String)
 
     /// Waiting, or a person who changes something outside, can cure it.
     var isPassing: Bool {
         switch self {
         case .database(let error): error.isPassing
         case .newerSchema: false
-        case .inUse, .absent, .system: true
+        case .inUse, .absent, .system, .untrusted: true
         }
     }
 }
@@ -29,6 +31,7 @@ extension StoreError: CustomStringConvertible {
             "\(path) was written by a newer version (schema \(found), this program knows \(known)); "
                 + "install that version again, or move the file away to begin a new one"
         case .inUse(let path): "another ibeacon-gateway uses \(path)"
+        case .untrusted(let reason): reason
         case .absent(let path): "there is no \(path) yet"
         case .system(let operation, let path, let errno):
             "cannot \(operation) \(path): \(String(cString: strerror(errno)))"

@@ -35,9 +35,9 @@ package enum StoreEvent: Sendable {
 /// What the file held when it was opened.
 package struct StoreSnapshot: Sendable {
     /// Regions by tracker, in their order.
-    package var regions: [String: [Region]] = [:]
+    package var regions: [ExactString: [Region]] = [:]
     package var presence: PresenceRecord?
-    package var values: [String: [UInt8]] = [:]
+    package var values: [ExactString: [UInt8]] = [:]
     /// Edits by the command line that are not in `regions` yet.
     package var edits: [RegionEdit] = []
     /// Messages that wait.

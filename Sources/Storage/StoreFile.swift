@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// Opens the database of the state directory, whatever its condition: a damaged file is set aside
 /// under another name, and what is good in it goes into a new one.
@@ -11,6 +12,7 @@ enum StoreFile {
     static func open(
         _ settings: StoreSettings, notices: inout [StoreNotice]
     ) throws(StoreError) -> Database {
+        try check(settings.directory)
         // Cut off while a damaged file was replaced: the new one is complete by then.
         if access(settings.path, F_OK) != 0, access(settings.path + ".new", F_OK) == 0 {
             rename(settings.path + ".new", settings.path)
@@ -58,6 +60,15 @@ enum StoreFile {
         }
     }
 
+    /// Refuses a state that is a link or, for root, may be another user's link to somewhere else.
+    static func check(_ directory: String) throws(StoreError) {
+        do throws(OwnershipError) {
+            try OwnedDirectory(directory).check(StoreSettings.fileName)
+        } catch {
+            throw .untrusted(error.description)
+        }
+    }
+
     /// Makes an empty file that only its owner may read: it can hold a remote configuration with its
     /// password. SQLite gives the files beside it the same mode.
     static func create(_ path: String) throws(StoreError) {
@@ -69,7 +80,7 @@ enum StoreFile {
         // The command line may run as root beside a service that does not: the file is the directory's
         // owner's. Only root can do so, and nobody else needs to.
         var directory = stat()
-        if geteuid() == 0, stat(path.directory, &directory) == 0 {
+        if geteuid() == 0, stat(AtomicFile.directory(of: path), &directory) == 0 {
             _ = fchown(descriptor, directory.st_uid, directory.st_gid)
         }
         close(descriptor)
@@ -136,13 +147,5 @@ enum StoreFile {
             }
         }
         return name
-    }
-}
-
-extension String {
-    /// What stands before the last `/`.
-    fileprivate var directory: String {
-        guard let slash = lastIndex(of: "/") else { return "." }
-        return slash == startIndex ? "/" : String(self[..<slash])
     }
 }

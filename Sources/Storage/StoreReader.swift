@@ -1,3 +1,4 @@
+package import Base
 import Beacon
 import Glibc
 package import Regions
@@ -8,6 +9,7 @@ package struct StoreReader: ~Copyable {
 
     /// - Throws: `StoreError.absent` if there is no state yet.
     package init(directory: String, vfs: String? = nil) throws(StoreError) {
+        try StoreFile.check(directory)
         let path = StoreSettings.path(in: directory)
         database = try Self.openKnown(path, vfs: vfs)
     }
@@ -68,7 +70,7 @@ package struct StoreReader: ~Copyable {
 
     /// All trackers that have regions, with the regions in their order, and with the edits applied
     /// that the daemon has not taken over yet.
-    package func regions() throws(DatabaseError) -> [String: RegionSet] {
+    package func regions() throws(DatabaseError) -> [ExactString: RegionSet] {
         var sets = try StoredState.regions(database).mapValues { RegionSet($0) }
         for edit in try StoredState.edits(database) {
             sets[edit.tracker, default: RegionSet()].apply([edit.change])
@@ -78,7 +80,7 @@ package struct StoreReader: ~Copyable {
 
     /// A value that was kept under this key; nil if there is none.
     package func value(of key: String) throws(DatabaseError) -> [UInt8]? {
-        try database.rows(SettingRow.self).first { $0.key == key }?.value
+        try database.rows(SettingRow.self).first { $0.key.hasSameBytes(as: key) }?.value
     }
 
     /// Calls `body` with past transitions, the oldest first, until it returns false.

@@ -1,5 +1,6 @@
 package import Base
 import Beacon
+import System
 
 /// Where the store is, and its limits, each with its reason.
 package struct StoreSettings: Sendable {
@@ -59,7 +60,12 @@ package struct StoreSettings: Sendable {
     /// The database inside the state directory.
     package var path: String { Self.path(in: directory) }
 
-    package static func path(in directory: String) -> String { "\(directory)/state.db" }
+    /// The file's name in the state directory.
+    package static let fileName = "state.db"
+
+    /// The database inside a state directory. Links in the directory's own path are resolved, as SQLite is told to
+    /// follow none.
+    package static func path(in directory: String) -> String { "\(AtomicFile.resolved(directory))/\(fileName)" }
 }
 
 /// A message that was made before the wall clock was known, and what the clock showed then.

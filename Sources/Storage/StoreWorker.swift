@@ -175,7 +175,7 @@ final class StoreWorker {
         guard !saidOpened else { return }
         switch error {
         case .inUse, .newerSchema: return
-        case .database, .system, .absent: break
+        case .database, .system, .absent, .untrusted: break
         }
         do throws(StoreError) {
             let reader = try StoreReader(directory: settings.directory, vfs: settings.vfs)

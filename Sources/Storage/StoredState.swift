@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 
@@ -19,9 +20,9 @@ enum StoredState {
         return snapshot
     }
 
-    static func regions(_ database: borrowing Database) throws(DatabaseError) -> [String: [Region]] {
+    static func regions(_ database: borrowing Database) throws(DatabaseError) -> [ExactString: [Region]] {
         let rows = try database.rows(RegionRow.self, "ORDER BY tracker, position")
-        return Dictionary(grouping: rows, by: \.tracker).mapValues { $0.map(\.region) }
+        return Dictionary(grouping: rows) { ExactString($0.tracker) }.mapValues { $0.map(\.region) }
     }
 
     static func presence(_ database: borrowing Database) throws(DatabaseError) -> PresenceRecord? {

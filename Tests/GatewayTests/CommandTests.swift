@@ -97,7 +97,7 @@ struct CommandTests {
                 """
                 owntracks/jane/hall/waypoints {"_type":"waypoints","waypoints":[{"_type":"waypoint",\
                 "desc":"kitchen:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7","lat":0,"lon":0,"mine":[1],"rad":0,\
-                "rid":"k","tst":1600000000}]}
+                "rid":"k","tst":1600000000,"wtst":1600000000}]}
                 """
             ])
     }

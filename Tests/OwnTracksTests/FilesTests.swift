@@ -37,6 +37,7 @@ import Testing
             """
         let set = RegionSet.reading(try WaypointsReading(JSONValue(parsing: text)))
         #expect(set[rid: "f7676c"]?.extensionMembers == #"{"wtst":1610104395}"#)
+        #expect(set[rid: "f7676c"]?.creationTimestamp == 1_610_104_395)
     }
 
     @Test("An .otrw of Android loads: no rid, no rad, an _id, an empty list of tags")
@@ -70,7 +71,7 @@ import Testing
         #expect(configuration.warnings == [])
         #expect(configuration.trackers[0].topics.base == "owntracks/jane/phone")
         #expect(configuration.broker.port == 8883)
-        #expect(configuration.historyDays == 30)
+        #expect(configuration.historyDays == -1)
         #expect(configuration.trackers[0].waypoints.changes.count == 1)
     }
 

@@ -67,6 +67,7 @@ struct MessageRules {
             Member(name: "desc", kind: .text, isRequired: true, source: "1.4"),
             Member(name: "rad", kind: .whole(-1_000_000...1_000_000), isRequired: true, source: "1.4"),
             Member(name: "rid", kind: .text, isRequired: true, source: "1.4"),
+            Member(name: "wtst", kind: epoch, isRequired: true, source: "1.4 wtst"),
         ],
         "waypoints": [
             type("waypoints"),

@@ -69,7 +69,10 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("2.3: negative", ["desc": .string("K:\(sampleUUID):-1")], .skipped("not a number")),
         .init("2.3: more than four parts", ["desc": .string("K:\(sampleUUID):1:2:3")], .skipped("at most 4")),
         .init("2.1: empty name", ["desc": .string(":\(sampleUUID)")], .skipped("empty")),
-        .init("3.1: desc is required", ["desc": .null], .skipped("desc")),
+        .init("iOS waypoints page: desc has a default", ["desc": .null], .set("Here", .place)),
+        .init(
+            "iOS waypoints page: a beacon region without desc", ["desc": .null, "uuid": .string(sampleUUID)],
+            .set("Here:\(sampleUUID)", beacon())),
         .init("3.1: desc is a string", ["desc": 5], .skipped("desc: 5 does not fit")),
         .init(
             "2.3: a name of 100 kB", ["desc": .string(String(repeating: "x", count: 100_000))],
@@ -98,7 +101,7 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("2.3: member UUID is wrong", ["uuid": "x"], .skipped("uuid: 'x'")),
         // Required members and types.
         .init("3.1: _type is waypoint", ["_type": "location"], .skipped("_type: 'location'")),
-        .init("3.1: tst is required", ["tst": .null], .skipped("tst")),
+        .init("iOS waypoints page: tst has a default", ["tst": .null], .set("Kitchen", .place)),
         .init("3.1: tst is a number", ["tst": "yesterday"], .skipped("tst")),
         .init("Regions page: tst as a string", ["tst": "1385997757"], .set("Kitchen", .place)),
         .init("Regions page: rad as a string", ["rad": "50"], .set("Kitchen", .circular)),
@@ -220,7 +223,6 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         "Anything else is no list of waypoints",
         arguments: [
             ("waypoints", "a string"), (["_type": "location"], "_type is 'location'"), ([:], "_type is missing"),
-            (["_type": "waypoints"], "waypoints is missing"),
             (["_type": "waypoints", "waypoints": ["a": 1]], "an array should stand there"),
         ] as [(JSONValue, String)])
     func noList(json: JSONValue, words: String) {

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 import Testing
@@ -82,7 +83,7 @@ import Testing
         let third = Harness(directory.path)
         third.send()
         #expect(third.snapshot?.edits == [])
-        #expect(third.snapshot?.regions == [tracker: [region("1")]])
+        #expect(third.snapshot?.regions == [ExactString(tracker): [region("1")]])
     }
 
     @Test func `edits after some were taken over have higher numbers, so that none is overlooked`() throws {

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 import TestSupport
@@ -61,12 +62,12 @@ import Testing
         #expect(numbers == numbers.sorted(), what)
         #expect(Set(numbers).count == numbers.count, what)
         for (tracker, regions) in snapshot.regions {
-            #expect(tracker == "owntracks/gw/hall", what)
+            #expect(tracker.text == "owntracks/gw/hall", what)
             #expect(Set(regions).isSubset(of: Self.regions), what)
         }
         if let presence = snapshot.presence { #expect(presence.state == Array(1...200), what) }
         for (key, value) in snapshot.values {
-            #expect(key == "configuration" && value == Array("{\"monitoring\":1}".utf8), what)
+            #expect(key.text == "configuration" && value == Array("{\"monitoring\":1}".utf8), what)
         }
         for edit in snapshot.edits { #expect(edit.tracker == "t", what) }
         // It is in working order: what is written now is there.

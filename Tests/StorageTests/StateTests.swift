@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 import Testing
@@ -27,7 +28,7 @@ import Testing
         let second = Harness(directory.path)
         second.send()
         full.coordinates.latitude = 0
-        #expect(second.snapshot?.regions == [tracker: regions, "other": [full]])
+        #expect(second.snapshot?.regions == [ExactString(tracker): regions, "other": [full]])
     }
 
     @Test func `a new set of regions replaces the tracker's old one and no other's`() {

@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// Standard output and standard error.
 enum Terminal {
@@ -46,16 +47,47 @@ enum Terminal {
         }
     }
 
+    /// Writes all of `bytes`. If standard output cannot take them, the program ends here: what follows would be
+    /// lost as well, and a script must learn of it from the exit status.
     static func write(_ bytes: [UInt8], to descriptor: CInt) {
-        var offset = 0
-        while offset < bytes.count {
-            let written = bytes.withUnsafeBytes { buffer in
-                Glibc.write(descriptor, buffer.baseAddress.map { $0 + offset }, bytes.count - offset)
-            }
-            if written < 0 {
-                guard errno == EINTR else { return }
-            } else {
-                offset += written
+        guard !bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), descriptor == STDOUT_FILENO else { return }
+        endByOutputFailure(errno)
+    }
+
+    /// Closes standard output. A network file system, for one, reports a full disk not before that.
+    static func closeOutput() {
+        // A caller that closed it before the start wants no output, and there was none.
+        guard close(STDOUT_FILENO) != 0, errno != EBADF else { return }
+        endByOutputFailure(errno)
+    }
+
+    /// Ends the program as a filter ends whose reader has gone.
+    static func endByClosedPipe() -> Never {
+        signal(SIGPIPE, SIG_DFL)
+        var pipe = sigset_t()
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        // A service's loop blocks signals.
+        pthread_sigmask(SIG_UNBLOCK, &pipe, nil)
+        raise(SIGPIPE)
+        exit(ExitCode.inputOutput.rawValue)
+    }
+
+    private static func endByOutputFailure(_ code: CInt) -> Never {
+        if code == EPIPE { endByClosedPipe() }
+        printError("ibeacon-gateway: cannot write to standard output: \(String(cString: strerror(code)))")
+        exit(ExitCode.inputOutput.rawValue)
+    }
+
+    /// Occupies descriptors 0 to 2 where the caller has closed them. Otherwise the next file that is opened gets such
+    /// a number, and messages for the terminal are written into it: into the state, for one.
+    static func occupyStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // Opened the other way round, so that using it fails with EBADF as if it were closed.
+            let opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+            if opened >= 0, opened != descriptor {
+                dup2(opened, descriptor)
+                close(opened)
             }
         }
     }

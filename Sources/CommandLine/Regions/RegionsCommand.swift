@@ -16,7 +16,9 @@ enum RegionsCommand {
         "regions", operands: "list | show RID | add DESCRIPTION | remove RID | import FILE | export [FILE]",
         "list, change, import and export regions",
         options: [
-            OptionSpecification("rid", "RID", "with add: the key of the region (default: made of name and time)"),
+            OptionSpecification(
+                "rid", "RID",
+                "with add: the key of the region; one that is there is changed (default: made of name and time)"),
             OptionSpecification("leave-after", "SECONDS", "with add: silence before leave, or 'auto'"),
             OptionSpecification(
                 "tracker", "TID", "whose regions, where there are several trackers (default: the first)"),
@@ -79,7 +81,7 @@ enum RegionsCommand {
 
         func region(_ rid: String) throws -> Region {
             let all = try regions()
-            if let region = all.first(where: { $0.rid == rid }) { return region }
+            if let region = all.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
             let hint = suggestion(for: rid, among: all.map(\.rid)).map { "; did you mean '\($0)'?" } ?? ""
             throw Failure(.badData, "there is no region '\(rid)'\(hint)")
         }
@@ -93,7 +95,8 @@ enum RegionsCommand {
                 throw Failure(.inputOutput, "\(error)")
             }
             guard let reader = try? StoreReader(directory: directory),
-                let served = ServedTopics.stored(in: reader), !served.contains(topic)
+                let served = ServedTopics.stored(in: reader),
+                !served.contains(where: { $0.hasSameBytes(as: topic) })
             else { return }
             Terminal.printError(
                 "the service was last started for \(served.joined(separator: ", ")); this waits until it is started "
@@ -161,7 +164,11 @@ enum RegionsCommand {
         }
         let now = Int64(time(nil))
         let rid = arguments.value("rid") ?? derivedRID(name: description.name, timestamp: now)
-        var region = Region(rid: rid, description: description, timestamp: now)
+        // A local edit changes what was given and nothing else: time stamps, place and own members stay.
+        var region =
+            try context.regions().first { $0.rid.hasSameBytes(as: rid) }
+            ?? Region(rid: rid, description: description, timestamp: now)
+        region.description = description
         if arguments.value("leave-after") == "auto" {
             region.leaveRule = .auto
         } else if let seconds = try arguments.seconds("leave-after") {
@@ -189,6 +196,7 @@ enum RegionsCommand {
 
     private static func export(to file: String, _ context: Context) throws {
         let text = waypointsMessage(try context.regions(), base: context.base).text + "\n"
-        try FileAccess.write(Array(text.utf8), to: file)
+        guard file != "-" else { return Terminal.write(Array(text.utf8), to: STDOUT_FILENO) }
+        try FileAccess.writeNamed(Array(text.utf8), to: file)
     }
 }

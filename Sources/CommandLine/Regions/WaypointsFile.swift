@@ -7,7 +7,7 @@ import System
 enum WaypointsFile {
     /// Reads one. What is wrong with single elements is in the result, not an error.
     static func read(_ path: String, base: NumberBase) throws(Failure) -> WaypointsReading {
-        let bytes = try FileAccess.read(path)
+        let bytes = try FileAccess.readNamed(path)
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: bytes, dialect: .json5)

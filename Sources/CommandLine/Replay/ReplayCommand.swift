@@ -139,7 +139,7 @@ private struct LineBuffer {
 extension CaptureError {
     fileprivate var isMissingFile: Bool {
         switch reason {
-        case .cannotOpen, .isDirectory: true
+        case .cannotOpen, .isDirectory, .isNoFile: true
         default: false
         }
     }

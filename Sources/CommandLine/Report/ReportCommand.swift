@@ -65,9 +65,9 @@ enum ReportCommand {
             let regions = try reader.regions()
             let topics = configuration.trackers.map(\.topics.base)
             stored.regions = topics.map { regions[$0] ?? RegionSet() }
-            var occupied: [[String: Occupancy]] = []
+            var occupied: [[ExactString: Occupancy]] = []
             for topic in topics {
-                var inside: [String: Occupancy] = [:]
+                var inside: [ExactString: Occupancy] = [:]
                 try reader.forEachTransition(HistoryFilter(tracker: topic)) { entry in
                     inside[entry.rid] =
                         entry.event == .leave

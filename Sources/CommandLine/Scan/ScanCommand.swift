@@ -126,7 +126,10 @@ private final class ScanSession: ScannerOutput {
         self.timer = timer
         arm(after: now)
         let code = try loop.run()
-        if let failure = recording?.failure { throw Failure(.inputOutput, "\(failure)") }
+        if let failure = recording?.failure {
+            if failure.isClosedPipe { Terminal.endByClosedPipe() }
+            throw Failure(.inputOutput, "\(failure)")
+        }
         return ExitCode(rawValue: code) ?? .ok
     }
 
@@ -191,4 +194,11 @@ private final class ScanSession: ScannerOutput {
     }
 
     func finished(at instant: MonotonicInstant) { finish() }
+}
+
+extension CaptureError {
+    /// The reader of a recording that goes to a pipe has ended.
+    fileprivate var isClosedPipe: Bool {
+        if case .cannotWrite(EPIPE) = reason { file == "-" } else { false }
+    }
 }

@@ -37,7 +37,7 @@ extension Setup {
     }
 
     private static func password(in file: String) throws(Failure) -> Secret {
-        let line = try FileAccess.read(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let line = try FileAccess.readNamed(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw Failure(.badData, "the first line of \(file) is empty or not UTF-8")
         }

@@ -82,7 +82,7 @@ extension Setup {
     /// Regions belong to a topic: those of the old one come along, and the new one is added.
     private func writeRegions(of base: String, before: String?) throws {
         var regions: [Region] = []
-        if let before, before != base,
+        if let before, !before.hasSameBytes(as: base),
             let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
         {
             regions = stored

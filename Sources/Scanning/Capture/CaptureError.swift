@@ -8,6 +8,8 @@ package struct CaptureError: Error, Hashable, Sendable {
         case cannotWrite(errno: Int32)
         /// Neither file nor pipe nor device.
         case isDirectory
+        /// A pipe or a device, where only a regular file will do.
+        case isNoFile
         /// It does not begin with `btsnoop`.
         case notBtsnoop
         case unsupportedVersion(UInt32)
@@ -42,7 +44,7 @@ package struct CaptureError: Error, Hashable, Sendable {
     /// Whether the file as such is unreadable, in contrast to one whose beginning could be used.
     package var isTotal: Bool {
         switch reason {
-        case .cannotOpen, .cannotWrite, .isDirectory, .notBtsnoop, .unsupportedVersion, .unsupportedDatalink,
+        case .cannotOpen, .cannotWrite, .isDirectory, .isNoFile, .notBtsnoop, .unsupportedVersion, .unsupportedDatalink,
             .truncatedHeader:
             true
         case .cannotRead, .truncatedRecord, .impossibleLength, .contradictoryLength, .impossibleTime: false
@@ -64,6 +66,7 @@ extension CaptureError: CustomStringConvertible {
         case .cannotRead(let number): "cannot be read: \(String(cString: strerror(number)))"
         case .cannotWrite(let number): "cannot be written: \(String(cString: strerror(number)))"
         case .isDirectory: "is a directory, not a capture"
+        case .isNoFile: "is a pipe or a device, for which the loop cannot wait; use a file"
         case .notBtsnoop: "is not a btsnoop capture (it does not begin with the word 'btsnoop')"
         case .unsupportedVersion(let version): "is btsnoop version \(version); only version 1 can be read"
         case .unsupportedDatalink(let number):

@@ -1,5 +1,6 @@
 package import Base
 package import Beacon
+package import System
 
 /// What a capture says about one HCI event, apart from the event's bytes.
 package struct CaptureRecord: Hashable, Sendable, BitwiseCopyable {
@@ -45,9 +46,12 @@ package struct CaptureReader: ~Copyable {
     /// - Parameters:
     ///   - path: A file, or `-` for standard input.
     ///   - start: The instant of its first record, for playing several in a row.
+    ///   - kind: Of a regular file no read waits, and neither does the opening.
     /// - Throws: If it cannot be opened or is no capture that this reader knows.
-    package init(path: String, startingAt start: MonotonicInstant = .zero) throws(CaptureError) {
-        let descriptor = try FileDescriptor.reading(path)
+    package init(
+        path: String, startingAt start: MonotonicInstant = .zero, _ kind: InputFile.Kind = .any
+    ) throws(CaptureError) {
+        let descriptor = try FileDescriptor.reading(path, kind)
         guard !descriptor.isDirectory else { throw CaptureError(file: path, reason: .isDirectory) }
         var buffer = [UInt8](repeating: 0, count: Self.bufferLength)
         var filled = 0
@@ -66,9 +70,6 @@ package struct CaptureReader: ~Copyable {
         pending = BtsnoopFormat.headerLength..<filled
         offset = Int64(BtsnoopFormat.headerLength)
     }
-
-    /// Whether no read can block.
-    package var isRegularFile: Bool { descriptor.isRegularFile }
 
     /// Goes to the next HCI event.
     ///

@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import System
 
 /// Plays a recording as if it were heard now: once, at its own pace or faster, then silence.
 ///
@@ -44,14 +45,10 @@ package final class CaptureScanner: Scanner {
     package func start() throws(ScannerError) {
         stop()
         do throws(CaptureError) {
-            let opened = try CaptureReader(path: path)
+            let opened = try CaptureReader(path: path, .regular)
             reader = consume opened
         } catch {
             throw ScannerError(.badInput, error.description)
-        }
-        guard reader?.isRegularFile == true else {
-            reader = nil
-            throw ScannerError(.badInput, "\(path): is a pipe or a device, for which the loop cannot wait; use a file")
         }
         isPlaying = true
         startedAt = host.now

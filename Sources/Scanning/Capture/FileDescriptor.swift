@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// An open file that is closed when its owner goes. Standard input and output are left open.
 struct FileDescriptor: ~Copyable {
@@ -15,12 +16,14 @@ struct FileDescriptor: ~Copyable {
         if isOurs { _ = close(number) }
     }
 
-    /// Opens `path` for reading; `-` is standard input.
-    static func reading(_ path: String) throws(CaptureError) -> FileDescriptor {
-        guard path != "-" else { return FileDescriptor(number: STDIN_FILENO, isOurs: false) }
-        let number = retrying { open(path, O_RDONLY | O_CLOEXEC) }
-        guard number >= 0 else { throw CaptureError(file: path, reason: .cannotOpen(errno: errno)) }
-        return FileDescriptor(number: number, isOurs: true)
+    /// Opens `path` for reading; `-` is standard input, where any kind of file will do.
+    static func reading(_ path: String, _ kind: InputFile.Kind) throws(CaptureError) -> FileDescriptor {
+        guard path != "-" || kind == .regular else { return FileDescriptor(number: STDIN_FILENO, isOurs: false) }
+        do throws(FileError) {
+            return FileDescriptor(number: try InputFile.open(path, kind), isOurs: true)
+        } catch {
+            throw CaptureError(file: path, reason: error.code.map { .cannotOpen(errno: $0) } ?? .isNoFile)
+        }
     }
 
     /// Opens `path` for writing, empty and readable for its owner alone: a recording tells who is
@@ -32,8 +35,6 @@ struct FileDescriptor: ~Copyable {
         return FileDescriptor(number: number, isOurs: true)
     }
 
-    /// Whether it is a plain file, of which a read always returns at once.
-    var isRegularFile: Bool { mode == S_IFREG }
     var isDirectory: Bool { mode == S_IFDIR }
 
     private var mode: mode_t? {
@@ -57,25 +58,7 @@ struct FileDescriptor: ~Copyable {
     ///
     /// - Returns: false with `errno` set.
     func write(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let part = UnsafeRawBufferPointer(rebasing: rest)
-                let count = retrying { Glibc.write(number, part.baseAddress, part.count) }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
-        }
-    }
-}
-
-/// Repeats a system call that a signal interrupted.
-private func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
-    while true {
-        let result = call()
-        if result < 0, errno == EINTR { continue }
-        return result
+        bytes.withUnsafeBytes { writeAll($0, to: number) }
     }
 }
 

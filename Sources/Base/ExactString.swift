@@ -1,0 +1,65 @@
+/// A text that equals only a text of the same bytes.
+///
+/// Swift's `String` equals any text that looks the same: "é" as one code point (NFC) equals "e" with an accent behind it
+/// (NFD), and the Kelvin sign equals "K". MQTT, SQLite and OwnTracks compare bytes. A key that is compared in two ways is
+/// found in one place and missed in the other, so identifiers (`rid`, topics, passwords) are held as this type, or
+/// declared with `@ExactString` where they are a stored property.
+@propertyWrapper
+package struct ExactString: Hashable, Comparable, Sendable {
+    package var wrappedValue: String
+
+    package init(wrappedValue: String) { self.wrappedValue = wrappedValue }
+
+    package init(_ text: String) { wrappedValue = text }
+
+    package var text: String { wrappedValue }
+
+    package static func == (lhs: ExactString, rhs: ExactString) -> Bool {
+        lhs.wrappedValue.hasSameBytes(as: rhs.wrappedValue)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = wrappedValue
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // No byte of UTF-8 is 0xFF, so that two texts in a row hash like no other two.
+        hasher.combine(0xff as UInt8)
+    }
+
+    package static func < (lhs: ExactString, rhs: ExactString) -> Bool {
+        lhs.wrappedValue.utf8.lexicographicallyPrecedes(rhs.wrappedValue.utf8)
+    }
+}
+
+extension ExactString: ExpressibleByStringLiteral {
+    package init(stringLiteral value: String) { self.init(value) }
+}
+
+extension ExactString: CustomStringConvertible {
+    package var description: String { wrappedValue }
+}
+
+extension String {
+    /// Whether two texts are the same bytes of UTF-8, in contrast to looking the same (`==`).
+    package func hasSameBytes(as other: String) -> Bool {
+        let (own, others) = (utf8, other.utf8)
+        return own.count == others.count && own.elementsEqual(others)
+    }
+}
+
+extension Dictionary where Key == ExactString {
+    package subscript(text: String) -> Value? {
+        get { self[ExactString(text)] }
+        set { self[ExactString(text)] = newValue }
+    }
+
+    package subscript(text: String, default value: @autoclosure () -> Value) -> Value {
+        get { self[ExactString(text), default: value()] }
+        set { self[ExactString(text), default: value()] = newValue }
+    }
+}
+
+extension Set where Element == ExactString {
+    package func contains(_ text: String) -> Bool { contains(ExactString(text)) }
+
+    package mutating func insert(_ text: String) { insert(ExactString(text)) }
+}

@@ -1,0 +1,59 @@
+package import JSON
+package import Regions
+
+/// When a region was created (`wtst`), in contrast to when its description last changed (`tst`).
+///
+/// The member is kept among the extension members, where a `wtst` that came with a waypoint has always been. A region
+/// whose creation is its `tst` has none.
+extension Region {
+    static let creationMember = "wtst"
+
+    /// Epoch seconds: what a transition says in `wtst`.
+    package var creationTimestamp: Int64 { storedCreation ?? timestamp }
+
+    /// The region with this time of creation, epoch seconds.
+    package func created(at timestamp: Int64) -> Region {
+        var region = self
+        var members = extensionObject
+        members[Self.creationMember] = timestamp == self.timestamp ? nil : .integer(timestamp)
+        region.extensionMembers = members.isEmpty ? "" : JSONValue.object(members).text
+        return region
+    }
+
+    /// The waypoint did not say when it was made or changed: `tst` was missing, null or 0.
+    package var hasNoTimestamp: Bool { timestamp == 0 }
+
+    /// The region as a change that arrives makes it of `old`, the region with the same `rid`.
+    ///
+    /// - A missing `tst` is that of `old`, or `now` for a new region.
+    /// - The time of creation stays that of `old`, unless the change brings one.
+    /// - A change that says nothing new leaves the region as it was, with its `tst`, as the iOS app does.
+    ///
+    /// - Parameter now: Epoch seconds; nil while the clock is not known.
+    package func succeeding(_ old: Region?, now: Int64?) -> Region {
+        var region = self
+        if region.hasNoTimestamp { region.timestamp = old?.timestamp ?? now ?? 0 }
+        guard let old else { return region }
+        if region.storedCreation == nil { region = region.created(at: old.creationTimestamp) }
+        var same = old
+        same.timestamp = region.timestamp
+        return same.created(at: old.creationTimestamp) == region ? old : region
+    }
+
+    /// What this region's waypoint becomes when a person changes some members of it: the others stay, among them the
+    /// place, the time stamps and members that mean nothing here.
+    ///
+    /// - Parameter changes: Members of a waypoint; null takes one away. `tst` and `rid` are not changed.
+    package func waypoint(changing changes: [String: JSONValue], base: NumberBase) -> JSONValue {
+        var members = waypoint(base: base).object ?? [:]
+        for (name, value) in changes where !["_type", "tst", "rid"].contains(name) {
+            members[name] = value == .null ? nil : value
+        }
+        return .object(members)
+    }
+
+    private var storedCreation: Int64? {
+        guard !extensionMembers.isEmpty else { return nil }
+        return extensionObject[Self.creationMember]?.asNumber.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+
+/// Writes a file where a person said, whatever is there.
+package enum OutputFile {
+    /// Writes `bytes` to `path`:
+    /// - a regular file is replaced whole and keeps its mode and owner; where the process may not give the new
+    ///   file that owner, or may not make a file beside it, the old one is overwritten in place;
+    /// - a symbolic link is followed, and what it leads to is treated so;
+    /// - a device, FIFO or terminal is written to and stays what it is;
+    /// - where nothing is, a file that everybody may read is made, as far as the process's umask allows.
+    package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw .last(.write, path) }
+            return try create(path, bytes)
+        }
+        guard kind(status) == S_IFREG else { return try overwrite(path, bytes, 0) }
+        // `/dev/stdout` where the shell has opened a file, perhaps to append: its descriptor is meant.
+        guard !isStandardOutput(status) else { return try writeToStandardOutput(path, bytes) }
+        let attributes = AtomicFile.Attributes(
+            mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid)
+        do throws(FileError) {
+            try AtomicFile.replace(AtomicFile.resolved(path), by: bytes, attributes)
+        } catch {
+            guard error.code == EPERM || error.code == EACCES else { throw error }
+            try overwrite(path, bytes, O_TRUNC)
+        }
+    }
+
+    private static func create(_ path: String, _ bytes: [UInt8]) throws(FileError) {
+        var link = stat()
+        // A link that leads nowhere: what it names is made.
+        if lstat(path, &link) == 0 { return try overwrite(path, bytes, O_CREAT | O_TRUNC) }
+        let mask = umask(0)
+        umask(mask)
+        try AtomicFile.replace(path, by: bytes, AtomicFile.Attributes(mode: 0o644 & ~mask))
+    }
+
+    private static func overwrite(_ path: String, _ bytes: [UInt8], _ flags: CInt) throws(FileError) {
+        let descriptor = retrying { open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0o644) }
+        guard descriptor >= 0 else { throw .last(.write, path) }
+        let isWritten = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+        let reason = errno
+        let isClosed = close(descriptor) == 0
+        guard isWritten else { throw FileError(.write, path, .system(reason)) }
+        guard isClosed else { throw .last(.write, path) }
+    }
+
+    private static func writeToStandardOutput(_ path: String, _ bytes: [UInt8]) throws(FileError) {
+        guard bytes.withUnsafeBytes({ writeAll($0, to: STDOUT_FILENO) }) else { throw .last(.write, path) }
+    }
+
+    private static func isStandardOutput(_ status: stat) -> Bool {
+        var output = stat()
+        return fstat(STDOUT_FILENO, &output) == 0 && output.st_dev == status.st_dev && output.st_ino == status.st_ino
+    }
+}

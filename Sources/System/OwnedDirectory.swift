@@ -1,0 +1,60 @@
+package import Glibc
+
+/// Why root does not work in a directory, or with a file in it, that belongs to somebody else.
+package struct OwnershipError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+}
+
+/// A directory of another user in which root works, as the command line does beside the service.
+///
+/// That user can put anything into it: a link to a file of root's, a hard link, a FIFO. So root resolves the
+/// directory once, and uses only regular files of that user, or of its own, with a single name.
+package struct OwnedDirectory: Hashable, Sendable {
+    /// Without symbolic links.
+    package let path: String
+    /// nil: the process is not root, so the system checks what it may do.
+    private let owner: uid_t?
+
+    /// - Throws: if root is to work in a directory that others than its owner can write to.
+    package init(_ path: String, as user: uid_t = geteuid()) throws(OwnershipError) {
+        let resolved = AtomicFile.resolved(path)
+        self.path = resolved
+        var status = stat()
+        guard user == 0, stat(resolved, &status) == 0 else {
+            owner = nil
+            return
+        }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw OwnershipError(
+                description: "\(path) can be written by others than its owner, so root does not trust what is in it; "
+                    + "run: chmod go-w \(path)")
+        }
+        owner = status.st_uid
+    }
+
+    /// Where a file of the directory is.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Checks a file of the directory before it is opened without following a link.
+    ///
+    /// - Throws: if it is there and is a symbolic link, no regular file, or for root a file that its owner may have
+    ///   linked here from somewhere else.
+    package func check(_ name: String) throws(OwnershipError) {
+        let path = file(name)
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard kind(status) == S_IFREG else {
+            let what = kind(status) == S_IFLNK ? "a symbolic link" : "not a regular file"
+            throw OwnershipError(
+                description: "\(path) is \(what), and the state must not be anywhere else; move it away, or use "
+                    + "--state-dir for a state in another directory")
+        }
+        // What root alone can put there needs no check.
+        guard let owner, owner != 0 else { return }
+        guard status.st_uid == owner || status.st_uid == 0, status.st_nlink == 1 else {
+            throw OwnershipError(
+                description: "\(path) does not belong to the owner of its directory alone (another owner, or another "
+                    + "name elsewhere), so root does not write to it; move it away")
+        }
+    }
+}
