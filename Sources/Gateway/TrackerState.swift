@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 package import Configuration
 package import OwnTracks
