@@ -37,6 +37,12 @@ import Testing
         #expect(told.map { $0["t"] } == ["u", "u"])
     }
 
+    @Test func `In manual mode a location is reported by hand (Location page)`() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6, monitoring: 0")
+        house.take(.request(.reportLocation(tracker: 0, pointOfInterest: nil)))
+        #expect(try Self.locations(&house).map { $0["t"] } == ["u"])
+    }
+
     @Test(arguments: [0, 1, 2])
     func `Region events are the same in manual, significant and move mode (Location page)`(mode: Int) throws {
         var house = try GatewayHarness("monitoring: \(mode)")
