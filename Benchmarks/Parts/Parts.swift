@@ -109,6 +109,7 @@ struct Parts {
         let command = ReceivedCommand(
             tracker: 0, command: .success(.setWaypoints(waypoints)), isRetained: false, wasEncrypted: false)
         _ = gateway.handle(.command(command), at: now)
+        _ = gateway.handle(.tick, at: now)
     }
 
     static func measureCommand() throws {

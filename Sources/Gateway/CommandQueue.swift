@@ -4,8 +4,8 @@ import OwnTracks
 
 /// Commands that wait for their turn. Anyone who may publish on `/cmd` can send as many as the broker passes on.
 ///
-/// A command may cost as much as there are regions, so commands are paced by their cost: what one turn does takes the
-/// loop for a few milliseconds, a single large command excepted. A query that waits already is answered once. What
+/// A command may cost as much as there are regions, so commands are carried out by ticks alone, each of which is a turn of
+/// the loop, and paced by their cost: what one turn does takes a few milliseconds, a single large command excepted. A query that waits already is answered once. What
 /// waits is bounded; a command beyond that is refused.
 struct CommandQueue: Sendable {
     /// Commands that may wait.
@@ -19,17 +19,20 @@ struct CommandQueue: Sendable {
 
     private var waiting: [ReceivedCommand] = []
     private var waitingRegions = 0
+    /// When the last command came.
+    private var lastArrival = MonotonicInstant.zero
     /// Until then the time is set aside for commands that ran.
     private var busyUntil = MonotonicInstant.zero
 
     /// When the next command may run; nil: none waits.
     var due: MonotonicInstant? {
-        waiting.isEmpty ? nil : MonotonicInstant(nanoseconds: busyUntil.nanoseconds &- Self.mostAhead)
+        if waiting.isEmpty { return nil }
+        return max(MonotonicInstant(nanoseconds: busyUntil.nanoseconds &- Self.mostAhead), lastArrival)
     }
 
     enum Admission { case queued, answeredByAnother, refused }
 
-    mutating func add(_ command: ReceivedCommand) -> Admission {
+    mutating func add(_ command: ReceivedCommand, at now: MonotonicInstant) -> Admission {
         if command.isQuery {
             // Behind the last command that changes something, an equal query gets the same answer.
             for other in waiting.reversed() {
@@ -41,6 +44,7 @@ struct CommandQueue: Sendable {
         let isTooLarge = !waiting.isEmpty && waitingRegions + regions > Self.mostWaitingRegions
         guard waiting.count < Self.mostWaiting, !isTooLarge else { return .refused }
         waiting.append(command)
+        lastArrival = now
         waitingRegions += regions
         return .queued
     }

@@ -6,11 +6,12 @@ import Presence
 package import Regions
 
 extension Gateway {
-    /// Puts a command into the queue, and carries it out if its turn has come.
+    /// Puts a command into the queue. The next tick carries it out: all that the broker's thread has handed over comes in
+    /// one turn of the loop, and each large command is to have a turn of its own.
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
         guard trackers.indices.contains(received.tracker) else { return [] }
-        switch commands.add(received) {
-        case .queued: return carryOutDueCommands(at: now)
+        switch commands.add(received, at: now) {
+        case .queued: return []
         case .answeredByAnother:
             counters.commands += 1
             return []

@@ -38,6 +38,21 @@ import Testing
         #expect(harness.gateway.counters.commands == 256)
     }
 
+    @Test func `However slow the machine, commands that come in one turn of the loop are carried out in others`() throws
+    {
+        var harness = try harness(regions: 10_000)
+        for number in 0..<20 {
+            harness.pass(.seconds(1))
+            harness.command(number.isMultiple(of: 2) ? Self.waypoints : Self.status, ticks: false)
+        }
+        #expect(harness.published().isEmpty)
+        harness.take(.tick)
+        #expect(harness.published().count == 1)
+        harness.pass(.seconds(1))
+        harness.take(.tick)
+        #expect(harness.published().count == 1)
+    }
+
     @Test func `An answer that is asked for after a change shows the change`() throws {
         var harness = try harness(regions: 10_000)
         harness.command(Self.waypoints)

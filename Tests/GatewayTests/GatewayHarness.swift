@@ -148,15 +148,16 @@ struct GatewayHarness {
                     rssi: RSSI(reported: rssi), receiver: Receiver(index: 0))))
     }
 
-    /// A command on a tracker's `/cmd`.
+    /// A command on a tracker's `/cmd`, and the tick that carries it out.
     mutating func command(
-        _ json: String, tracker: Int = 0, isRetained: Bool = false, wasEncrypted: Bool = false
+        _ json: String, tracker: Int = 0, isRetained: Bool = false, wasEncrypted: Bool = false, ticks: Bool = true
     ) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
         take(
             .command(
                 ReceivedCommand(
                     tracker: tracker, command: command, isRetained: isRetained, wasEncrypted: wasEncrypted)))
+        if ticks { take(.tick) }
     }
 
     /// `setWaypoints` with these elements.
