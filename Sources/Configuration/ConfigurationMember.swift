@@ -63,7 +63,8 @@ struct ConfigurationMember {
         ConfigurationMember(
             "cleanSession", "false", "false: the broker keeps commands that come while the gateway is away."),
         ConfigurationMember(
-            "mqttProtocolLevel", "5", "5 is MQTT 5, or 3.1.1 with a broker that does not speak 5; 4 is 3.1.1, 3 is 3.1."),
+            "mqttProtocolLevel", "5", "5 is MQTT 5, or 3.1.1 with a broker that does not speak 5; 4 is 3.1.1, 3 is 3.1."
+        ),
         ConfigurationMember("pubQos", "1", "0, 1 or 2, for all that is published."),
         ConfigurationMember("pubRetain", "true", "Locations are retained. Transitions never are."),
         ConfigurationMember(
