@@ -33,7 +33,7 @@ import Testing
         Step("delete the last", [House.gone("e")], ["b=b", "d=d"]),
         Step(
             "one bad among good",
-            [House.waypoint("f", "f"), #"{"_type":"waypoint","tst":1}"#, House.waypoint("g", "g")],
+            [House.waypoint("f", "f"), #"{"_type":"location","tst":1}"#, House.waypoint("g", "g")],
             ["b=b", "d=d", "f=f", "g=g"]),
         Step("insert and delete in one", [House.gone("b"), House.waypoint("h", "h")], ["d=d", "f=f", "g=g", "h=h"]),
         Step("clear", nil, []),
