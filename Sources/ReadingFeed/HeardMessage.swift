@@ -1,7 +1,7 @@
 import Base
 import Beacon
 
-/// The payload of `ibeacon-rooms/<site>/heard/<gateway>`, version 1 (`Docs/rooms.md`).
+/// The payload of `ibeacon-rooms/<site>/heard/<gateway>`, version 1. `FeedDecoder.heard` reads it.
 ///
 /// It is written without a tree of JSON values in between: a gateway writes it every second. No text in it needs
 /// escaping.

@@ -3,7 +3,8 @@ package import Beacon
 
 /// Sums up, second by second, what this gateway heard of the tags of a site.
 ///
-/// The rooms service decides from these readings in which room a tag is. The feed keeps nothing and repeats nothing:
+/// The rooms service decides from these readings in which room a tag is. The gateway service does not publish them yet:
+/// nothing creates a feed but its tests. The feed keeps nothing and repeats nothing:
 /// a reading that cannot be sent at once is worthless. Without tags the feed does nothing and asks for no timer.
 ///
 /// Memory is proportional to the number of tags, at most `mostTags`. One input costs constant time, except the end of a
