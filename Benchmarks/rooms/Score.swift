@@ -1,4 +1,4 @@
-/// How well reports agree with the truth, by the definitions of `Docs/rooms.md`.
+/// How well reports agree with the truth, by the definitions of `Benchmarks/README.md`.
 struct Score {
     var rightSeconds = 0
     var seconds = 0
