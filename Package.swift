@@ -87,8 +87,17 @@ let package = Package(
             "Service",
             [
                 "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "HomeAssistant", "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "Runtime", "Scanning", "Status",
-                "StatusPage", "Storage", "System",
+                "KernelScanning", "Messaging", "OwnTracks", "Presence", "ReadingFeed", "Regions", "RoomMessages",
+                "Runtime",
+                "Scanning", "Status", "StatusPage", "Storage", "System",
+            ]),
+        // The rooms service, over the same store and broker.
+        adapter(
+            "RoomService",
+            [
+                "Base", "Configuration", "Gateway", "JSON", "Messaging", "OwnTracks", "Regions", "RoomMessages",
+                "Rooms",
+                "Runtime", "Service", "Storage", "System",
             ]),
         // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt"),
@@ -97,8 +106,8 @@ let package = Package(
             "CommandLine",
             [
                 "Base", "Beacon", "Configuration", "Encryption", "Gateway", "JSON", "KernelScanning", "Messaging",
-                "OwnTracks", "Presence", "Regions", "RoomMessages", "Rooms", "Runtime", "Scanning", "Service",
-                "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
+                "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService", "Rooms", "Runtime", "Scanning",
+                "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
             ]),
         .executableTarget(name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings),
 
@@ -128,6 +137,7 @@ let package = Package(
             ]),
         tests("ScanningTests", ["Base", "Beacon", "Scanning"]),
         tests("KernelScanningTests", ["Base", "Beacon", "Scanning", "KernelScanning"]),
+        tests("BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "CDBus", "Scanning"]),
         tests("RuntimeTests", ["Base", "System", "Beacon", "Runtime"]),
         tests("EncryptionTests", ["Configuration", "JSON", "Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks", "TestSupport"]),

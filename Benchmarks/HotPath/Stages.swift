@@ -26,7 +26,7 @@ struct Course {
     /// - Parameter limit: Beacons that are remembered at most; nil as shipped.
     init(_ corpus: Corpus, regions: [MonitoredRegion], limit: Int? = nil) {
         self.corpus = corpus
-        engine = limit.map { PresenceEngine(mostBeacons: $0) } ?? PresenceEngine()
+        engine = limit.map { PresenceEngine(mostStrangers: $0) } ?? PresenceEngine()
         _ = engine.handle(.regions(regions), at: .zero)
         _ = engine.handle(.listening(Receiver(index: 0), true), at: .zero)
     }

@@ -28,7 +28,7 @@ extension Parts {
             var bytes = 0
             let seconds = best(of: 10) {
                 guard case .presence(.whole(let whole))? = gateway.handle(.stopping, at: now).first else { return }
-                bytes = whole.bytes.count
+                bytes = whole.count
             }
             say("presence state of \(beacons) beacons inside, \(bytes) bytes", seconds * 1e3, "ms")
         }

@@ -21,18 +21,30 @@ package final class BlueZScanner: Scanner {
     private let host: any ScannerHost
     private weak var output: (any ScannerOutput)?
     private let selection: AdapterSelection
-    private var bus: BusConnection?
+    private let makeBus: () throws(ScannerError) -> any MessageBus
+    private var bus: (any MessageBus)?
     private var byPath: [String: BlueZAdapter] = [:]
     private var devices: [String: KnownDevice] = [:]
     private var timer: (any ScannerToken)?
-    private var saidWhatIsLost: Set<BlueZAdapter.Way> = []
+    private var hasReportedLimits: Set<BlueZAdapter.Way> = []
     private var saidAbsent = false
     private var nextConnection = MonotonicInstant.zero
 
-    package init(selection: AdapterSelection = .all, host: any ScannerHost, output: any ScannerOutput) {
+    package convenience init(selection: AdapterSelection = .all, host: any ScannerHost, output: any ScannerOutput) {
+        self.init(selection: selection, host: host, output: output) { () throws(ScannerError) in
+            try BusConnection(host: host)
+        }
+    }
+
+    /// - Parameter makeBus: connects to the bus; it is called again when the bus was gone.
+    init(
+        selection: AdapterSelection, host: any ScannerHost, output: any ScannerOutput,
+        makeBus: @escaping () throws(ScannerError) -> any MessageBus
+    ) {
         self.selection = selection
         self.host = host
         self.output = output
+        self.makeBus = makeBus
     }
 
     package var adapters: [AdapterStatus] {
@@ -50,7 +62,7 @@ package final class BlueZScanner: Scanner {
         for adapter in byPath.values {
             adapter.retry?.cancel()
             if adapter.way == .discovery { bus?.send(call(adapter.path, "org.bluez.Adapter1", "StopDiscovery")) }
-            tell(adapter, false, because: "stopped")
+            reportListening(adapter, false, because: "stopped")
         }
         // bluetoothd drops our monitor, and our share of a discovery, when the connection is gone.
         bus?.close()
@@ -60,7 +72,7 @@ package final class BlueZScanner: Scanner {
     // MARK: The bus
 
     private func connect() throws(ScannerError) {
-        let bus = try BusConnection(host: host)
+        let bus = try makeBus()
         self.bus = bus
         bus.onMessage = { [weak self] in self?.receive($0) }
         bus.onClosed = { [weak self] in self?.lostBus() }
@@ -130,7 +142,7 @@ package final class BlueZScanner: Scanner {
             adapter.isPowered = false
             adapter.monitorFailed = false
             adapter.offersMonitor = false
-            tell(adapter, false, because: reason)
+            reportListening(adapter, false, because: reason)
         }
         devices = [:]
     }
@@ -138,13 +150,14 @@ package final class BlueZScanner: Scanner {
     // MARK: Objects
 
     private func met(_ path: String, _ interfaces: BusReader, isNew: Bool) {
+        var offersMonitor = false
         interfaces.forEachEntry { name, properties in
             switch name {
             case "org.bluez.Adapter1":
                 guard let adapter = byPath[path] ?? BlueZAdapter(path: path) else { return }
                 byPath[path] = adapter
                 adapter.update(properties)
-            case "org.bluez.AdvertisementMonitorManager1": byPath[path]?.offersMonitor = true
+            case "org.bluez.AdvertisementMonitorManager1": offersMonitor = true
             case "org.bluez.Device1":
                 var device = devices[path] ?? KnownDevice()
                 // What bluetoothd has kept from earlier says nothing about now.
@@ -155,7 +168,9 @@ package final class BlueZScanner: Scanner {
             }
         }
         // The manager may come before or after the adapter in one message, so this waits for both.
-        if let adapter = byPath[path] { begin(adapter) }
+        guard let adapter = byPath[path] else { return }
+        if offersMonitor { adapter.offersMonitor = true }
+        begin(adapter)
     }
 
     private func removed(_ reader: BusReader) {
@@ -169,7 +184,7 @@ package final class BlueZScanner: Scanner {
         adapter.retry?.cancel()
         adapter.way = nil
         adapter.isPowered = false
-        tell(adapter, false, because: "unplugged")
+        reportListening(adapter, false, because: "unplugged")
     }
 
     private func changed(_ message: BusMessage) {
@@ -186,7 +201,7 @@ package final class BlueZScanner: Scanner {
             adapter.update(reader)
             if wasPowered && !adapter.isPowered {
                 adapter.way = nil
-                tell(adapter, false, because: "powered off")
+                reportListening(adapter, false, because: "powered off")
             }
             if adapter.way == .discovery { watchDiscovery(adapter) }
             begin(adapter)
@@ -231,7 +246,7 @@ package final class BlueZScanner: Scanner {
         }
         ask(adapter, call(adapter.path, "org.bluez.Adapter1", "StartDiscovery")) { scanner, adapter, answer in
             guard answer.isError, !answer.errorName.hasSuffix("InProgress") else {
-                return scanner.tell(adapter, true, because: "discovery by bluetoothd")
+                return scanner.reportListening(adapter, true, because: "discovery by bluetoothd")
             }
             adapter.way = nil
             scanner.notice(adapter, .warning, "no discovery: \(answer.errorText); trying again")
@@ -246,7 +261,7 @@ package final class BlueZScanner: Scanner {
         guard !adapter.isDiscovering else { return }
         adapter.retry = host.at(host.now.advanced(by: Self.longestDiscoveryPause)) { [weak self, weak adapter] in
             guard let self, let adapter, adapter.way == .discovery, !adapter.isDiscovering else { return }
-            tell(adapter, false, because: "the discovery ended")
+            reportListening(adapter, false, because: "the discovery ended")
             adapter.way = nil
             begin(adapter)
         }
@@ -283,20 +298,20 @@ package final class BlueZScanner: Scanner {
         }
     }
 
-    private func tell(_ adapter: BlueZAdapter, _ listening: Bool, because reason: String) {
+    private func reportListening(_ adapter: BlueZAdapter, _ listening: Bool, because reason: String) {
         guard adapter.status.isListening != listening else { return }
         adapter.status.isListening = listening
         if listening {
             if adapter.hasListened { adapter.status.restarts += 1 }
             adapter.hasListened = true
-            sayWhatIsLost(adapter)
+            reportLimits(adapter)
         }
         let reason = "\(adapter.status.name): \(reason)"
         output?.listening(listening, of: adapter.status.receiver, at: host.now, because: reason)
     }
 
-    private func sayWhatIsLost(_ adapter: BlueZAdapter) {
-        guard let way = adapter.way, saidWhatIsLost.insert(way).inserted else { return }
+    private func reportLimits(_ adapter: BlueZAdapter) {
+        guard let way = adapter.way, hasReportedLimits.insert(way).inserted else { return }
         switch way {
         case .monitor:
             notice(
@@ -339,7 +354,7 @@ package final class BlueZScanner: Scanner {
     }
 
     private func tick() {
-        for (path, device) in devices where device.isVouchedFor { report(device, path) }
+        for (path, device) in devices where device.isReportedPresent { report(device, path) }
         if bus == nil, host.now >= nextConnection {
             nextConnection = host.now.advanced(by: Self.reconnectionDelay)
             try? connect()
@@ -356,17 +371,17 @@ package final class BlueZScanner: Scanner {
             return bus?.send(reply) ?? ()
         case (BeaconMonitorObject.interface, "Activate"):
             for adapter in byPath.values where adapter.way == .monitor {
-                tell(adapter, true, because: "advertisement monitor of bluetoothd")
+                reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
             }
         case (BeaconMonitorObject.interface, "Release"):
             for adapter in byPath.values where adapter.way == .monitor {
                 adapter.way = nil
-                tell(adapter, false, because: "bluetoothd gave up the advertisement monitor")
+                reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
                 again(adapter)
             }
         case (BeaconMonitorObject.interface, "DeviceFound"), (BeaconMonitorObject.interface, "DeviceLost"):
             if let path = message.reader.string {
-                devices[path, default: KnownDevice()].isVouchedFor = message.member == "DeviceFound"
+                devices[path, default: KnownDevice()].isReportedPresent = message.member == "DeviceFound"
             }
         default:
             return bus?.send(message.error("org.freedesktop.DBus.Error.UnknownMethod", "no such method")) ?? ()

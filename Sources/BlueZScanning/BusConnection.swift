@@ -6,7 +6,7 @@ import Scanning
 ///
 /// Messages are taken from the connection one by one instead of by the library's dispatch, so there are no C
 /// callbacks. Nothing waits for an answer: an answer is a message like others, with the serial of its call.
-final class BusConnection {
+final class BusConnection: MessageBus {
     private let connection: OpaquePointer
     private let host: any ScannerHost
     private var token: (any ScannerToken)?
@@ -48,7 +48,6 @@ final class BusConnection {
         token = nil
     }
 
-    /// Without waiting for the bus to agree.
     func match(_ rule: String) { dbus_bus_add_match(connection, rule, nil) }
 
     func send(_ message: BusMessage?) {
@@ -58,7 +57,6 @@ final class BusConnection {
         dbus_connection_flush(connection)
     }
 
-    /// - Parameter answered: gets the answer, an error perhaps, once.
     func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void) {
         guard let message else { return }
         // bluetoothd is not to be started by asking it something: who stopped it meant it.

@@ -7,7 +7,7 @@ struct KnownDevice {
     /// The advertising data as it was on the air, as far as it matters: one structure with Apple's data.
     private(set) var advertisingData: [UInt8] = []
     /// bluetoothd vouches for it: found by the monitor and not lost since.
-    var isVouchedFor = false
+    var isReportedPresent = false
 
     private static let apple: UInt16 = 0x004c
 

@@ -12,6 +12,10 @@ package struct Configuration: Hashable, Sendable {
     /// Where the gateway stands.
     package var position: Position
     package var monitoring: MonitoringMode
+    /// The longest time without a location in significant and in move mode; nil: no limit.
+    package var ping: Duration?
+    /// The same in move mode for a tracker that is inside a region.
+    package var locatorInterval: Duration?
     /// Commands are obeyed.
     package var obeysCommands: Bool
     /// `setConfiguration` is obeyed too.
@@ -34,6 +38,10 @@ package struct Configuration: Hashable, Sendable {
     /// For regions that have none of their own; nil: only silence ends a visit.
     package var leaveRSSI: RSSI?
     package var homeAssistant: HomeAssistantSettings
+    /// Where this gateway stands, by its name.
+    package var room: String
+    /// nil: this gateway publishes no readings for a rooms service.
+    package var rooms: RoomsSettings?
     /// Where the status page is served; nil: nowhere.
     package var statusPage: ListenAddress?
     /// Days for which history is kept; 0 keeps none. Below 0, days are no limit, as in the iOS app: the number of entries
@@ -108,12 +116,15 @@ package struct TrackerConfiguration: Hashable, Sendable {
     package var waypoints: WaypointsReading
 }
 
-/// How much the apps of OwnTracks report. All but quiet are the same to a gateway, which does not move.
+/// How much is reported.
 package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
-    /// No region events are sent.
+    /// Nothing is published but locations by hand.
     case quiet = -1
+    /// Region events, and locations by hand.
     case manual = 0
+    /// Besides, a location each `ping`, and when it is asked for.
     case significant = 1
+    /// Besides, a location each `locatorInterval` while a tracker is inside a region.
     case move = 2
 }
 
@@ -143,6 +154,28 @@ package enum AdapterName: Hashable, Sendable {
 package struct HomeAssistantSettings: Hashable, Sendable {
     package var discovery: Bool
     package var prefix: String
+}
+
+/// The house or site in which many gateways decide together where a tag is.
+package struct RoomsSettings: Hashable, Sendable {
+    /// A level of topics: 1 to 64 of the characters A-Z, a-z, 0-9, `_` and `-`.
+    package var site: String
+    /// What the rooms service of this machine is called among those of the site, a level of topics too; nil: as the
+    /// machine.
+    package var instance: String?
+
+    /// Whether a text can be a site or an instance.
+    package static func isLevel(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
 }
 
 /// Where a server listens.

@@ -94,6 +94,7 @@ struct ConfigurationMember {
     ]
 
     private static let place: [ConfigurationMember] = [
+        example("room", "\"Kitchen\"", "The room, for a rooms service. Without it: deviceId."),
         ConfigurationMember("lat", "0", "Where this gateway stands, in degrees; in every transition."),
         ConfigurationMember("lon", "0"),
         ConfigurationMember("acc", "10", "Metres, at least 1."),
@@ -125,6 +126,11 @@ struct ConfigurationMember {
             "A region can have its own."),
         example("leaveRSSI", "-85"),
         ConfigurationMember("monitoring", "1", "-1 is quiet: no region events are sent. 0, 1 and 2 send them."),
+        ConfigurationMember(
+            "ping", "15", "Minutes: in monitoring 1 and 2, a tracker of which no location was published for so",
+            "long publishes one (t: p). 0 is off."),
+        ConfigurationMember(
+            "locatorInterval", "300", "Seconds: the same in monitoring 2 while the tracker is inside a region."),
     ]
 
     private static let services: [ConfigurationMember] = [
@@ -145,8 +151,13 @@ struct ConfigurationMember {
         ConfigurationMember(
             "homeAssistant", "{discovery: false, prefix: \"homeassistant\"}",
             "Let Home Assistant find the regions by itself."),
+        ConfigurationMember(
+            "rooms", "{site: \"home\"}",
+            "Where a rooms service runs, what this gateway hears of the tags of the site is published",
+            "for it; null is never."),
         ConfigurationMember("http", "{listen: \"127.0.0.1:8080\"}", "Status page and /metrics; null is off."),
-        ConfigurationMember("days", "30", "Days of history; 0 keeps none, -1 sets no limit by days."),
+        ConfigurationMember(
+            "days", "30", "Days of history (transitions, locations); 0 keeps none, -1 sets no limit by days."),
     ]
 }
 

@@ -64,6 +64,9 @@ struct ConfigurationReader {
             monitoring: top.read("monitoring", "-1 (quiet), 0 (manual), 1 (significant) or 2 (move)") {
                 $0.asInteger.flatMap { Int(exactly: $0) }.flatMap { MonitoringMode(rawValue: $0) }
             } ?? .significant,
+            ping: interval("ping", .seconds(60), 15, 0...525_600, ", in minutes (0 sends none)"),
+            locatorInterval: interval(
+                "locatorInterval", .seconds(1), 300, 0...31_536_000, ", in seconds (0 sends none)"),
             obeysCommands: top.flag("cmd") ?? true,
             allowsRemoteConfiguration: top.flag("remoteConfiguration") ?? false,
             remoteTrial: .milliseconds(
@@ -73,7 +76,8 @@ struct ConfigurationReader {
                 Int64(((top.number("rangingInterval", 0.1...86_400, ", in seconds") ?? 5) * 1000).rounded())),
             scanner: scanner(), adapters: adapters(),
             leaveRule: top.read("leaveAfter", LeaveRule.allowed) { LeaveRule($0) } ?? .auto,
-            enterRSSI: enter, leaveRSSI: leave, homeAssistant: homeAssistant(), statusPage: statusPage(),
+            enterRSSI: enter, leaveRSSI: leave, homeAssistant: homeAssistant(),
+            room: room(default: trackers[0].deviceID), rooms: rooms(), statusPage: statusPage(),
             historyDays: historyDays(), numberBase: numberBase, card: card(),
             reannounces: top.flag("reannounce") ?? false, warnings: warnings)
     }
@@ -258,6 +262,29 @@ struct ConfigurationReader {
         return settings
     }
 
+    private mutating func room(default name: String) -> String {
+        top.read("room", "a name of at most 128 bytes without control characters") { value in
+            guard let name = value.string, name.utf8.count <= 128,
+                name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+            else { return nil }
+            return name
+        } ?? String(name.prefix(64))
+    }
+
+    private mutating func rooms() -> RoomsSettings? {
+        if top.members["rooms"] == .null { return nil }
+        let standard = RoomsSettings(site: "home")
+        guard var inner = top.inner("rooms", "{site: 'home'}, or null for none") else { return standard }
+        let level = { (json: JSONValue) in json.string.flatMap { RoomsSettings.isLevel($0) ? $0 : nil } }
+        let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
+        let site = inner.read("site", allowed, level) ?? standard.site
+        let instance = inner.read("instance", allowed, level)
+        // What `tags` and `gateways` hold, the rooms service reads itself.
+        inner.refuseUnknown(known: ["site", "instance", "tags", "gateways"])
+        top.add(inner.problems)
+        return RoomsSettings(site: site, instance: instance)
+    }
+
     private mutating func statusPage() -> ListenAddress? {
         // The one member for which null says something else than "default".
         if top.members["http"] == .null { return nil }
@@ -273,6 +300,14 @@ struct ConfigurationReader {
 
     private mutating func historyDays() -> Int {
         top.whole("days", -1...36_500, " (0 keeps none, -1 sets no limit by days)") ?? 30
+    }
+
+    /// - Returns: nil for 0.
+    private mutating func interval(
+        _ name: String, _ unit: Duration, _ standard: Int, _ range: ClosedRange<Int64>, _ note: String
+    ) -> Duration? {
+        let count = top.whole(name, range, note) ?? standard
+        return count == 0 ? nil : unit * count
     }
 
     private mutating func card() -> Card? {

@@ -6,7 +6,7 @@ enum PhoneSettings {
     /// Other ways to a server, and subscriptions: a gateway reads its own `/cmd` alone.
     private static let connection: Set<String> = [
         "connectionTimeoutSeconds", "dontReuseHttpClient", "httpHeaders", "httpSchedulerConsiderStrategyDirect",
-        "ping", "policymode", "pubQosEvents", "pubQosLocations", "pubQosWaypoints", "pubRetainEvents",
+        "policymode", "pubQosEvents", "pubQosLocations", "pubQosWaypoints", "pubRetainEvents",
         "pubRetainLocations", "pubRetainWaypoints", "quickstart", "sub", "subQos", "subTopic", "url",
         "usepolicy", "validatecertificatechain", "validatedomainname", "willQos", "willRetain", "willTopic",
         "willPayload",
@@ -16,8 +16,8 @@ enum PhoneSettings {
     private static let tracking: Set<String> = [
         "adapt", "allowRemoteLocation", "autostartOnBoot", "autostart", "discardNetworkLocationThresholdSeconds",
         "downgrade", "extendedData", "fusedRegionDetection", "ignoreInaccurateLocations", "ignoreStaleLocations",
-        "locatorAccuracyBackground", "locatorAccuracyForeground", "locatorDisplacement", "locatorInterval",
-        "locatorPriority", "maxHistory", "moveModeLocatorInterval", "pegLocatorFastestIntervalToInterval",
+        "locatorAccuracyBackground", "locatorAccuracyForeground", "locatorDisplacement", "locatorPriority",
+        "maxHistory", "moveModeLocatorInterval", "pegLocatorFastestIntervalToInterval",
         "positions", "pubExtendedData", "publishLocationOnConnect", "pubInterval", "significantChangesOnly",
     ]
 

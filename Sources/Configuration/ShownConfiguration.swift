@@ -15,6 +15,8 @@ extension Configuration {
         members["lon"] = .degrees(position.coordinates.longitude)
         members["acc"] = .integer(Int64(position.accuracy))
         members["monitoring"] = .integer(Int64(monitoring.rawValue))
+        members["ping"] = .integer((ping?.components.seconds ?? 0) / 60)
+        members["locatorInterval"] = seconds(locatorInterval ?? .zero)
         members["cmd"] = .bool(obeysCommands)
         members["remoteConfiguration"] = .bool(allowsRemoteConfiguration)
         members["remoteConfigurationTrial"] = seconds(remoteTrial)
@@ -29,6 +31,8 @@ extension Configuration {
         members["homeAssistant"] = [
             "discovery": .bool(homeAssistant.discovery), "prefix": .string(homeAssistant.prefix),
         ]
+        members["room"] = .string(room)
+        members["rooms"] = rooms.map { ["site": .string($0.site), "instance": text($0.instance)] } ?? .null
         members["http"] = statusPage.map { ["listen": .string($0.description)] } ?? .null
         members["days"] = .integer(Int64(historyDays))
         members["majorMinorBase"] = .string(numberBase.rawValue)

@@ -15,12 +15,15 @@ package enum Effect: Sendable {
     case regions(topic: String, RegionSet)
     /// Store this transition in the history.
     case record(TransitionRecord)
+    /// Store this location in the history.
+    case recordLocation(LocationRecord)
     /// Store the monitoring mode of the tracker with this base topic.
     case monitoring(topic: String, MonitoringMode)
     /// Store presence, with everything else of this decision.
     case presence(PresenceUpdate)
     /// Store presence when something else is written, or within the store's own interval.
-    case checkpoint(PresenceUpdate.Whole)
+    /// The bytes are for `KeptPresence(bytes:)`.
+    case checkpoint([UInt8])
     /// The edits of the tracker with this base topic are in its regions, up to this one.
     case editsTaken(topic: String, upTo: Int64)
     /// Store this value under this key.
@@ -38,7 +41,8 @@ package enum Effect: Sendable {
         switch self {
         case .record(let record): record.logEntry
         case .log(let entry): entry
-        case .publish, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .rereadEdits, .reconfigure:
+        case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value,
+            .rereadEdits, .reconfigure:
             nil
         }
     }
@@ -46,38 +50,10 @@ package enum Effect: Sendable {
 
 /// Presence as it is to be stored.
 package enum PresenceUpdate: Hashable, Sendable {
-    /// Replaces what was stored before.
-    case whole(Whole)
-    /// Is stored beside the last whole and the changes since.
-    case change(Change)
-
-    package struct Whole: Hashable, Sendable {
-        /// For `KeptPresence(bytes:)`.
-        package let bytes: [UInt8]
-        package let inside: [Inside]
-    }
-
-    package struct Change: Hashable, Sendable {
-        /// For `KeptPresence(bytes:changes:)`.
-        package let bytes: [UInt8]
-        package let entered: [Inside]
-        package let left: [Place]
-    }
-
-    /// A region of a tracker.
-    package struct Place: Hashable, Sendable {
-        /// The base topic of the tracker.
-        package let topic: String
-        package let rid: String
-    }
-
-    /// An occupied region, for tools that read the file.
-    package struct Inside: Hashable, Sendable {
-        package let place: Place
-        package let beacon: BeaconID
-        /// Seconds since 1970; nil while the wall clock is not known.
-        package let since: Int64?
-    }
+    /// Replaces what was stored before. For `KeptPresence(bytes:)`.
+    case whole([UInt8])
+    /// Is stored beside the last whole and the changes since. For `KeptPresence(bytes:changes:)`.
+    case change([UInt8])
 }
 
 /// A transition for the history.
@@ -86,8 +62,8 @@ package struct TransitionRecord: Hashable, Sendable {
     package let isEnter: Bool
     /// The region's name as transitions show it.
     package let name: String
-    /// The beacon that decided it: the first to come, the last to go.
-    package let beacon: BeaconID
+    /// The beacon that decided it: the first to come, the last to go; nil for a circle.
+    package let beacon: BeaconID?
     package let rssi: RSSI?
     package let instant: MonotonicInstant
     /// Seconds since 1970, as far as they were known.
@@ -103,13 +79,31 @@ package struct TransitionRecord: Hashable, Sendable {
     package var logEntry: LogEntry {
         var fields = [
             "IBEACON_EVENT": isEnter ? "enter" : "leave", "IBEACON_REGION": name, "IBEACON_RID": key.rid,
-            "IBEACON_TRACKER": trackerID, "IBEACON_UUID": "\(beacon.uuid)", "IBEACON_MAJOR": "\(beacon.major)",
-            "IBEACON_MINOR": "\(beacon.minor)",
+            "IBEACON_TRACKER": trackerID,
         ]
+        if let beacon {
+            fields["IBEACON_UUID"] = "\(beacon.uuid)"
+            fields["IBEACON_MAJOR"] = "\(beacon.major)"
+            fields["IBEACON_MINOR"] = "\(beacon.minor)"
+        }
         if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
         let verb = isEnter ? "entered" : "left"
-        return LogEntry(.notice, "transition", "\(verb) \(name) (\(key.rid)) by beacon \(beacon)", fields: fields)
+        let cause = beacon.map { "by beacon \($0)" } ?? "by the tracker's position"
+        return LogEntry(.notice, "transition", "\(verb) \(name) (\(key.rid)) \(cause)", fields: fields)
     }
+}
+
+/// A location for the history.
+package struct LocationRecord: Hashable, Sendable {
+    /// The base topic of the tracker.
+    package let topic: String
+    package let position: Position
+    package let trigger: Location.Trigger
+    package let instant: MonotonicInstant
+    /// Seconds since 1970, as far as they were known.
+    package let timestamp: Int64
+    /// Whether the wall clock was known.
+    package let isTimeKnown: Bool
 }
 
 /// A line for the log.

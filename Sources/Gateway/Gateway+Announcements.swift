@@ -29,11 +29,17 @@ extension Gateway {
     private func enters(of position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
         guard tracker.publishesPresence else { return [] }
-        return tracker.regions.regions.compactMap { region in
-            guard let occupancy = tracker.occupancy[region.rid] else { return nil }
+        return tracker.regions.regions.compactMap { region -> Effect? in
+            let since =
+                tracker.occupancy[region.rid]?.timestamp(by: wallClock)
+                ?? tracker.circles[region.rid]?.timestamp(by: wallClock)
+            guard let since else { return nil }
+            let place =
+                region.kind == .circular
+                ? tracker.position(standing: configuration.position) : configuration.position
             let transition = Transition(
-                .enter, of: region, trackerID: tracker.configuration.trackerID, position: configuration.position,
-                timestamp: occupancy.timestamp(by: wallClock), createdAt: wallClock.epochSeconds(at: now))
+                .enter, of: region, trackerID: tracker.configuration.trackerID, position: place,
+                timestamp: since, createdAt: wallClock.epochSeconds(at: now))
             return publish(.transition, of: position, on: tracker.topics.event, transition.payload, at: now)
         }
     }
@@ -53,15 +59,15 @@ extension Gateway {
         let tracker = trackers[position]
         var members = about
         members["regions"] = .array(
-            tracker.regions.regions.filter(\.isBeacon).map { region in
+            tracker.regions.regions.filter { $0.isBeacon || $0.kind == .circular }.map { region in
+                let (occupancy, circle) = (tracker.occupancy[region.rid], tracker.circles[region.rid])
                 var row: [String: JSONValue] = [
                     "rid": .string(region.rid), "desc": .string(region.displayName),
-                    "state": tracker.occupancy[region.rid] == nil ? "outside" : "inside",
+                    "state": occupancy == nil && circle == nil ? "outside" : "inside",
                 ]
-                if let occupancy = tracker.occupancy[region.rid] {
-                    row["since"] = .integer(occupancy.timestamp(by: wallClock))
-                    row["beacon"] = .string("\(occupancy.beacon)")
-                }
+                let since = occupancy?.timestamp(by: wallClock) ?? circle?.timestamp(by: wallClock)
+                if let since { row["since"] = .integer(since) }
+                if let occupancy { row["beacon"] = .string("\(occupancy.beacon)") }
                 return .object(row)
             })
         members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))

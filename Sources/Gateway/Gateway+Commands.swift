@@ -47,7 +47,7 @@ extension Gateway {
         case .setWaypoints(let reading): return setWaypoints(reading, of: received.tracker, at: now)
         case .clearWaypoints: return clearWaypoints(of: received.tracker, at: now)
         case .waypoints: return [waypoints(of: received.tracker, at: now)]
-        case .reportLocation: return [location(of: received.tracker, trigger: .requested, at: now)]
+        case .reportLocation: return location(of: received.tracker, trigger: .requested, at: now)
         case .status: return [status(of: received.tracker, at: now)]
         case .dump: return [dump(of: received.tracker, at: now)]
         case .setConfiguration: return []
@@ -144,7 +144,7 @@ extension Gateway {
         // A region that is left because of the change has its old name in the transition.
         trackers[tracker].former = trackers[tracker].regions
         trackers[tracker].regions = regions
-        effects += monitor(at: now)
+        effects += monitor(at: now) + crossCircles(of: [tracker], at: now)
         trackers[tracker].former = nil
         effects.append(.regions(topic: trackers[tracker].topics.base, regions))
         return effects + publish(notes(of: difference, tracker: tracker), at: now)

@@ -13,7 +13,9 @@ extension Gateway {
         var states: [TrackerState] = []
         for (settings, origin) in zip(new.trackers, origins) {
             guard let origin else {
-                states.append(TrackerState(settings, monitoring: new.monitoring))
+                var state = TrackerState(settings, monitoring: new.monitoring)
+                state.lastLocation = now
+                states.append(state)
                 continue
             }
             let old = trackers[origin]

@@ -7,21 +7,25 @@ import Regions
 
 extension Gateway {
     /// Where a tracker is, and in which regions.
-    func location(
+    mutating func location(
         of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, cause: Location.Cause? = nil,
         at now: MonotonicInstant
-    ) -> Effect {
+    ) -> [Effect] {
         let tracker = trackers[position]
         let timestamp = wallClock.epochSeconds(at: now)
+        let here = tracker.position(standing: configuration.position)
         let location = Location(
-            trigger, trackerID: tracker.configuration.trackerID,
-            position: tracker.position(standing: configuration.position),
-            timestamp: timestamp,
+            trigger, trackerID: tracker.configuration.trackerID, position: here, timestamp: timestamp,
             createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag,
             pointOfInterest: pointOfInterest, cause: cause)
-        return publish(
-            .location, of: position, on: tracker.topics.base, location.payload,
+        trackers[position].lastLocation = now
+        let message = publish(
+            trigger == .periodic ? .ping : .location, of: position, on: tracker.topics.base, location.payload,
             isRetained: configuration.broker.retainsLocations, at: now)
+        let record = LocationRecord(
+            topic: tracker.topics.base, position: here, trigger: trigger, instant: now, timestamp: timestamp,
+            isTimeKnown: wallClock.isKnown)
+        return [message, .recordLocation(record)]
     }
 
     /// The location after a transition, or none if the tracker had many in this second.
@@ -31,9 +35,12 @@ extension Gateway {
         let nanoseconds = wallClock.epochOffset &+ now.nanoseconds
         let rest = 1_000_000_000 - (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
         let end = now.advanced(by: .nanoseconds(rest))
-        guard trackers[tracker].locations.admits(second: record.timestamp, endsAt: end) else { return [] }
+        let trigger: Location.Trigger = record.beacon == nil ? .circle : .beacon
+        guard trackers[tracker].locations.admits(second: record.timestamp, endsAt: end, trigger: trigger) else {
+            return []
+        }
         let cause = Location.Cause(record.isEnter ? .enter : .leave, description: record.name)
-        return [location(of: tracker, trigger: .beacon, cause: cause, at: now)]
+        return location(of: tracker, trigger: trigger, cause: cause, at: now)
     }
 
     /// Whether there is a location to publish. At 0/0 none is, whoever asks.
@@ -42,11 +49,13 @@ extension Gateway {
     /// Why no location can be published.
     static let placeIsUnknown = "the place of this gateway is not set (lat, lon)"
 
-    /// When the next shared location is due.
+    /// When the next shared or periodic location is due.
     var locationDue: MonotonicInstant? {
         var due: MonotonicInstant?
         for tracker in trackers {
-            if let other = tracker.locations.due { due = min(other, due ?? other) }
+            for other in [tracker.locations.due, tracker.periodicLocationDue(by: configuration)] {
+                if let other { due = min(other, due ?? other) }
+            }
         }
         return due
     }
@@ -54,19 +63,23 @@ extension Gateway {
     mutating func publishDueLocations(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         for tracker in trackers.indices {
-            guard let due = trackers[tracker].locations.due, due <= now else { continue }
-            effects.append(sharedLocation(of: tracker, at: now))
+            if let due = trackers[tracker].locations.due, due <= now {
+                effects += sharedLocation(of: tracker, at: now)
+            }
+            if let due = trackers[tracker].periodicLocationDue(by: configuration), due <= now {
+                effects += location(of: tracker, trigger: .periodic, at: now)
+            }
         }
         return effects
     }
 
     /// The shared location that waits, before a transition of another second.
     mutating func publishLocation(of tracker: Int, before second: Int64, at now: MonotonicInstant) -> [Effect] {
-        trackers[tracker].locations.waits(before: second) ? [sharedLocation(of: tracker, at: now)] : []
+        trackers[tracker].locations.waits(before: second) ? sharedLocation(of: tracker, at: now) : []
     }
 
-    private mutating func sharedLocation(of tracker: Int, at now: MonotonicInstant) -> Effect {
+    private mutating func sharedLocation(of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         trackers[tracker].locations.published()
-        return location(of: tracker, trigger: .beacon, at: now)
+        return location(of: tracker, trigger: trackers[tracker].locations.trigger, at: now)
     }
 }

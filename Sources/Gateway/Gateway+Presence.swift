@@ -45,31 +45,25 @@ extension Gateway {
         }
         var begun: [KeptPresence.Stay] = []
         var ended: [RegionKey] = []
-        var entered: [PresenceUpdate.Inside] = []
-        var left: [PresenceUpdate.Place] = []
         for key in persistence.storesChange() {
             if let occupancy = trackers[key.tracker].occupancy[key.rid] {
                 begun.append(stay(occupancy, in: key))
-                entered.append(inside(occupancy, in: key))
+            } else if let circle = trackers[key.tracker].circles[key.rid] {
+                begun.append(stay(circle, in: key))
             } else {
                 ended.append(key)
-                left.append(place(of: key))
             }
         }
         let bytes = KeptPresence.Change.bytes(begun: begun, ended: ended, state: state)
-        return .change(PresenceUpdate.Change(bytes: bytes, entered: entered, left: left))
+        return .change(bytes)
     }
 
-    mutating func wholePresence(at now: MonotonicInstant) -> PresenceUpdate.Whole {
+    mutating func wholePresence(at now: MonotonicInstant) -> [UInt8] {
         persistence.storesWhole(sightings: counters.sightings)
         engine.noteChanges()
-        let bytes = KeptPresence.bytes(
+        return KeptPresence.bytes(
             trackers: trackers.map(\.topics.base), stays: stays,
             state: engine.stateBytes(at: now, mostAbsent: Self.mostAbsentStored))
-        let inside = trackers.enumerated().flatMap { position, tracker in
-            tracker.occupancy.map { self.inside($0.value, in: RegionKey(tracker: position, rid: $0.key.text)) }
-        }
-        return PresenceUpdate.Whole(bytes: bytes, inside: inside)
     }
 
     /// Presence for the store to write when it suits. In a house where no beacon is near and none is heard, nothing
@@ -94,24 +88,25 @@ extension Gateway {
         return effects
     }
 
-    private func place(of key: RegionKey) -> PresenceUpdate.Place {
-        PresenceUpdate.Place(topic: trackers[key.tracker].topics.base, rid: key.rid)
-    }
-
-    private func inside(_ occupancy: Occupancy, in key: RegionKey) -> PresenceUpdate.Inside {
-        PresenceUpdate.Inside(
-            place: place(of: key), beacon: occupancy.beacon,
-            since: wallClock.isKnown ? occupancy.timestamp(by: wallClock) : nil)
-    }
-
     private var stays: [KeptPresence.Stay] {
         var stays: [KeptPresence.Stay] = []
         for (position, tracker) in trackers.enumerated() {
-            for (rid, occupancy) in tracker.occupancy.sorted(by: { $0.key < $1.key }) {
-                stays.append(stay(occupancy, in: RegionKey(tracker: position, rid: rid.text)))
+            let beacons = tracker.occupancy.map { rid, occupancy in
+                stay(occupancy, in: RegionKey(tracker: position, rid: rid.text))
             }
+            let circles = tracker.circles.map { rid, circle in
+                stay(circle, in: RegionKey(tracker: position, rid: rid.text))
+            }
+            stays += (beacons + circles).sorted { ExactString($0.rid) < ExactString($1.rid) }
         }
         return stays
+    }
+
+    private func stay(_ circle: CircleStay, in key: RegionKey) -> KeptPresence.Stay {
+        let isKnown = wallClock.isKnown || circle.keptTimestamp != nil
+        return KeptPresence.Stay(
+            tracker: key.tracker, rid: key.rid, since: circle.since,
+            timestamp: isKnown ? circle.timestamp(by: wallClock) : nil, beacon: nil, rssi: nil)
     }
 
     private func stay(_ occupancy: Occupancy, in key: RegionKey) -> KeptPresence.Stay {
@@ -127,7 +122,14 @@ extension Gateway {
         let positions = kept.trackers.map { base in trackers.firstIndex { $0.topics.base.hasSameBytes(as: base) } }
         for stay in kept.stays where positions.indices.contains(stay.tracker) {
             guard let tracker = positions[stay.tracker] else { continue }
-            trackers[tracker].occupancy[stay.rid] = occupancy(of: stay, isSameBoot: isSameBoot, at: now)
+            let (since, timestamp) = begin(of: stay, isSameBoot: isSameBoot, at: now)
+            if let beacon = stay.beacon {
+                trackers[tracker].occupancy[stay.rid] = Occupancy(
+                    since: since, keptTimestamp: timestamp, beacon: beacon, rssi: stay.rssi)
+            } else if trackers[tracker].regions[rid: stay.rid]?.kind == .circular {
+                trackers[tracker].circles[stay.rid] = CircleStay(since: since, keptTimestamp: timestamp)
+                trackers[tracker].decidedCircles.insert(ExactString(stay.rid))
+            }
         }
         var state = kept.state
         for place in state.beacons.indices {
@@ -142,14 +144,16 @@ extension Gateway {
         return carryOut(engine.restore(state, at: now), at: now) + reconcile(with: state, at: now)
     }
 
-    private func occupancy(of stay: KeptPresence.Stay, isSameBoot: Bool, at now: MonotonicInstant) -> Occupancy {
-        guard !isSameBoot else { return Occupancy(since: stay.since, beacon: stay.beacon, rssi: stay.rssi) }
+    /// Since when a kept stay lasts, and where that is known better, its seconds since 1970.
+    private func begin(
+        of stay: KeptPresence.Stay, isSameBoot: Bool, at now: MonotonicInstant
+    ) -> (since: MonotonicInstant, timestamp: Int64?) {
+        guard !isSameBoot else { return (stay.since, nil) }
         var since = now
         if let timestamp = stay.timestamp, wallClock.isKnown {
             since = MonotonicInstant(nanoseconds: timestamp * 1_000_000_000 &- wallClock.epochOffset)
         }
-        return Occupancy(
-            since: min(since, now), keptTimestamp: stay.timestamp, beacon: stay.beacon, rssi: stay.rssi)
+        return (min(since, now), stay.timestamp)
     }
 
     /// Makes the occupancy agree with the engine, which alone can say when a beacon leaves.

@@ -19,7 +19,7 @@ extension Gateway {
             guard isPlaceKnown(of: tracker) else {
                 return [.log(LogEntry(.warning, "place", "no location is published: \(Self.placeIsUnknown)"))]
             }
-            return [location(of: tracker, trigger: .manual, pointOfInterest: pointOfInterest, at: now)]
+            return location(of: tracker, trigger: .manual, pointOfInterest: pointOfInterest, at: now)
         case .setMonitoring(let tracker, let mode):
             guard trackers.indices.contains(tracker) else { return [] }
             var effects: [Effect] = []

@@ -11,19 +11,59 @@ extension Gateway {
     mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
         guard !decisions.isEmpty else { return [] }
         transitions.add(decisions.compactMap { pendingTransition($0, at: now) })
-        return transitions.begin(at: now).flatMap { carryOut($0, at: now) }
+        return decisions.compactMap(notice) + carryOut(turn: transitions.begin(at: now), at: now)
+    }
+
+    /// Says that beacons are turned away.
+    private func notice(of decision: PresenceEngine.Effect) -> Effect? {
+        guard case .turnedAway(let key) = decision, let region = crowdedRegion(key) else { return nil }
+        return .log(LogEntry(.warning, "strangers", "\(region)"))
     }
 
     mutating func carryOutDueTransitions(at now: MonotonicInstant) -> [Effect] {
-        transitions.nextIfDue(at: now).flatMap { carryOut($0, at: now) }
+        carryOut(turn: transitions.nextIfDue(at: now), at: now)
+    }
+
+    private mutating func carryOut(turn: [PendingTransition], at now: MonotonicInstant) -> [Effect] {
+        let effects = turn.flatMap { carryOut($0, at: now) }
+        // A beacon that came or went may have moved its tracker across circles.
+        return effects + transitions.begin(at: now).flatMap { carryOut($0, at: now) }
+    }
+
+    /// Carries out what the positions of these trackers, or their regions, changed in their circles.
+    mutating func crossCircles(of positions: some Sequence<Int>, at now: MonotonicInstant) -> [Effect] {
+        for position in positions { transitions.add(circleTransitions(of: position, at: now)) }
+        return carryOut(turn: transitions.begin(at: now), at: now)
+    }
+
+    /// Decides which circles a tracker has entered and left: those that are around its position now, compared with
+    /// those that were. The leaves come first.
+    private mutating func circleTransitions(of position: Int, at now: MonotonicInstant) -> [PendingTransition] {
+        let tracker = trackers[position]
+        let here = tracker.position(standing: configuration.position)
+        let around = here.isKnown ? tracker.regions.regions.filter { $0.contains(here.coordinates) } : []
+        let inside = Set(around.map { ExactString($0.rid) })
+        guard inside != tracker.decidedCircles else { return [] }
+        trackers[position].decidedCircles = inside
+        let left = (tracker.former ?? tracker.regions).regions.filter {
+            tracker.decidedCircles.contains($0.rid) && !inside.contains($0.rid)
+        }
+        let entered = around.filter { !tracker.decidedCircles.contains($0.rid) }
+        return (left.map { ($0, false) } + entered.map { ($0, true) }).map { region, isEnter in
+            PendingTransition(
+                key: RegionKey(tracker: position, rid: region.rid), isEnter: isEnter, region: region, beacon: nil,
+                rssi: nil, instant: now)
+        }
     }
 
     private func pendingTransition(_ decision: PresenceEngine.Effect, at now: MonotonicInstant) -> PendingTransition? {
-        let (key, isEnter, beacon, rssi) =
-            switch decision {
-            case .entered(let key, let sighting): (key, true, sighting.beacon, sighting.rssi)
-            case .left(let key, let beacon): (key, false, beacon, RSSI?.none)
-            }
+        let (key, isEnter, beacon, rssi): (RegionKey, Bool, BeaconID, RSSI?)
+        switch decision {
+        case .entered(let region, let sighting):
+            (key, isEnter, beacon, rssi) = (region, true, sighting.beacon, sighting.rssi)
+        case .left(let region, let last): (key, isEnter, beacon, rssi) = (region, false, last, nil)
+        case .turnedAway: return nil
+        }
         guard trackers.indices.contains(key.tracker) else { return nil }
         let regions = trackers[key.tracker]
         guard let region = (isEnter ? nil : regions.former)?[rid: key.rid] ?? regions.regions[rid: key.rid] else {
@@ -37,15 +77,7 @@ extension Gateway {
     private mutating func carryOut(_ transition: PendingTransition, at now: MonotonicInstant) -> [Effect] {
         let key = transition.key
         guard trackers.indices.contains(key.tracker) else { return [] }
-        if transition.isEnter {
-            counters.enters += 1
-            trackers[key.tracker].occupancy[key.rid] = Occupancy(
-                since: transition.instant, beacon: transition.beacon, rssi: transition.rssi)
-        } else {
-            counters.leaves += 1
-            trackers[key.tracker].occupancy[key.rid] = nil
-        }
-        persistence.note(changeOf: key)
+        note(transition, at: now)
         let timestamp = wallClock.epochSeconds(at: transition.instant)
         let record = TransitionRecord(
             key: key, isEnter: transition.isEnter, name: transition.region.displayName, beacon: transition.beacon,
@@ -60,16 +92,35 @@ extension Gateway {
         return effects
     }
 
+    /// Puts into the tracker's state that a region was entered or left, and decides what follows for its circles.
+    private mutating func note(_ transition: PendingTransition, at now: MonotonicInstant) {
+        let key = transition.key
+        if transition.isEnter { counters.enters += 1 } else { counters.leaves += 1 }
+        persistence.note(changeOf: key)
+        guard let beacon = transition.beacon else {
+            trackers[key.tracker].circles[key.rid] =
+                transition.isEnter ? CircleStay(since: transition.instant, keptTimestamp: nil) : nil
+            return
+        }
+        let before = trackers[key.tracker].position(standing: configuration.position)
+        trackers[key.tracker].occupancy[key.rid] =
+            transition.isEnter
+            ? Occupancy(since: transition.instant, beacon: beacon, rssi: transition.rssi) : nil
+        guard trackers[key.tracker].position(standing: configuration.position) != before else { return }
+        transitions.add(circleTransitions(of: key.tracker, at: now))
+    }
+
     private mutating func messages(
         of record: TransitionRecord, in region: Region, at now: MonotonicInstant
     ) -> [Effect] {
         let tracker = trackers[record.key.tracker]
         var effects: [Effect] = []
         if tracker.publishesPresence {
+            let here = tracker.position(standing: configuration.position)
             let away = record.isEnter ? nil : tracker.configuration.away
             let transition = Transition(
                 record.isEnter ? .enter : .leave, of: region, trackerID: tracker.configuration.trackerID,
-                position: away ?? configuration.position, timestamp: record.timestamp,
+                position: record.beacon == nil ? here : away ?? configuration.position, timestamp: record.timestamp,
                 createdAt: record.timestamp)
             effects.append(
                 publish(
@@ -80,12 +131,12 @@ extension Gateway {
         // The state of a region that was removed meanwhile is withdrawn, and must not come back.
         if let present = tracker.regions[rid: region.rid], present.isBeacon {
             effects += state(of: present, tracker: record.key.tracker, at: record.instant)
-        } else if tracker.former?[rid: region.rid] != nil {
+        } else if region.isBeacon, tracker.former?[rid: region.rid] != nil {
             effects += state(of: region, tracker: record.key.tracker, at: record.instant)
         }
-        guard explainsTransitions else { return effects }
-        effects.append(
-            .log(LogEntry(.debug, "explanation", "\(record.name): \(reason(for: record, of: region, at: now))")))
+        guard explainsTransitions, let beacon = record.beacon else { return effects }
+        let reason = reason(for: beacon, in: record.key, of: region, at: now)
+        effects.append(.log(LogEntry(.debug, "explanation", "\(record.name): \(reason)")))
         return effects
     }
 

@@ -179,6 +179,7 @@ package struct Gateway: Sendable {
         about = stored.about
         ranging = RangingThrottle(interval: configuration.rangingInterval)
         trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
+        for tracker in trackers.indices { trackers[tracker].lastLocation = now }
         for (tracker, regions) in stored.regions.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].regions = regions
         }
@@ -213,7 +214,7 @@ package struct Gateway: Sendable {
             effects.append(.regions(topic: trackers[tracker].topics.base, regions))
             notes += self.notes(of: difference, tracker: tracker)
         }
-        let left = monitor(at: now)
+        let left = monitor(at: now) + crossCircles(of: trackers.indices, at: now)
         for tracker in trackers.indices { trackers[tracker].former = nil }
         return left + effects + publish(notes, at: now)
     }

@@ -12,7 +12,8 @@ package struct KeptPresence: Hashable, Sendable {
         var since: MonotonicInstant
         /// Seconds since 1970, if they were known.
         var timestamp: Int64?
-        var beacon: BeaconID
+        /// nil for a circle.
+        var beacon: BeaconID?
         var rssi: RSSI?
     }
 
@@ -32,8 +33,10 @@ package struct KeptPresence: Hashable, Sendable {
 }
 
 extension KeptPresence {
-    /// Of the form of `bytes`; also their first byte.
-    package static let version: UInt8 = 1
+    /// Of the form of `bytes`; also their first byte. 1 knows no circles.
+    package static let version: UInt8 = 2
+    /// Forms that can be read.
+    package static let readableVersions: ClosedRange<UInt8> = 1...2
     private static let mostTrackers = 10_000
     fileprivate static let mostStays = 1_000_000
 
@@ -55,12 +58,13 @@ extension KeptPresence {
     package init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
-            guard try reader.take(UInt8.self) == Self.version else { return nil }
+            let version = try reader.take(UInt8.self)
+            guard Self.readableVersions.contains(version) else { return nil }
             trackers = try reader.takeList(most: Self.mostTrackers) { reader throws(StateReader.Malformed) in
                 try reader.takeText()
             }
             stays = try reader.takeList(most: Self.mostStays) { reader throws(StateReader.Malformed) in
-                try Stay(from: &reader)
+                try Stay(from: &reader, version: version)
             }
             let inner = try reader.takeBytes()
             guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
@@ -112,9 +116,10 @@ extension KeptPresence.Change {
     init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
-            guard try reader.take(UInt8.self) == KeptPresence.version else { return nil }
+            let version = try reader.take(UInt8.self)
+            guard KeptPresence.readableVersions.contains(version) else { return nil }
             begun = try reader.takeList(most: KeptPresence.mostStays) { reader throws(StateReader.Malformed) in
-                try KeptPresence.Stay(from: &reader)
+                try KeptPresence.Stay(from: &reader, version: version)
             }
             ended = try reader.takeList(most: KeptPresence.mostStays) { reader throws(StateReader.Malformed) in
                 RegionKey(tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText())
@@ -139,6 +144,8 @@ extension KeptPresence.Stay {
         writer.put(rid)
         writer.put(since.nanoseconds)
         writer.put(timestamp.map { min(Self.timestamps.upperBound, max(Self.timestamps.lowerBound, $0)) })
+        writer.put(UInt8(beacon == nil ? 0 : 1))
+        guard let beacon else { return }
         writer.put(beacon.uuid.high)
         writer.put(beacon.uuid.low)
         writer.put(beacon.major)
@@ -146,11 +153,13 @@ extension KeptPresence.Stay {
         writer.put(rssi?.dBm)
     }
 
-    fileprivate init(from reader: inout StateReader) throws(StateReader.Malformed) {
+    fileprivate init(from reader: inout StateReader, version: UInt8) throws(StateReader.Malformed) {
         tracker = Int(try reader.take(in: Int32(0)...Int32.max))
         rid = try reader.takeText()
         since = MonotonicInstant(nanoseconds: try reader.take(in: (.min / 4)...(.max / 4)))
         timestamp = try reader.takeOptional(in: Self.timestamps)
+        let hasBeacon = version == 1 ? 1 : try reader.take(in: UInt8(0)...1)
+        guard hasBeacon == 1 else { return }
         let uuid = BeaconUUID(high: try reader.take(), low: try reader.take())
         beacon = BeaconID(uuid: uuid, major: try reader.take(), minor: try reader.take())
         rssi = try reader.takeOptional(in: Int8.min...Int8.max).flatMap { RSSI(reported: $0) }

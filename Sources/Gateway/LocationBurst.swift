@@ -1,4 +1,5 @@
 import Base
+import OwnTracks
 
 /// The locations that follow the transitions of one second.
 struct LocationBurst: Sendable {
@@ -10,13 +11,16 @@ struct LocationBurst: Sendable {
     private var count = 0
     /// When the shared location is due; nil: none waits.
     private(set) var due: MonotonicInstant?
+    /// Of the last transition of the second.
+    private(set) var trigger = Location.Trigger.beacon
 
     /// Whether a shared location waits for transitions of another second than `second`.
     func waits(before second: Int64) -> Bool { due != nil && self.second != second }
 
     /// - Parameter end: When the second ends.
     /// - Returns: whether this transition has a location of its own.
-    mutating func admits(second: Int64, endsAt end: MonotonicInstant) -> Bool {
+    mutating func admits(second: Int64, endsAt end: MonotonicInstant, trigger: Location.Trigger) -> Bool {
+        self.trigger = trigger
         if second != self.second { (self.second, count) = (second, 0) }
         count += 1
         guard count > Self.mostPerSecond else { return true }

@@ -7,6 +7,8 @@ package struct Message: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
         case transition
         case location
+        /// A periodic location: of those of a topic only the newest matters.
+        case ping
         /// Retained state: only the newest of a topic matters.
         case state
         /// An answer to a command, or anything else that is asked for.

@@ -21,3 +21,14 @@ package struct Occupancy: Hashable, Sendable {
     /// Seconds since 1970.
     package func timestamp(by clock: WallClock) -> Int64 { keptTimestamp ?? clock.epochSeconds(at: since) }
 }
+
+/// Since when a tracker is inside a circle.
+package struct CircleStay: Hashable, Sendable {
+    /// As `Occupancy.since`.
+    package let since: MonotonicInstant
+    /// As `Occupancy.keptTimestamp`.
+    package let keptTimestamp: Int64?
+
+    /// Seconds since 1970.
+    package func timestamp(by clock: WallClock) -> Int64 { keptTimestamp ?? clock.epochSeconds(at: since) }
+}

@@ -8,8 +8,8 @@ struct PendingTransition: Sendable {
     var key: RegionKey
     let isEnter: Bool
     let region: Region
-    /// The first beacon that was near, or the last that went.
-    let beacon: BeaconID
+    /// The first beacon that was near, or the last that went; nil for a circle.
+    let beacon: BeaconID?
     let rssi: RSSI?
     /// When it was decided.
     let instant: MonotonicInstant

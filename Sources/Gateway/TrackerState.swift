@@ -10,9 +10,16 @@ package struct TrackerState: Sendable {
     package internal(set) var regions = RegionSet()
     /// The regions before a change that is being made: what it makes us leave is named by them.
     var former: RegionSet?
+    /// The regions that a beacon occupies.
     package internal(set) var occupancy: [ExactString: Occupancy] = [:]
+    /// The circles that the tracker is in.
+    package internal(set) var circles: [ExactString: CircleStay] = [:]
+    /// `rid`s of the same circles, as decided: a decision may wait for its turn to be carried out.
+    var decidedCircles: Set<ExactString> = []
     /// The locations that follow the transitions of one second.
     var locations = LocationBurst()
+    /// When a location of it was published last, or it was begun with.
+    var lastLocation = MonotonicInstant.zero
     /// What is published of its transitions; `Name|1|2` regions switch it.
     package internal(set) var monitoring: MonitoringMode
 
@@ -31,10 +38,23 @@ package struct TrackerState: Sendable {
 
     /// Whether anything is published unasked of where the tracker is: transitions, locations, states, beacons. In quiet
     /// mode transitions are only recorded, and only locations by hand are published.
-    var publishesPresence: Bool { monitoring != .quiet }
+    package var publishesPresence: Bool { monitoring != .quiet }
 
     /// Whether `reportLocation` is answered: as in the apps, not in quiet and manual mode.
     var answersReportLocation: Bool { monitoring != .quiet && monitoring != .manual }
+
+    /// Whether locations are published by themselves, as time passes.
+    private var publishesPeriodically: Bool { monitoring == .significant || monitoring == .move }
+
+    /// When its next periodic location is due; nil: there is none.
+    func periodicLocationDue(by settings: Configuration) -> MonotonicInstant? {
+        guard publishesPeriodically, position(standing: settings.position).isKnown else { return nil }
+        var interval = settings.ping
+        if monitoring == .move, !(occupancy.isEmpty && circles.isEmpty), let other = settings.locatorInterval {
+            interval = min(other, interval ?? other)
+        }
+        return interval.map { lastLocation.advanced(by: $0) }
+    }
 
     package var topics: Topics { configuration.topics }
 
@@ -46,12 +66,28 @@ package struct TrackerState: Sendable {
         return away
     }
 
-    /// The regions that the tracker is in, in their order: those that a beacon occupies, and the circles around the
-    /// tracker's position.
+    /// The regions that the tracker is in, in their order, as many as a location lists: those that a beacon occupies, and
+    /// the circles around the tracker's position.
+    ///
+    /// In a crowd 32 locations follow one another, and it would take longer to look through all regions for each than
+    /// to do all the rest.
     func inside(standing: Position) -> [Region] {
         let here = position(standing: standing)
-        return (former ?? regions).regions.filter { region in
-            occupancy[region.rid] != nil || (here.isKnown && region.contains(here.coordinates))
+        guard let former else {
+            let inside = regions.regions.lazy.filter { region in
+                region.kind != .follow && (occupancy[region.rid] != nil || isAround(here, region))
+            }
+            return Array(inside.prefix(Location.mostRegions))
         }
+        // Presence still knows the old regions by their names; circles are where they are now.
+        let occupied = former.regions.lazy.filter { occupancy[$0.rid] != nil && !isAround(here, $0) }
+        let around = regions.regions.lazy.filter { isAround(here, $0) }
+        let inside = Array(occupied.prefix(Location.mostRegions)) + around.prefix(Location.mostRegions)
+        return Array(inside.prefix(Location.mostRegions))
+    }
+
+    /// Whether a region is a circle around a position.
+    private func isAround(_ place: Position, _ region: Region) -> Bool {
+        place.isKnown && region.contains(place.coordinates)
     }
 }

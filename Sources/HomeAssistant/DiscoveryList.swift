@@ -105,14 +105,14 @@ struct DiscoveryList {
 
     private mutating func add(_ tracker: StatusSnapshot.TrackerState, at position: Int) {
         // The topic is the tracker's identity with OwnTracks; its short tid is free to change.
-        let id = "tracker-" + DiscoveryIdentifier.identifier(of: tracker.topic)
+        let id = "tracker-" + TopicIdentifier.identifier(of: tracker.topic)
         let name = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ").asEntityName
         let device: JSONValue = [
             "identifiers": [.string("\(settings.node)_\(id)")], "name": .string(name.isEmpty ? tracker.tid : name),
             "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.node),
         ]
         let presence = JSONValue.string(HomeAssistantFeed.presenceTopic(tracker))
-        // Versions before 2026.7 know where somebody is from the state, later ones from `in_zones`
+        // Versions before 2026.7 read a tracker's place from the state, later ones from `in_zones`
         // among the attributes; from 2027.1 on they will not look at the state any more.
         add(
             "device_tracker", id, device,
@@ -175,7 +175,7 @@ struct DiscoveryList {
         _ region: StatusSnapshot.RegionState, named name: String, of tracker: StatusSnapshot.TrackerState, id: String,
         device: JSONValue
     ) {
-        let object = "\(id)_\(DiscoveryIdentifier.identifier(of: region.rid))"
+        let object = "\(id)_\(TopicIdentifier.identifier(of: region.rid))"
         let state = JSONValue.string(DeviceTopics.region(device: tracker.device, rid: region.rid))
         let signal = JSONValue.string(HomeAssistantFeed.signalTopic(tracker, rid: region.rid))
         add(

@@ -33,17 +33,17 @@ package struct HomeAssistantFeed: Sendable {
             self.takesCommands = takesCommands
         }
 
-        var node: String { "ibeacon-gateway-" + DiscoveryIdentifier.identifier(of: device) }
+        var node: String { "ibeacon-gateway-" + TopicIdentifier.identifier(of: device) }
     }
 
-    /// What somebody asked for in Home Assistant.
+    /// What a user asked for in Home Assistant.
     package enum Request: Hashable, Sendable {
         case restartScan
         case reportLocation(tracker: Int)
         case setMonitoring(tracker: Int, mode: Int)
     }
 
-    /// Regions of one tracker that become entities: each is five of them, and nobody has more rooms.
+    /// Regions of one tracker that become entities: each is five of them, and no home has more rooms.
     package static let regionLimit = 200
     /// Signals change with every packet; a home needs them now and then.
     package static let signalPeriod: Duration = .seconds(30)
@@ -101,7 +101,7 @@ package struct HomeAssistantFeed: Sendable {
 
     /// Takes a message that came on one of the subscriptions.
     ///
-    /// - Returns: What somebody asked for, if it was that. After any other message, call `update`.
+    /// - Returns: What a user asked for, if it was that. After any other message, call `update`.
     package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
         if topic == "\(settings.prefix)/status" {
             // A retained birth is news of old; at a connection everything is sent anyway.
@@ -246,7 +246,7 @@ private struct TrackerShape: Equatable {
 extension StatusSnapshot {
     fileprivate func timestamp(_ instant: MonotonicInstant?) -> JSONValue {
         guard let instant, wallClock.isKnown else { return .null }
-        return .string(iso8601(epochSeconds: wallClock.epochSeconds(at: instant)))
+        return iso8601(epochSeconds: wallClock.epochSeconds(at: instant)).map(JSONValue.string) ?? .null
     }
 
     /// What a person wants to know at once.

@@ -41,6 +41,7 @@ final class AdapterMonitor {
 
     private let host: any ScannerHost
     private let selection: AdapterSelection
+    private let kernel: any KernelBluetooth
     private let socket: ManagementSocket
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
@@ -48,10 +49,11 @@ final class AdapterMonitor {
     /// The management socket is of no use any more.
     var onFailure: ((String) -> Void)?
 
-    init(host: any ScannerHost, selection: AdapterSelection) throws(ScannerError) {
+    init(host: any ScannerHost, kernel: any KernelBluetooth, selection: AdapterSelection) throws(ScannerError) {
         self.host = host
         self.selection = selection
-        socket = try ManagementSocket(host: host)
+        self.kernel = kernel
+        socket = try ManagementSocket(host: host, kernel: kernel)
     }
 
     /// Commands the kernel lets this process use.
@@ -85,7 +87,7 @@ final class AdapterMonitor {
     /// send before. So the reset comes first, past the kernel; a hung firmware often still takes that.
     func powerCycle(_ index: UInt16) {
         adapters[index]?.isCycling = true
-        adapters[index]?.reset = ControllerProbe(index, .reset, host: host) { [weak self] _ in
+        adapters[index]?.reset = ControllerProbe(index, .reset, host: host, kernel: kernel) { [weak self] _ in
             self?.adapters[index]?.reset = nil
             self?.send(.setPowered(index, false))
         }
@@ -192,7 +194,7 @@ final class AdapterMonitor {
             return scheduleRetry(index, after: .seconds(1))
         }
         // 6.1 says Failed where the interface's description says RFKilled.
-        if status == ManagementStatus.rfkilled || RadioSwitch.isBlocked(index) {
+        if status == ManagementStatus.rfkilled || kernel.isBlocked(index) {
             if !adapter.saidBlocked {
                 adapters[index]?.saidBlocked = true
                 delegate?.notice(

@@ -8,6 +8,7 @@ final class AdapterWatch {
     let index: UInt16
     private(set) var health = ScanHealth()
     private let host: any ScannerHost
+    private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
     private var hasStarted = false
@@ -19,9 +20,10 @@ final class AdapterWatch {
     /// Power the controller off and on.
     var onReset: (() -> Void)?
 
-    init(_ index: UInt16, host: any ScannerHost, output: (any ScannerOutput)?) {
+    init(_ index: UInt16, host: any ScannerHost, kernel: any KernelBluetooth, output: (any ScannerOutput)?) {
         self.index = index
         self.host = host
+        self.kernel = kernel
         self.output = output
         let receiver = Receiver(index: UInt8(truncatingIfNeeded: index))
         status = AdapterStatus(receiver: receiver, name: "hci\(index)")
@@ -42,7 +44,7 @@ final class AdapterWatch {
         hasStarted = true
         isScanning = true
         health.scanStarted(at: now)
-        if !health.isDoubtful { tell(true, because: reason, at: now) }
+        if !health.isDoubtful { reportListening(true, because: reason, at: now) }
     }
 
     func scanStopped(because reason: String, at now: MonotonicInstant) {
@@ -50,7 +52,7 @@ final class AdapterWatch {
         probe?.cancel()
         probe = nil
         health.scanStopped()
-        tell(false, because: reason, at: now)
+        reportListening(false, because: reason, at: now)
     }
 
     /// As `ScanHealth.nextTick` says.
@@ -58,14 +60,14 @@ final class AdapterWatch {
         if let advice = health.tick(at: now) { follow(advice, at: now) }
         guard isScanning else { return }
         let reason = health.isDoubtful ? "the controller may have failed" : "the controller is well"
-        tell(!health.isDoubtful, because: reason, at: now)
+        reportListening(!health.isDoubtful, because: reason, at: now)
     }
 
     func notice(_ level: ScannerNotice.Level, _ text: String) {
         output?.notice(ScannerNotice(level, "\(status.name): \(text)"))
     }
 
-    private func tell(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
+    private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
         guard status.isListening != listening else { return }
         status.isListening = listening
         output?.listening(listening, of: status.receiver, at: now, because: "\(status.name): \(reason)")
@@ -74,13 +76,13 @@ final class AdapterWatch {
     private func follow(_ advice: ScanHealth.Advice, at now: MonotonicInstant) {
         switch advice {
         case .probe:
-            probe = ControllerProbe(index, host: host) { [weak self] in self?.probed(answered: $0) }
+            probe = ControllerProbe(index, host: host, kernel: kernel) { [weak self] in self?.probed(answered: $0) }
         case .restartScan(let reason):
             notice(.debug, "scan restarted: \(reason)")
             onRestart?()
         case .reset(let reason):
             notice(.warning, "reset: \(reason)")
-            tell(false, because: reason, at: now)
+            reportListening(false, because: reason, at: now)
             onReset?()
         }
     }

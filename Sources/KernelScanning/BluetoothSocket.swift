@@ -2,7 +2,7 @@ import CBluetooth
 import Glibc
 
 /// A socket of the kernel's Bluetooth subsystem. Owns its descriptor.
-struct BluetoothSocket: ~Copyable {
+final class BluetoothSocket: PacketSocket {
     enum Channel: UInt16 {
         /// HCI packets of one adapter.
         case raw = 0
@@ -10,19 +10,14 @@ struct BluetoothSocket: ~Copyable {
         case control = 3
     }
 
-    /// Errors of the system's calls, by number.
-    struct Failure: Error {
-        let number: CInt
-        var description: String { String(cString: strerror(number)) }
-    }
-
     let descriptor: CInt
+    private let buffer = PacketBuffer()
 
     /// - Parameter adapter: the adapter's index, or 0xffff for none in particular.
-    init(_ channel: Channel, adapter: UInt16) throws(Failure) {
+    init(_ channel: Channel, adapter: UInt16) throws(SocketFailure) {
         let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
         let opened = socket(AF_BLUETOOTH, type, CInt(BTPROTO_HCI))
-        guard opened >= 0 else { throw Failure(number: errno) }
+        guard opened >= 0 else { throw SocketFailure(number: errno) }
         var address = sockaddr_hci(
             hci_family: sa_family_t(AF_BLUETOOTH), hci_dev: adapter, hci_channel: channel.rawValue)
         let length = socklen_t(MemoryLayout<sockaddr_hci>.size)
@@ -30,7 +25,7 @@ struct BluetoothSocket: ~Copyable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(opened, $0, length) }
         }
         guard bound == 0 else {
-            let failure = Failure(number: errno)
+            let failure = SocketFailure(number: errno)
             close(opened)
             throw failure
         }
@@ -42,12 +37,15 @@ struct BluetoothSocket: ~Copyable {
 
     /// Sends one packet. Some kernels (6.12) return 0 from write() on a management socket although the packet was
     /// taken, so only an error is a failure.
-    func send(_ bytes: [UInt8]) -> Failure? {
-        bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } < 0 ? Failure(number: errno) : nil
+    func send(_ bytes: [UInt8]) -> SocketFailure? {
+        bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } < 0 ? SocketFailure(number: errno) : nil
     }
 
-    /// Packets that the kernel dropped because this socket was full, since it was opened.
     var drops: UInt32 { droppedPackets(descriptor) }
+
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+        buffer.receive(from: descriptor, batches: batches, body)
+    }
 }
 
 /// Room for ten seconds of 2,000 reports each: what does not fit is dropped without a word.
@@ -76,7 +74,7 @@ func droppedPackets(_ descriptor: CInt) -> UInt32 {
     return memory[8]
 }
 
-/// Memory that packets are received into, many with one call, for as long as the program runs.
+/// Memory that packets are received into, many with one call, for as long as the socket is open.
 final class PacketBuffer {
     /// More than the longest packet of either channel that matters here; longer ones arrive cut.
     private static let size = 2048
@@ -108,13 +106,13 @@ final class PacketBuffer {
     /// - Parameter body: gets each packet; it lives only during the call. Returns false to stop, for example
     ///   because the socket is gone; packets that have been received with this one are forgotten then.
     /// - Returns: what ended it, or nil if there is no more to receive for now.
-    func receive(from descriptor: CInt, batches: Int = 8, _ body: (Span<UInt8>) -> Bool) -> BluetoothSocket.Failure? {
+    func receive(from descriptor: CInt, batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
         for _ in 0..<batches {
             let count = receive_packets(descriptor, headers.baseAddress, CUnsignedInt(Self.most))
             guard count > 0 else {
                 let number = count < 0 ? errno : 0
                 guard number != EINTR else { continue }
-                return number == EAGAIN || number == 0 ? nil : BluetoothSocket.Failure(number: number)
+                return number == EAGAIN || number == 0 ? nil : SocketFailure(number: number)
             }
             for index in 0..<Int(count) {
                 let start = index * Self.size

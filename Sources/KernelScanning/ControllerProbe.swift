@@ -21,21 +21,21 @@ final class ControllerProbe {
 
     private let opcode: UInt16
     private let done: (Bool) -> Void
-    private let buffer = PacketBuffer()
-    private var socket: HCISocket?
+    private var socket: (any HCIPacketSocket)?
     private var readable: (any ScannerToken)?
     private var timeout: (any ScannerToken)?
 
     /// - Parameter done: is called once, later: true if the controller answered in time.
     init(
-        _ index: UInt16, _ question: Question = .address, host: any ScannerHost, done: @escaping (Bool) -> Void
+        _ index: UInt16, _ question: Question = .address, host: any ScannerHost, kernel: any KernelBluetooth,
+        done: @escaping (Bool) -> Void
     ) {
         self.done = done
         opcode = UInt16(question.group) << 10 | UInt16(question.command)
         timeout = host.at(host.now.advanced(by: Self.deadline)) { [weak self] in self?.finish(false) }
-        guard let socket = HCISocket(index), socket.listen(to: [EVT_CMD_COMPLETE]) == nil else { return }
+        guard let socket = kernel.openHCI(index), socket.listen(to: [EVT_CMD_COMPLETE]) == nil else { return }
         readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
-        socket.command(group: question.group, command: question.command)
+        socket.command(group: question.group, command: question.command, parameters: [])
         self.socket = socket
     }
 
@@ -51,7 +51,7 @@ final class ControllerProbe {
     private func read() {
         guard let socket else { return }
         var answered = false
-        _ = buffer.receive(from: socket.descriptor, batches: 1) { packet in
+        _ = socket.receive(batches: 1) { packet in
             // Packet type, event code, length, number of commands, opcode.
             if packet.count >= 6, packet[1] == UInt8(EVT_CMD_COMPLETE), packet.littleEndian16(at: 4) == opcode {
                 answered = true

@@ -25,6 +25,7 @@ package final class HCIScanner: FallibleScanner {
 
     package private(set) var failure: ScannerError?
     private let host: any ScannerHost
+    private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private let duty: ScanDuty
     private let mode: Mode
@@ -33,15 +34,24 @@ package final class HCIScanner: FallibleScanner {
     private var timer: (any ScannerToken)?
 
     /// - Throws: `ScannerError` if the kernel has no Bluetooth.
-    package init(
+    package convenience init(
         selection: AdapterSelection = .all, duty: ScanDuty = .full, mode: Mode = .scan, host: any ScannerHost,
         output: any ScannerOutput
     ) throws(ScannerError) {
+        try self.init(
+            selection: selection, duty: duty, mode: mode, host: host, kernel: RunningKernel(), output: output)
+    }
+
+    init(
+        selection: AdapterSelection, duty: ScanDuty, mode: Mode, host: any ScannerHost, kernel: any KernelBluetooth,
+        output: any ScannerOutput
+    ) throws(ScannerError) {
         self.host = host
+        self.kernel = kernel
         self.output = output
         self.duty = duty
         self.mode = mode
-        monitor = try AdapterMonitor(host: host, selection: selection)
+        monitor = try AdapterMonitor(host: host, kernel: kernel, selection: selection)
     }
 
     package var adapters: [AdapterStatus] {
@@ -54,7 +64,7 @@ package final class HCIScanner: FallibleScanner {
     }
 
     package func start() throws(ScannerError) {
-        guard Capability.netRaw.isHeld else {
+        guard kernel.holds(.netRaw) else {
             throw ScannerError(.permission, "the hci scanner needs CAP_NET_RAW: \(Capability.netRaw.cure)")
         }
         monitor.delegate = self
@@ -99,8 +109,8 @@ package final class HCIScanner: FallibleScanner {
 extension HCIScanner: AdapterMonitorDelegate {
     func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
         if byIndex[index] == nil {
-            let session = HCISession(index, duty: duty, listensOnly: mode == .listenOnly, host: host)
-            let watch = AdapterWatch(index, host: host, output: output)
+            let session = HCISession(index, duty: duty, listensOnly: mode == .listenOnly, host: host, kernel: kernel)
+            let watch = AdapterWatch(index, host: host, kernel: kernel, output: output)
             session.delegate = self
             watch.onRestart = { [weak session] in session?.restart() }
             watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }

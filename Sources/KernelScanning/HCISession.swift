@@ -40,9 +40,9 @@ final class HCISession {
     private let host: any ScannerHost
     private let duty: ScanDuty
     private let listensOnly: Bool
-    private let buffer = PacketBuffer()
+    private let kernel: any KernelBluetooth
     private var parser = AdvertisingReportParser()
-    private var socket: HCISocket?
+    private var socket: (any HCIPacketSocket)?
     private var readable: (any ScannerToken)?
     private var timer: (any ScannerToken)?
     private var state = State.idle
@@ -57,11 +57,12 @@ final class HCISession {
     var hasNoMonitors = false
     weak var delegate: (any HCISessionDelegate)?
 
-    init(_ index: UInt16, duty: ScanDuty, listensOnly: Bool, host: any ScannerHost) {
+    init(_ index: UInt16, duty: ScanDuty, listensOnly: Bool, host: any ScannerHost, kernel: any KernelBluetooth) {
         self.index = index
         self.duty = duty
         self.listensOnly = listensOnly
         self.host = host
+        self.kernel = kernel
     }
 
     deinit { close() }
@@ -77,7 +78,7 @@ final class HCISession {
 
     func start() {
         close()
-        let socket = HCISocket(index)
+        let socket = kernel.openHCI(index)
         guard let socket, socket.listen(to: [EVT_LE_META_EVENT, EVT_CMD_COMPLETE, EVT_CMD_STATUS]) == nil else {
             return begin(after: .seconds(1))
         }
@@ -120,7 +121,7 @@ final class HCISession {
 
     private func askCommands() {
         enter(.askingCommands)
-        socket?.command(group: OGF_INFO_PARAM, command: OCF_READ_LOCAL_COMMANDS)
+        socket?.command(group: OGF_INFO_PARAM, command: OCF_READ_LOCAL_COMMANDS, parameters: [])
     }
 
     private func setParameters(_ family: ScanFamily) {
@@ -167,7 +168,7 @@ final class HCISession {
 
     private func read() {
         guard let socket else { return }
-        let failure = buffer.receive(from: socket.descriptor) { packet in
+        let failure = socket.receive { packet in
             // Packet type (always an event, by the filter), then the event.
             guard packet.count > 1 else { return true }
             receive(packet.extracting(1...))

@@ -2,8 +2,9 @@ import CBluetooth
 import Glibc
 
 /// A raw HCI socket of one adapter, made and used by libbluetooth. Owns its descriptor.
-final class HCISocket {
+final class HCISocket: HCIPacketSocket {
     let descriptor: CInt
+    private let buffer = PacketBuffer()
 
     /// - Returns: nil if there is no such adapter.
     init?(_ index: UInt16) {
@@ -16,12 +17,8 @@ final class HCISocket {
 
     deinit { hci_close_dev(descriptor) }
 
-    /// Packets that the kernel dropped because this socket was full, since it was opened.
     var drops: UInt32 { droppedPackets(descriptor) }
 
-    /// Chooses the events to receive.
-    ///
-    /// - Returns: the error's number, or nil.
     func listen(to events: [Int32]) -> CInt? {
         var filter = hci_filter()
         hci_filter_clear(&filter)
@@ -31,16 +28,17 @@ final class HCISocket {
         return setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) == 0 ? nil : errno
     }
 
-    /// Queues one command; the answer comes as an event.
-    ///
-    /// - Returns: the error's number, or nil.
     @discardableResult
-    func command(group: Int32, command: Int32, parameters: [UInt8] = []) -> CInt? {
+    func command(group: Int32, command: Int32, parameters: [UInt8]) -> CInt? {
         var parameters = parameters
         let sent = parameters.withUnsafeMutableBytes {
             hci_send_cmd(
                 descriptor, UInt16(group), UInt16(command), UInt8(truncatingIfNeeded: $0.count), $0.baseAddress)
         }
         return sent >= 0 ? nil : errno
+    }
+
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+        buffer.receive(from: descriptor, batches: batches, body)
     }
 }

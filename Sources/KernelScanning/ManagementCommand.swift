@@ -75,7 +75,6 @@ package struct ManagementCommand: Hashable, Sendable {
 /// What the kernel answers to a command.
 package enum ManagementStatus {
     package static let success: UInt8 = 0x00
-    package static let unknownCommand: UInt8 = 0x01
     package static let noResources: UInt8 = 0x07
     package static let busy: UInt8 = 0x0a
     package static let rfkilled: UInt8 = 0x12

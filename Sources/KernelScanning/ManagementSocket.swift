@@ -5,21 +5,15 @@ import Scanning
 /// The management socket on the host's loop.
 final class ManagementSocket {
     private let host: any ScannerHost
-    private let socket: BluetoothSocket
-    private let buffer = PacketBuffer()
+    private let socket: any PacketSocket
     private var token: (any ScannerToken)?
     var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
     var onFailure: ((String) -> Void)?
 
-    init(host: any ScannerHost) throws(ScannerError) {
+    /// - Throws: if the kernel has no Bluetooth.
+    init(host: any ScannerHost, kernel: any KernelBluetooth) throws(ScannerError) {
         self.host = host
-        do {
-            socket = try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
-        } catch {
-            throw ScannerError(
-                .unavailable,
-                "this kernel has no Bluetooth (\(error.description)); load it: sudo modprobe bluetooth")
-        }
+        socket = try kernel.openManagement()
     }
 
     deinit { token?.cancel() }
@@ -41,7 +35,7 @@ final class ManagementSocket {
     func supportedCommands() -> [UInt16] {
         guard send(.readSupportedCommands) == nil else { return [] }
         var commands: [UInt16] = []
-        _ = buffer.receive(from: socket.descriptor, batches: 1) { message in
+        _ = socket.receive(batches: 1) { message in
             guard let header = ManagementHeader(message) else { return true }
             let parameters = message.extracting(ManagementHeader.length...)
             guard case .supportedCommands(let list) = ManagementEvent(code: header.code, parameters: parameters) else {
@@ -54,7 +48,7 @@ final class ManagementSocket {
     }
 
     private func read() {
-        let failure = buffer.receive(from: socket.descriptor) { message in
+        let failure = socket.receive { message in
             onMessage?(message, host.now)
             return token != nil
         }

@@ -28,6 +28,7 @@ package final class MgmtScanner: FallibleScanner {
 
     package private(set) var failure: ScannerError?
     private let host: any ScannerHost
+    private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private let duty: ScanDuty
     private let monitor: AdapterMonitor
@@ -35,13 +36,21 @@ package final class MgmtScanner: FallibleScanner {
     private var timer: (any ScannerToken)?
 
     /// - Throws: `ScannerError` if the kernel has no Bluetooth.
-    package init(
+    package convenience init(
         selection: AdapterSelection = .all, duty: ScanDuty = .full, host: any ScannerHost, output: any ScannerOutput
     ) throws(ScannerError) {
+        try self.init(selection: selection, duty: duty, host: host, kernel: RunningKernel(), output: output)
+    }
+
+    init(
+        selection: AdapterSelection, duty: ScanDuty, host: any ScannerHost, kernel: any KernelBluetooth,
+        output: any ScannerOutput
+    ) throws(ScannerError) {
         self.host = host
+        self.kernel = kernel
         self.output = output
         self.duty = duty
-        monitor = try AdapterMonitor(host: host, selection: selection)
+        monitor = try AdapterMonitor(host: host, kernel: kernel, selection: selection)
     }
 
     package var adapters: [AdapterStatus] {
@@ -52,7 +61,7 @@ package final class MgmtScanner: FallibleScanner {
         let needed = ManagementCommand.Opcode.addPatternsMonitor.rawValue
         if !monitor.supportedCommands().contains(needed) {
             // The kernel lists to each process only what that process may use.
-            guard Capability.netAdmin.isHeld else {
+            guard kernel.holds(.netAdmin) else {
                 throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
             }
             throw ScannerError(.unavailable, "this kernel has no advertisement monitors; Linux 5.10 or later has")
@@ -161,7 +170,7 @@ package final class MgmtScanner: FallibleScanner {
 extension MgmtScanner: AdapterMonitorDelegate {
     func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
         if byIndex[index] == nil {
-            let adapter = Adapter(AdapterWatch(index, host: host, output: output))
+            let adapter = Adapter(AdapterWatch(index, host: host, kernel: kernel, output: output))
             adapter.watch.onRestart = { [weak self] in self?.arm(index) }
             adapter.watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }
             byIndex[index] = adapter

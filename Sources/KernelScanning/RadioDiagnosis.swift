@@ -60,12 +60,12 @@ package enum RadioDiagnosis {
         return Finding("\(name) is on")
     }
 
-    private static func indexes(_ socket: borrowing BluetoothSocket) -> [UInt16] {
+    private static func indexes(_ socket: BluetoothSocket) -> [UInt16] {
         guard case .indexList(let indexes) = answer(socket, .readIndexList) else { return [] }
         return indexes
     }
 
-    private static func information(_ socket: borrowing BluetoothSocket, _ index: UInt16) -> ControllerInformation? {
+    private static func information(_ socket: BluetoothSocket, _ index: UInt16) -> ControllerInformation? {
         guard case .controllerInformation(let information) = answer(socket, .readControllerInformation(index)) else {
             return nil
         }
@@ -74,11 +74,11 @@ package enum RadioDiagnosis {
 
     /// The kernel answers these commands before write() returns.
     private static func answer(
-        _ socket: borrowing BluetoothSocket, _ command: ManagementCommand
+        _ socket: BluetoothSocket, _ command: ManagementCommand
     ) -> ManagementEvent? {
         guard socket.send(command.bytes) == nil else { return nil }
         var answer: ManagementEvent?
-        _ = PacketBuffer().receive(from: socket.descriptor) { message in
+        _ = socket.receive { message in
             guard let header = ManagementHeader(message), header.code == ManagementEvent.Code.commandComplete else {
                 return true
             }

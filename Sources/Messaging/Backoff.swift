@@ -2,7 +2,7 @@
 /// of gateways does not fall on a broker at once when it comes back.
 package struct Backoff: Hashable, Sendable {
     package static let first: Duration = .seconds(1)
-    /// A broker that is cured is found after this long at most (and its jitter).
+    /// A broker that is back is found after this long at most, plus jitter.
     package static let longest: Duration = .seconds(64)
     /// A connection that lasted this long was a good one. A shorter one was not: a broker that accepts a
     /// login and drops the connection at once would otherwise be tried every second for ever.
@@ -22,8 +22,8 @@ package struct Backoff: Hashable, Sendable {
     package mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
         let base = min(unit * (1 << min(failures, 32)), Self.longest)
         failures += 1
-        // Not `Double.random`, which asks the generator again until it likes the answer: with a generator that
-        // a test has fixed, for ever.
+        // Not `Double.random`, which may draw again and again: with a generator that
+        // a test has fixed, it would not return.
         let share = Double(generator.next() >> 11) / Double(UInt64(1) << 53)
         return base * (1 - Self.jitter + 2 * Self.jitter * share)
     }

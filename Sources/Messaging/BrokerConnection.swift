@@ -5,21 +5,11 @@ import Glibc
 import Synchronization
 
 /// The connection to the broker, kept up by a thread of its own: name look-up and TLS may block for seconds,
-/// and the radio must not wait for them. It is used from the thread that decides; values go to and fro, and
+/// and the radio must not wait for them. It is used from the main thread. Values are exchanged, and
 /// `wake` says that there is something to take.
 ///
 /// Order: messages of one topic arrive in the order in which they were given, across reconnections, too.
 package final class BrokerConnection: Sendable {
-    package struct Counts: Hashable, Sendable {
-        /// Messages given and not answered yet.
-        package var unanswered: Int
-        /// Messages that were not taken because the queue was full.
-        package var refused: Int
-        /// Received messages that were dropped: the owner was too slow, they were too large, or their topic
-        /// was not text.
-        package var dropped: Int
-    }
-
     private let mailbox: Mailbox
     private let settings: BrokerSettings
     private let read: CommandReading?
@@ -51,7 +41,7 @@ package final class BrokerConnection: Sendable {
         guard result == 0 else { throw .other("pthread_create: \(String(cString: strerror(result)))") }
     }
 
-    /// What has happened since it was last asked.
+    /// The events since the last call.
     package func takeEvents() -> [BrokerEvent] { mailbox.takeEvents() }
 
     /// Publishes as soon as there is a connection. Exactly one `acknowledged` or `refused` follows for its
@@ -63,16 +53,16 @@ package final class BrokerConnection: Sendable {
     /// QoS 1: of QoS 2, libmosquitto keeps each message in memory for as long as the broker wants.
     package func subscribe(to filters: Set<String>) { mailbox.order { $0.subscriptions = filters } }
 
-    package var counts: Counts { mailbox.counts }
+    package var counts: BrokerCounts { mailbox.counts }
 
-    /// Lets what was given be sent and acknowledged, says good-bye (so that no will is published) and ends
+    /// Waits until pending messages are acknowledged, sends DISCONNECT (so that no will is published) and ends
     /// the thread. It blocks the caller for no longer than `limit`.
     /// - Returns: false if the thread was still held up in a name look-up or a connect by then; it ends by
     ///   itself afterwards, and does nothing more.
     package func stop(within limit: Duration) -> Bool {
         let end = MonotonicInstant.now.advanced(by: limit)
         guard let running = thread.withLock({ $0 }) else { return true }
-        // The thread keeps a little of the time for its good-bye.
+        // The rest of the time is for DISCONNECT.
         mailbox.order { $0.stopBy = .now.advanced(by: limit * 0.75) }
         let ended = mailbox.finished.wait(until: end)
         // Rung last of all, so that joining does not wait.
@@ -82,14 +72,14 @@ package final class BrokerConnection: Sendable {
     }
 
     deinit {
-        // The thread holds the mailbox, not us, and must not go on for nobody.
+        // The thread owns the mailbox but not this object, and would go on without an owner.
         guard let running = thread.withLock({ $0 }) else { return }
         mailbox.order { $0.stopBy = .now }
         pthread_detach(running)
     }
 }
 
-/// What the thread is given to begin with.
+/// The arguments of the thread.
 private final class ThreadContext: Sendable {
     let settings: BrokerSettings
     let mailbox: Mailbox

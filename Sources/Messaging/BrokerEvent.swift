@@ -32,8 +32,13 @@ package struct OutgoingMessage: Hashable, Sendable {
     package var payload: [UInt8]
     package var qos: QoS
     package var retain: Bool
+    /// It is worth nothing later: what the connection of the moment cannot send is refused.
+    package var isTransient: Bool
 
-    package init(token: MessageToken, topic: String, payload: [UInt8], qos: QoS, retain: Bool) {
+    package init(
+        token: MessageToken, topic: String, payload: [UInt8], qos: QoS, retain: Bool, isTransient: Bool = false
+    ) {
+        self.isTransient = isTransient
         self.token = token
         self.topic = topic
         self.payload = payload
@@ -104,6 +109,8 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     case byBroker(reasonCode: UInt8)
     /// Alone on the connection, it made the broker close it, this many times in a row.
     case endsConnection(times: Int)
+    /// It is transient, and the connection ended before it was sent.
+    case late
 
     package var description: String {
         switch self {
@@ -111,6 +118,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .tooLarge: "larger than the broker takes"
         case .byBroker(let code): "the broker refuses it: \(BrokerFailure.reason(code: code))"
         case .endsConnection(let times): "the broker ended the connection at it \(times) times in a row"
+        case .late: "the connection ended before it was sent"
         }
     }
 }

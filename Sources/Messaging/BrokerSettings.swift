@@ -20,7 +20,7 @@ package struct BrokerSettings: Hashable, Sendable {
     package var protocolLevel: MQTTProtocolLevel = .v3_1_1
     /// With `protocolLevel` 5: 3.1.1 is spoken with a broker that does not speak 5.
     package var fallsBack = false
-    /// Published by the broker if the connection ends without a good-bye.
+    /// Published by the broker if the connection ends without DISCONNECT.
     package var will: Will?
     /// From the start of an attempt to the broker's CONNACK, name look-up and TCP's own connecting excepted.
     package var connectTimeout: Duration = .seconds(10)

@@ -3,8 +3,8 @@ import Beacon
 import CMosquitto
 import Glibc
 
-/// For how long a connection must have lasted before a message that is under suspicion is sent.
-private let probation: Duration = .seconds(2)
+/// For how long a connection must have lasted before a message in isolation is sent.
+private let isolationDelay: Duration = .seconds(2)
 
 private let peerClosed = Int32(poll_peer_closed)
 
@@ -15,7 +15,7 @@ extension BrokerWorker {
         var lastTick = MonotonicInstant.now.advanced(by: .seconds(-1))
         while let descriptor = client?.network {
             if acceptedAt == nil, .now >= deadline { throw .silent }
-            if try sayGoodbye() { return }
+            if try disconnectIfStopping() { return }
             let nextTick = lastTick.advanced(by: tickInterval)
             try poll(descriptor, until: min(nextTick, acceptedAt == nil ? deadline : nextTick, stopBy ?? nextTick))
             if .now >= nextTick {
@@ -61,11 +61,11 @@ extension BrokerWorker {
         }
     }
 
-    /// Hands over what there is a place for.
+    /// Hands messages over until the window is full.
     private mutating func publish() throws(BrokerFailure) {
         guard let acceptedAt else { return }
-        // First it is seen that the connection lives without the suspect.
-        if window.isSuspicious, acceptedAt.duration(to: .now) < probation { return }
+        // The connection must last without the message first. Otherwise the message would not be the proven cause.
+        if window.isIsolating, acceptedAt.duration(to: .now) < isolationDelay { return }
         while client?.network != nil, let message = window.next() {
             switch client?.publish(message) {
             case .handedOver(let messageID):
@@ -90,8 +90,8 @@ extension BrokerWorker {
         throw .unacknowledged
     }
 
-    /// Once told to stop: waits for what is in flight, within bounds, then disconnects properly.
-    private mutating func sayGoodbye() throws(BrokerFailure) -> Bool {
+    /// After the order to stop: waits for messages in flight, within limits, then sends DISCONNECT.
+    private mutating func disconnectIfStopping() throws(BrokerFailure) -> Bool {
         guard let stopBy else { return false }
         let late = MonotonicInstant.now >= stopBy
         guard acceptedAt != nil, !late else {
@@ -99,8 +99,8 @@ extension BrokerWorker {
             if acceptedAt != nil, !window.isEmpty { client?.hangUp() } else { client?.disconnect() }
             return true
         }
-        guard window.isEmpty, !saidGoodbye else { return false }
-        saidGoodbye = true
+        guard window.isEmpty, !hasDisconnected else { return false }
+        hasDisconnected = true
         client?.disconnect()
         // Written at once, as a rule; else the next rounds write it.
         return client?.network == nil
@@ -133,7 +133,7 @@ extension BrokerWorker {
         }
     }
 
-    /// Passes on to the owner what the callbacks wrote down.
+    /// Reports to the owner what the callbacks recorded.
     mutating func report() {
         guard let sink = client?.sink else { return }
         var events: [BrokerEvent] = []
@@ -141,9 +141,10 @@ extension BrokerWorker {
             acceptedAt = .now
             hasBeenAccepted = true
             lastProgress = .now
+            events += window.removeTransient().map { .refused($0.token, .late) }
             events.append(.connected(sessionPresent: connack.sessionPresent))
             requested = [:]
-            // Also when the broker remembers us: what we want may have changed since.
+            // Also when the session was kept: the wanted topics may have changed since.
             request(subscriptions)
         }
         for completion in sink.completions {

@@ -4,7 +4,7 @@ import CMosquitto
 import Configuration
 import Glibc
 
-/// The life of the broker's thread: connect, serve, wait, again. Everything of libmosquitto happens here, on
+/// The loop of the broker's thread: connect, serve, wait, repeat. All calls of libmosquitto are made here, on
 /// this one thread, and nothing is decided here.
 struct BrokerWorker: ~Copyable {
     let settings: BrokerSettings
@@ -24,7 +24,7 @@ struct BrokerWorker: ~Copyable {
     var hasBeenAccepted = false
     /// When the broker last answered a message, or the first of those in flight was handed over.
     var lastProgress = MonotonicInstant.zero
-    var saidGoodbye = false
+    var hasDisconnected = false
     /// Until when nothing is subscribed to; nil: it is.
     var withheldUntil: MonotonicInstant?
     /// What is spoken on this connection, or on the next.
@@ -61,7 +61,7 @@ struct BrokerWorker: ~Copyable {
         }
     }
 
-    /// What was in flight is sent again by libmosquitto, unless it is what the broker cannot bear.
+    /// libmosquitto sends again what was in flight, unless that message is the reason for the end.
     private mutating func afterConnection(_ failure: BrokerFailure) {
         if failure == .messageTooLarge || failure == .unaskedExactlyOnce { return discardSession(after: failure) }
         if startsClean, acceptedAt != nil {
@@ -133,14 +133,14 @@ struct BrokerWorker: ~Copyable {
         }
     }
 
-    /// Waits for the next attempt, with an ear for the owner.
+    /// Waits for the next attempt; new orders are carried out meanwhile.
     private mutating func wait(until end: MonotonicInstant) {
         while stopBy == nil, .now < end {
             if mailbox.bell.wait(until: end) { takeOrders() }
         }
     }
 
-    /// A message as its owner gets it.
+    /// The event for a received message.
     func event(for message: ReceivedMessage) -> BrokerEvent {
         read?(message).map(BrokerEvent.commands) ?? .message(message)
     }

@@ -57,7 +57,7 @@ final class CallbackSink {
         unusableMessages = 0
     }
 
-    fileprivate func take(_ message: mosquitto_message) {
+    fileprivate func receive(_ message: mosquitto_message) {
         guard let topic = String(validatingCString: message.topic), !isCut(message, topic),
             let qos = QoS(rawValue: UInt8(clamping: message.qos))
         else {
@@ -78,7 +78,7 @@ final class CallbackSink {
 
     fileprivate func called() { activity += 1 }
 
-    fileprivate func note(_ complaint: String, from client: OpaquePointer?) {
+    fileprivate func recordComplaint(_ complaint: String, from client: OpaquePointer?) {
         if complaints.count < 8 { complaints.append(complaint) }
         // OpenSSL's own words for the failure do not tell an expired certificate from an unknown authority;
         // its verdict does, and here is the one moment at which it certainly still exists.
@@ -141,7 +141,7 @@ private func onMessage(
     _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ message: UnsafePointer<mosquitto_message>?
 ) {
     guard let message else { return }
-    sink(context)?.take(message.pointee)
+    sink(context)?.receive(message.pointee)
 }
 
 private func onLog(
@@ -151,7 +151,7 @@ private func onLog(
     // Not an activity: libmosquitto also logs what it sends.
     let sink = Unmanaged<CallbackSink>.fromOpaque(context).takeUnretainedValue()
     if level & Int32(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 {
-        sink.note(String(cString: text), from: client)
+        sink.recordComplaint(String(cString: text), from: client)
     } else if level & Int32(MOSQ_LOG_DEBUG) != 0, isExactlyOncePublish(text) {
         sink.hasExactlyOnce = true
     }

@@ -68,7 +68,7 @@ extension Client {
         return body(properties)
     }
 
-    /// What went wrong with TLS, in the words of whoever knows best.
+    /// What went wrong with TLS, from the most exact source.
     var tlsProblem: String {
         if sink.complaints.contains(where: { $0.contains("host name verification failed") }) {
             return "the broker's certificate is not for this host name"

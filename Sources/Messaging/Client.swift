@@ -34,6 +34,12 @@ struct Client: ~Copyable {
             withExtendedLifetime(sink) { mosquitto_destroy(handle) }
             throw error
         }
+        self.init(handle: handle, sink: sink, settings: settings)
+    }
+
+    /// Apart from what throws: where an initialiser throws, Swift 6.2 destroys twice the properties that begin with a
+    /// value.
+    private init(handle: OpaquePointer, sink: CallbackSink, settings: BrokerSettings) {
         self.handle = handle
         self.sink = sink
         self.settings = settings
@@ -205,20 +211,20 @@ struct Client: ~Copyable {
         _ = mosquitto_unsubscribe(handle, nil, topicFilter)
     }
 
-    /// Says good-bye, so that the will is not published. It is written at once if there is room, and
+    /// Sends DISCONNECT, so that the will is not published. It is written at once if there is room, and
     /// `descriptor` is nil from then on; else `write` goes on with it.
     mutating func disconnect() {
         _ = mosquitto_disconnect(handle)
         relay?.drain(limit: 500)
     }
 
-    /// Ends the connection without a good-bye: the next read or write finds it closed.
+    /// Ends the connection without DISCONNECT: the next read or write finds it closed.
     mutating func hangUp() { relay?.hangUp() }
 
     /// What to say of a connection that the other side closed.
     var closed: BrokerFailure {
-        // Who speaks TLS 1.3 is told that his certificate is missing or not accepted after the handshake, and
-        // may find the connection gone before he has read it.
+        // With TLS 1.3, a client learns after the handshake that its certificate is missing or not accepted, and
+        // the connection may be closed before it has read that.
         guard settings.tls != nil, sink.connack == nil else { return .closed(code: nil) }
         guard sink.complaints.isEmpty else { return .tls(tlsProblem) }
         let certificate = settings.tls?.clientCertificateFile == nil ? "ask for a client certificate" : "accept ours"
@@ -227,7 +233,7 @@ struct Client: ~Copyable {
 
     /// Throws what went wrong: a result of the library, or a connection that it closed silently.
     private func check(_ result: Int32) throws(BrokerFailure) {
-        // What the broker said beats what the library makes of it.
+        // The broker's own reason is more exact than the library's.
         if let connack = sink.connack, connack.code != 0 { throw .notAccepted(code: connack.code) }
         if let code = sink.disconnectCode { throw .closed(code: code) }
         switch result {

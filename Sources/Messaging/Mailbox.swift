@@ -2,9 +2,9 @@ import Base
 import Beacon
 import Synchronization
 
-/// All that the owner and the broker's thread share: values in two queues, each bounded, behind one lock each.
+/// What the owner and the broker's thread share: two bounded queues of values, each with a lock of its own.
 final class Mailbox: Sendable {
-    /// What the owner wants of the thread.
+    /// The owner's orders to the thread.
     struct Orders {
         var outgoing: [OutgoingMessage] = []
         /// Replaces the whole set.
@@ -75,7 +75,7 @@ final class Mailbox: Sendable {
         return events
     }
 
-    var counts: BrokerConnection.Counts {
+    var counts: BrokerCounts {
         let (open, refused) = outgoing.withLock { ($0.open, $0.refused) }
         return .init(unanswered: open, refused: refused, dropped: incoming.withLock { $0.dropped })
     }
@@ -84,14 +84,14 @@ final class Mailbox: Sendable {
 
     func takeOrders() -> Orders {
         outgoing.withLock { outgoing in
-            // The order to stop stays.
+            // The order to stop is permanent.
             let next = Orders(stopBy: outgoing.orders.stopBy)
             return exchange(&outgoing.orders, with: next)
         }
     }
 
-    /// Answers and changes of the connection are always taken: the former are as many as the messages given,
-    /// the latter come no faster than `Backoff` lets them. Of received messages the oldest go first.
+    /// Answers and changes of the connection are always accepted. There are as many answers as messages, and
+    /// changes come no faster than `Backoff` allows. Of received messages the oldest are dropped first.
     func post(_ events: [BrokerEvent], unusableMessages: Int = 0) {
         guard !events.isEmpty || unusableMessages > 0 else { return }
         incoming.withLock { incoming in

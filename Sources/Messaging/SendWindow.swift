@@ -1,34 +1,34 @@
-/// What is to be sent: messages that wait, and those handed to libmosquitto and unanswered, in the order in
-/// which they were given. Pure: it decides, the broker's thread does.
+/// The messages to be sent: those that wait, and those handed to libmosquitto and not acknowledged, in the order in
+/// which they were given. Pure: it decides, and the broker's thread acts.
 ///
-/// It also finds the message that a broker will not have and cannot say so. Before MQTT 5 a broker can only
-/// close the connection at one that is too large or not allowed; sent again on each connection, it would
-/// hold up all that follow for ever.
+/// It also finds a message that the broker rejects without saying so. Before MQTT 5 a broker can only
+/// close the connection when a message is too large or not allowed. Sent again on each connection, it would
+/// block all that follow for ever.
 struct SendWindow {
     struct Entry {
         var messageID: Int32
         var message: OutgoingMessage
     }
 
-    /// What to do about a connection that ended.
+    /// What to do when a connection has ended.
     enum Verdict: Hashable {
         case goOn
         /// libmosquitto must forget what it holds, so that messages can be tried one by one.
         case discardClient
-        /// This one ended the connection again and again, alone; the client is to be discarded as well.
+        /// This message was alone in flight when the connection ended once too often. The client is discarded as well.
         case refuse(OutgoingMessage, Refusal)
     }
 
-    /// Connections in a row that the broker ended with something in flight and nothing answered, until
-    /// messages are sent one by one. A broker that restarts does that once.
-    static let suspicion = 2
-    /// Until the message that was alone in flight is refused. With the growing delays between attempts, the
-    /// broker has had about a minute to get well by then.
-    static let conviction = 6
+    /// After this many connections in a row that the broker ended with messages in flight and none acknowledged,
+    /// messages are sent one by one. A restart of the broker ends one connection like that.
+    static let isolateAfter = 2
+    /// After this many, the message that was alone in flight is rejected. With the growing delays between attempts, the
+    /// broker has had about a minute to recover by then.
+    static let rejectAfter = 6
 
     private(set) var waiting: [OutgoingMessage] = []
     private(set) var inFlight: [Entry] = []
-    private var strikes = 0
+    private var failures = 0
     private let limit: Int
 
     /// - Parameter limit: messages in flight at most, at least 1.
@@ -36,14 +36,14 @@ struct SendWindow {
 
     var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty }
 
-    /// One message at a time, and only on a connection that has proved to live without it.
-    var isSuspicious: Bool { strikes >= Self.suspicion }
+    /// Messages are sent one at a time, and only on a connection that has lasted without them.
+    var isIsolating: Bool { failures >= Self.isolateAfter }
 
     mutating func add(_ messages: [OutgoingMessage]) { waiting += messages }
 
-    /// The next message to hand over, if there is a place for it.
+    /// The next message to hand over; nil if the window is full or none waits.
     mutating func next() -> OutgoingMessage? {
-        guard inFlight.count < (isSuspicious ? 1 : limit), !waiting.isEmpty else { return nil }
+        guard inFlight.count < (isIsolating ? 1 : limit), !waiting.isEmpty else { return nil }
         return waiting.removeFirst()
     }
 
@@ -51,13 +51,13 @@ struct SendWindow {
         inFlight.append(Entry(messageID: messageID, message: message))
     }
 
-    /// libmosquitto would not have it now; it stays the next one.
+    /// libmosquitto did not accept the message. It stays the next one.
     mutating func giveBack(_ message: OutgoingMessage) { waiting.insert(message, at: 0) }
 
-    /// The message that was answered; nil for an identifier that is none of ours.
+    /// The message that was acknowledged; nil for an unknown identifier.
     mutating func answered(messageID: Int32) -> OutgoingMessage? {
         guard let index = inFlight.firstIndex(where: { $0.messageID == messageID }) else { return nil }
-        strikes = 0
+        failures = 0
         return inFlight.remove(at: index).message
     }
 
@@ -68,20 +68,27 @@ struct SendWindow {
         let unsent = inFlight.filter { $0.message.qos == .atMostOnce }.map(\.message)
         waiting.insert(contentsOf: unsent, at: 0)
         inFlight.removeAll { $0.message.qos == .atMostOnce }
-        guard byBroker, let suspect = inFlight.first else { return .goOn }
-        strikes += 1
-        guard isSuspicious else { return .goOn }
-        guard strikes >= Self.conviction, inFlight.count == 1 else {
+        guard byBroker, let isolated = inFlight.first else { return .goOn }
+        failures += 1
+        guard isIsolating else { return .goOn }
+        guard failures >= Self.rejectAfter, inFlight.count == 1 else {
             returnAll()
             return .discardClient
         }
         inFlight = []
-        let times = strikes
-        strikes = 0
-        return .refuse(suspect.message, .endsConnection(times: times))
+        let times = failures
+        failures = 0
+        return .refuse(isolated.message, .endsConnection(times: times))
     }
 
-    /// Everything waits again, in its order.
+    /// Removes the transient messages, which expire when a new connection begins.
+    mutating func removeTransient() -> [OutgoingMessage] {
+        let late = waiting.filter(\.isTransient)
+        if !late.isEmpty { waiting.removeAll(where: \.isTransient) }
+        return late
+    }
+
+    /// Returns the messages in flight to the queue, in their order.
     mutating func returnAll() {
         waiting.insert(contentsOf: inFlight.map(\.message), at: 0)
         inFlight = []

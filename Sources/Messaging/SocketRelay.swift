@@ -125,6 +125,6 @@ final class SocketRelay {
         }
     }
 
-    /// Ends the connection without a good-bye.
+    /// Ends the connection without DISCONNECT.
     func hangUp() { shutdown(network, Int32(SHUT_RDWR)) }
 }

@@ -12,8 +12,7 @@ func power(_ base: Double, _ exponent: Double) -> Double {
 }
 
 extension Region {
-    /// Whether a place lies in this circle. A fixed gateway is always in the circles around it, and
-    /// `inregions` says so.
+    /// Whether a place lies in this circle, its border included.
     package func contains(_ place: Coordinates) -> Bool {
         kind == .circular && distance(from: coordinates, to: place) <= radius
     }

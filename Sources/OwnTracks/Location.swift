@@ -12,6 +12,7 @@ package struct Location: Hashable, Sendable {
     /// Why it is published (`t`).
     package enum Trigger: String, Hashable, Sendable {
         case beacon = "b"
+        case circle = "c"
         case requested = "r"
         case periodic = "p"
         case manual = "u"

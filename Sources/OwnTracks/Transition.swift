@@ -8,6 +8,8 @@ package struct Transition: Hashable, Sendable {
     }
 
     package var event: Event
+    /// Whether it is about a circle (`t` is `c`) or about beacons (`b`).
+    package var isCircular: Bool
     /// The region's name up to its first `|`, with its leading `-`.
     package var description: String
     package var rid: String
@@ -24,6 +26,7 @@ package struct Transition: Hashable, Sendable {
         _ event: Event, of region: Region, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64
     ) {
         self.event = event
+        isCircular = region.kind == .circular
         description = region.displayName
         rid = region.rid
         self.trackerID = trackerID
@@ -36,7 +39,7 @@ package struct Transition: Hashable, Sendable {
     package var payload: JSONValue {
         var members = position.members
         members["_type"] = "transition"
-        members["t"] = "b"
+        members["t"] = isCircular ? "c" : "b"
         members["event"] = .string(event.rawValue)
         members["desc"] = .string(description)
         members["tid"] = .string(trackerID)

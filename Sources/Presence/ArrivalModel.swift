@@ -151,8 +151,9 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension ArrivalModel {
-    /// Longer than any interval, gap or hold can become: ten times the cap at the least scan duty.
-    private static let mostSeconds: Float = 10 * PresenceTiming.capSeconds / 0.01
+    /// Longer than any interval, gap or hold can become: 500 hours. It follows from no tuning constant, because what
+    /// another version wrote must be read.
+    private static let mostSeconds: Float = 1_800_000
 
     /// Everything but `lastHeard`, which belongs to a clock that is not kept.
     func put(into writer: inout StateWriter) {
@@ -171,19 +172,23 @@ extension ArrivalModel {
         interval = try reader.take(in: 0...Self.mostSeconds)
         meanGap = try reader.take(in: 0...Self.mostSeconds)
         longestRecentGap = try reader.take(in: 0...Self.mostSeconds)
-        shortestSinceMatch = try reader.take(in: PresenceTiming.sameAdvertisementSeconds...(.infinity))
+        shortestSinceMatch = try reader.take(in: 0...(.infinity))
         believable = try reader.take(in: 0...(.infinity))
-        hold = try reader.take(in: PresenceTiming.floorSeconds...Self.mostSeconds)
+        hold = try reader.take(in: 0...Self.mostSeconds)
         learnedDuty = try reader.take(in: 0.001...1)
         gaps = try reader.take()
-        unsettled = try reader.take(in: 0...PresenceTiming.gapsToKnowRhythm)
-        // The rules act, and begin to count anew, at 16 and above 4.
-        unmatched = try reader.take(in: 0...15)
-        tooShort = try reader.take(in: 0...4)
+        unsettled = try reader.take()
+        unmatched = try reader.take()
+        tooShort = try reader.take()
         lastHeard = 0
+        // Another version may have had other constants: what it wrote is read, and brought within the present ones.
+        hold = max(hold, PresenceTiming.floorSeconds)
+        shortestSinceMatch = max(shortestSinceMatch, PresenceTiming.sameAdvertisementSeconds)
         // An interval of next to nothing would divide a gap into more advertisements than there can be.
-        guard interval == 0 || interval >= PresenceTiming.sameAdvertisementSeconds else {
-            throw StateReader.Malformed()
-        }
+        if interval > 0 { interval = max(interval, PresenceTiming.sameAdvertisementSeconds) }
+        unsettled = min(unsettled, PresenceTiming.gapsToKnowRhythm)
+        // The rules act, and begin to count anew, at 16 and above 4.
+        unmatched = min(unmatched, 15)
+        tooShort = min(tooShort, 4)
     }
 }

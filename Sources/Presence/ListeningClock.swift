@@ -79,14 +79,16 @@ package struct ListeningClock: Hashable, Sendable {
 
     /// A sighting: proves that a receiver listens of which nobody said anything yet.
     ///
-    /// - Returns: nanoseconds that the receiver has listened, and the share of the time in which its radio is on.
+    /// - Returns: nanoseconds that the receiver has listened, the share of the time in which its radio is on, and
+    ///   whether it was not known to listen.
     @inline(__always)
-    mutating func hear(by receiver: Receiver, at now: MonotonicInstant) -> (listened: Int64, duty: Float) {
+    mutating func hear(
+        by receiver: Receiver, at now: MonotonicInstant
+    ) -> (listened: Int64, duty: Float, hasBegun: Bool) {
         let index = Int(receiver.index)
-        if index >= hands.count || hands[index].resumed == nil && !hands[index].isKnown {
-            set(receiver, isListening: true, at: now)
-        }
-        return (hands[index].time(at: now), hands[index].duty)
+        let hasBegun = index >= hands.count || hands[index].resumed == nil && !hands[index].isKnown
+        if hasBegun { set(receiver, isListening: true, at: now) }
+        return (hands[index].time(at: now), hands[index].duty, hasBegun)
     }
 
     /// Nanoseconds that the receiver has listened until `now`.

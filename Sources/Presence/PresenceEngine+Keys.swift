@@ -12,5 +12,6 @@ extension PresenceEngine {
         }
         positions = [:]
         for (position, region) in regions.enumerated() { positions[region.key] = position }
+        lastTurnedAway = lastTurnedAway.map { (name($0.region), $0.instant) }
     }
 }

@@ -24,17 +24,26 @@ extension PresenceEngine {
                 position = Int(member.next)
             }
         }
-        let before = memberships
         movers = nil
         regions = new
         positions = newPositions
         index = RegionIndex(new.map(\.pattern))
+        places = PlaceAccounts(new, places: mostStrangers)
+        if !takePlacesForAll() { keep(tracked.indices.filter { tracked[$0].nearCount > 0 }) }
+        places.clear()
+        let before = memberships
         hasThresholds = new.contains { $0.enterRSSI != nil || $0.leaveRSSI != nil }
         insideCount = Array(repeating: 0, count: new.count)
         memberships = []
         mayMakeRoom = true
         for place in tracked.indices { rebuildMemberships(of: place, from: before, moved: moved) }
-        expire(at: now, &effects)
+        expireAll(at: now, &effects)
+    }
+
+    /// - Returns: whether the places suffice for all beacons that are remembered.
+    private mutating func takePlacesForAll() -> Bool {
+        for beacon in tracked where !places.take(for: matches(of: beacon.beacon)) { return false }
+        return true
     }
 
     private mutating func rebuildMemberships(of place: Int, from before: [RegionPresence], moved: [Int?]) {
@@ -45,7 +54,13 @@ extension PresenceEngine {
             if let region = moved[Int(member.region)] { kept[Int32(truncatingIfNeeded: region)] = member }
             position = Int(member.next)
         }
-        tracked[place].ownMembership = makeMemberships(of: tracked[place].beacon)
+        var wanted = matches(of: tracked[place].beacon)
+        if !places.take(for: wanted) {
+            // It is near somewhere, and stays that. It does not come near anywhere else.
+            wanted = wanted.filter { kept[$0]?.isNear == true }
+            places.keep(wanted)
+        }
+        tracked[place].ownMembership = makeMemberships(in: wanted)
         tracked[place].nearCount = 0
         position = tracked[place].membership
         while position >= 0 {
@@ -63,17 +78,59 @@ extension PresenceEngine {
         }
     }
 
-    /// Makes room: forgets what was learned of beacons that are nowhere inside.
-    mutating func forgetAbsent() {
+    /// Forgets what was learned of beacons that are nowhere inside.
+    ///
+    /// - Parameters:
+    ///   - areNamed: Whether it is those that a region names exactly, or the others.
+    ///   - spared: Of those whose rhythm is known so many, those heard last, are not forgotten.
+    mutating func forgetAbsent(areNamed: Bool, sparing spared: Int, at now: MonotonicInstant) {
+        let absent = tracked.indices.filter {
+            tracked[$0].nearCount == 0 && places.isNamed(regions(at: $0)) == areNamed
+        }
+        let known = absent.filter(isRhythmKnown).map { (place: $0, silence: silence(of: $0, at: now)) }
+        var kept = tracked.indices.map { _ in true }
+        for place in absent { kept[place] = false }
+        for beacon in known.sorted(by: { $0.silence < $1.silence }).prefix(spared) { kept[beacon.place] = true }
+        keep(tracked.indices.filter { kept[$0] })
+        places.clear()
+        for place in tracked.indices { places.keep(regions(at: place)) }
+    }
+
+    /// Forgets all but these beacons.
+    private mutating func keep(_ kept: [Int]) {
         let (oldTracked, oldLinks, oldMemberships) = (tracked, links, memberships)
         (tracked, links, memberships, table) = ([], [], [], BeaconTable())
-        for beacon in oldTracked where beacon.nearCount > 0 {
-            var copy = beacon
-            copy.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.next)
-            copy.ownMembership.next = Self.copyChain(
+        for place in kept {
+            var beacon = oldTracked[place]
+            beacon.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.next)
+            beacon.ownMembership.next = Self.copyChain(
                 from: oldMemberships, at: beacon.ownMembership.next, to: &memberships, next: \.next)
-            add(copy)
+            add(beacon)
         }
+        requeue()
+    }
+
+    /// The regions that the beacon has memberships in.
+    private func regions(at place: Int) -> [Int32] {
+        var found: [Int32] = []
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            found.append(member.region)
+            position = Int(member.next)
+        }
+        return found
+    }
+
+    /// Whether any receiver has heard the beacon often enough to know its rhythm.
+    private func isRhythmKnown(of place: Int) -> Bool {
+        var position = tracked[place].link
+        while position >= 0 {
+            let link = link(position, of: place)
+            if link.model.isRhythmKnown { return true }
+            position = Int(link.next)
+        }
+        return false
     }
 
     private static func copyChain<Item>(

@@ -6,7 +6,7 @@ import Regions
 ///
 /// A region is entered when any beacon that matches it is near, and left when all are gone. It reads no
 /// clock: time comes with each input, and absence counts only while listening. A sighting costs the same
-/// however many beacons and regions there are; only `tick` looks at all beacons.
+/// however many beacons and regions there are, and a tick as much as there are beacons that may be due.
 package struct PresenceEngine: Sendable {
     package enum Input: Sendable {
         /// A beacon was heard.
@@ -29,6 +29,8 @@ package struct PresenceEngine: Sendable {
         case entered(RegionKey, by: Sighting)
         /// The last beacon of the region is gone.
         case left(RegionKey, last: BeaconID)
+        /// A beacon of this region, among others, is not remembered, because too many are. At most once a minute.
+        case turnedAway(RegionKey)
     }
 
     var clock = ListeningClock()
@@ -47,19 +49,24 @@ package struct PresenceEngine: Sendable {
     var index = RegionIndex([])
     /// Whether thresholds matter at all.
     var hasThresholds = false
+    /// Who has how many places for beacons.
+    var places: PlaceAccounts
     /// Whether a beacon may have gone since room was last made for others.
     var mayMakeRoom = true
-    /// No deadline lies before this; `.max`: nothing is pending.
-    private var earliest: Int64 = .max
+    /// When room was last made, in nanoseconds.
+    private var roomMade = Int64.min / 2
+    /// No deadline lies before the one in front.
+    var queue = DeadlineQueue()
     /// Who became near or far somewhere since the state was last kept, some more than once; nil: it has to be kept whole.
     var movers: [BeaconID]?
 
-    /// Beacons that are remembered; more are heard and dropped.
-    private let mostBeacons: Int
+    /// Places for beacons that no region names.
+    let mostStrangers: Int
 
-    /// - Parameter mostBeacons: Another bound than the one that ships, to measure what lies beyond it.
-    package init(mostBeacons: Int = PresenceTiming.mostBeacons) {
-        self.mostBeacons = min(mostBeacons, BeaconTable.mostPlaces)
+    /// - Parameter mostStrangers: Another bound than the one that ships, to measure what lies beyond it.
+    package init(mostStrangers: Int = PresenceTiming.mostStrangers) {
+        self.mostStrangers = min(mostStrangers, BeaconTable.mostPlaces)
+        places = PlaceAccounts([], places: self.mostStrangers)
     }
 
     /// Beacons that are remembered now.
@@ -67,29 +74,33 @@ package struct PresenceEngine: Sendable {
 
     /// When `tick` has something to decide, as far as is known now; nil while nothing is pending.
     package var nextDeadline: MonotonicInstant? {
-        earliest == .max ? nil : MonotonicInstant(nanoseconds: earliest)
+        queue.earliest == .max ? nil : MonotonicInstant(nanoseconds: queue.earliest)
     }
 
-    /// Sightings of beacons that some region wanted but that were not kept, because there are too many.
+    /// Sightings of beacons that some region wanted but that were turned away, because there are too many.
     package private(set) var droppedSightings: UInt64 = 0
+    /// The first region of the beacon that was turned away last, and when it was.
+    package internal(set) var lastTurnedAway: (region: RegionKey, instant: MonotonicInstant)?
+    /// When `Effect.turnedAway` may come again, in nanoseconds.
+    private var nextNotice = Int64.min
 
     /// Takes one input at `now`, which never lies before the previous one.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         // Sleep comes before the deadlines: what lies in it is not due.
         if case .slept(let duration) = input { clock.sleep(duration) }
         var effects: [Effect] = []
-        if now.nanoseconds >= earliest { expire(at: now, &effects) }
+        if now.nanoseconds >= queue.earliest { expire(at: now, &effects) }
         switch input {
         case .sighting(let sighting): hear(sighting, at: now, &effects)
         case .tick: break
-        case .slept: expire(at: now, &effects)
+        case .slept: expireAll(at: now, &effects)
         case .regions(let new): replaceRegions(by: new, at: now, &effects)
         case .listening(let receiver, let isListening):
             clock.set(receiver, isListening: isListening, at: now)
-            expire(at: now, &effects)
+            expireAll(at: now, &effects)
         case .scanDuty(let receiver, let duty):
             changeDuty(of: receiver, to: Float(duty), at: now)
-            expire(at: now, &effects)
+            expireAll(at: now, &effects)
         }
         return effects
     }
@@ -102,15 +113,16 @@ package struct PresenceEngine: Sendable {
     // MARK: Hearing
 
     private mutating func hear(_ sighting: Sighting, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        let (listened, duty) = clock.hear(by: sighting.receiver, at: now)
+        let (listened, duty, hasBegun) = clock.hear(by: sighting.receiver, at: now)
+        if hasBegun { expireAll(at: now, &effects) }
         // Not by a function of the engine that changes nothing: it would be called with a copy of the engine.
         let known = table.place(of: sighting.beacon, in: tracked)
-        guard let place = known ?? track(sighting, listened: listened, duty: duty) else { return }
+        guard let place = known ?? track(sighting, listened: listened, duty: duty, at: now, &effects) else { return }
         let heard = hear(sighting, of: place, listened: listened, duty: duty)
         let own = tracked[place].ownMembership
         if !hasThresholds, own.isNear, own.next < 0, !own.isFading {
             // Nearly always so: it is inside its only region, and stays there.
-            earliest = min(earliest, now.nanoseconds &+ rules[Int(own.region)].hold(learned: heard.hold))
+            schedule(place, at: now.nanoseconds &+ rules[Int(own.region)].hold(learned: heard.hold))
         } else {
             judge(place, sighting, listened: listened, heard, at: now, &effects)
         }
@@ -125,6 +137,7 @@ package struct PresenceEngine: Sendable {
         guard position >= 0 else { return }
         let dwell = Self.dwell(interval: heard.interval)
         let level = hasThresholds ? bestLevel(of: place, at: now) : nil
+        var next = Int64.max
         while position >= 0 {
             var member = membership(position, of: place)
             if !member.isNear || hasThresholds {
@@ -134,10 +147,11 @@ package struct PresenceEngine: Sendable {
             if member.isNear {
                 var left = rules[Int(member.region)].hold(learned: heard.hold)
                 if let fade = member.fadeDeadline(dwell: dwell) { left = min(left, fade &- listened) }
-                earliest = min(earliest, now.nanoseconds &+ left)
+                next = min(next, now.nanoseconds &+ left)
             }
             position = Int(member.next)
         }
+        schedule(place, at: next)
     }
 
     /// Updates the link of the receiver that heard it, which is made if it is new.
@@ -202,27 +216,50 @@ package struct PresenceEngine: Sendable {
     }
 
     /// Begins to remember a beacon, if a region wants it and there is room.
-    private mutating func track(_ sighting: Sighting, listened: Int64, duty: Float) -> Int? {
+    private mutating func track(
+        _ sighting: Sighting, listened: Int64, duty: Float, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) -> Int? {
         guard index.hasMatch(of: sighting.beacon) else { return nil }
-        guard makeRoom() else {
-            droppedSightings += 1
+        let wanted = matches(of: sighting.beacon)
+        guard tracked.count < BeaconTable.mostPlaces, takePlaces(for: wanted, at: now) else {
+            turnAway(wanted, at: now, &effects)
             return nil
         }
         let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
         add(
             TrackedBeacon(
                 beacon: sighting.beacon, ownLink: Link(model: model, receiver: sighting.receiver),
-                ownMembership: makeMemberships(of: sighting.beacon)))
+                ownMembership: makeMemberships(in: wanted)))
         return tracked.count - 1
     }
 
-    /// - Returns: whether there is room for one more beacon.
-    private mutating func makeRoom() -> Bool {
-        guard tracked.count >= mostBeacons else { return true }
-        // Making room looks at all beacons: not again for each invented identity while none of them left.
-        if mayMakeRoom { forgetAbsent() }
-        mayMakeRoom = tracked.count < mostBeacons
-        return mayMakeRoom
+    /// Takes places for a beacon of these regions. If there are none, others that are nowhere near are forgotten: first
+    /// those that were heard too seldom to be known, then all but the last. Who is near keeps the place.
+    private mutating func takePlaces(for wanted: [Int32], at now: MonotonicInstant) -> Bool {
+        if places.take(for: wanted) { return true }
+        // It looks at all beacons: not for each invented identity.
+        guard mayMakeRoom, now.nanoseconds - roomMade >= Self.roomInterval else { return false }
+        roomMade = now.nanoseconds
+        let isNamed = places.isNamed(wanted)
+        forgetAbsent(areNamed: isNamed, sparing: .max, at: now)
+        if places.take(for: wanted) { return true }
+        forgetAbsent(areNamed: isNamed, sparing: mostStrangers / 32, at: now)
+        if places.take(for: wanted) { return true }
+        mayMakeRoom = false
+        return false
+    }
+
+    /// Nanoseconds after which room may be made again.
+    private static var roomInterval: Int64 { 1_000_000_000 }
+
+    private mutating func turnAway(_ wanted: [Int32], at now: MonotonicInstant, _ effects: inout [Effect]) {
+        droppedSightings += 1
+        guard let first = wanted.first else { return }
+        let key = regions[Int(first)].key
+        lastTurnedAway = (key, now)
+        guard now.nanoseconds >= nextNotice else { return }
+        nextNotice = now.nanoseconds &+ 60_000_000_000
+        effects.append(.turnedAway(key))
     }
 
     mutating func add(_ beacon: TrackedBeacon) {
@@ -230,14 +267,19 @@ package struct PresenceEngine: Sendable {
         table.insert(beacon.beacon, at: tracked.count - 1) { tracked[$0].beacon }
     }
 
-    /// Makes the memberships of a beacon, chained in the order of the regions. All but the first are appended to the list.
-    ///
-    /// - Returns: the first, or `.none`.
-    mutating func makeMemberships(of beacon: BeaconID) -> RegionPresence {
+    /// The regions that a beacon belongs to, in their order.
+    func matches(of beacon: BeaconID) -> [Int32] {
         var found: [Int32] = []
         index.forEachMatch(of: beacon) { found.append($0) }
-        // The index answers by kind of pattern; effects come in the order of the regions.
+        // The index answers by kind of pattern.
         found.sort()
+        return found
+    }
+
+    /// Makes memberships in these regions, chained in their order. All but the first are appended to the list.
+    ///
+    /// - Returns: the first, or `.none`.
+    mutating func makeMemberships(in found: [Int32]) -> RegionPresence {
         guard let first = found.first else { return .none }
         var own = RegionPresence(region: first)
         if found.count > 1 { own.next = Int32(truncatingIfNeeded: memberships.count) }
@@ -249,76 +291,9 @@ package struct PresenceEngine: Sendable {
         return own
     }
 
-    private mutating func note(mover: BeaconID) {
+    mutating func note(mover: BeaconID) {
         guard let count = movers?.count else { return }
         if count < PresenceTiming.mostMovers { movers?.append(mover) } else { movers = nil }
-    }
-
-    // MARK: Leaving
-
-    mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
-        var member = membership(position, of: place)
-        let region = Int(member.region)
-        member.set(near: false)
-        setMembership(position, of: place, to: member)
-        note(mover: tracked[place].beacon)
-        tracked[place].nearCount -= 1
-        mayMakeRoom = true
-        insideCount[region] -= 1
-        if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
-    }
-
-    /// Takes out whoever is silent too long, and finds the next deadline.
-    mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        earliest = .max
-        for place in tracked.indices where tracked[place].nearCount > 0 {
-            var position = tracked[place].membership
-            while position >= 0 {
-                let member = membership(position, of: place)
-                if member.isNear {
-                    let deadline = deadline(of: position, at: place, now: now)
-                    if deadline <= now.nanoseconds {
-                        leave(position, of: place, &effects)
-                    } else {
-                        earliest = min(earliest, deadline)
-                    }
-                }
-                position = Int(member.next)
-            }
-        }
-    }
-
-    /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, as nobody listens.
-    ///
-    /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief for a while.
-    @inline(__always)
-    func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
-        let member = membership(position, of: place)
-        var latest = Int64.min
-        var fade = Int64.max
-        var next = tracked[place].link
-        while next >= 0 {
-            let link = link(next, of: place)
-            let receiver = link.receiver
-            let hold = rules[Int(member.region)].hold(learned: link.model.hold)
-            let end = max(link.model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
-            latest = max(latest, clock.instant(at: end, of: receiver, now: now))
-            if member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
-                let due = member.fadeDeadline(dwell: Self.dwell(interval: link.model.interval))
-            {
-                fade = clock.instant(at: due, of: receiver, now: now)
-            }
-            next = Int(link.next)
-        }
-        return min(latest, fade)
-    }
-
-    /// Nanoseconds that a level must stand on the other side of a threshold.
-    ///
-    /// - Parameter interval: Seconds between advertisements.
-    static func dwell(interval: Float) -> Int64 {
-        let intervals = min(PresenceTiming.dwellIntervals * interval, PresenceTiming.capSeconds)
-        return Int64(max(PresenceTiming.dwellSeconds, intervals) * 1e9)
     }
 
     /// The best level among the receivers that still believe in the beacon.

@@ -27,7 +27,7 @@ extension PresenceState {
         do throws(StateReader.Malformed) {
             let version = try reader.take(UInt8.self)
             guard 1...Self.version ~= version else { return nil }
-            beacons = try reader.takeList(most: PresenceTiming.mostBeacons) { reader throws(StateReader.Malformed) in
+            beacons = try reader.takeList(most: BeaconTable.mostPlaces) { reader throws(StateReader.Malformed) in
                 try Beacon(from: &reader)
             }
             absences = []
@@ -44,6 +44,8 @@ extension PresenceState {
 
     fileprivate static func clamped(_ silence: Int64) -> Int64 { min(longestSilence, max(0, silence)) }
     fileprivate static var silences: ClosedRange<Int64> { 0...longestSilence }
+    /// As many as a number of one byte can name; those beyond `PresenceTiming.mostReceivers` are not restored.
+    fileprivate static var receiverLimit: Int { 256 }
     fileprivate static var membershipLimit: Int { mostMemberships }
 }
 
@@ -143,7 +145,7 @@ extension PresenceState.Beacon {
         uuidLow = try reader.take()
         major = try reader.take()
         minor = try reader.take()
-        links = try reader.takeList(most: PresenceTiming.mostReceivers) { reader throws(StateReader.Malformed) in
+        links = try reader.takeList(most: PresenceState.receiverLimit) { reader throws(StateReader.Malformed) in
             let receiver = try reader.take(UInt8.self)
             let silence = try reader.take(in: PresenceState.silences)
             return PresenceState.Link(

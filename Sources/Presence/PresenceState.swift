@@ -39,7 +39,7 @@ package struct PresenceState: Hashable, Sendable {
         package var missed: Int64
     }
 
-    /// In the order in which they were first heard; at most `PresenceTiming.mostBeacons`.
+    /// In the order in which they were first heard.
     package var beacons: [Beacon]
     /// By number of the receiver.
     package var absences: [Absence]
@@ -110,7 +110,7 @@ extension PresenceEngine {
     }
 
     /// Nanoseconds since any receiver heard it, in that receiver's listening time.
-    private func silence(of place: Int, at now: MonotonicInstant) -> Int64 {
+    func silence(of place: Int, at now: MonotonicInstant) -> Int64 {
         var shortest = Int64.max
         var position = tracked[place].link
         while position >= 0 {
@@ -138,7 +138,7 @@ extension PresenceEngine {
             clock.resume(absenceOf: Receiver(index: absence.receiver), missed: max(0, absence.missed), at: now)
         }
         var gone: [RegionKey: BeaconID] = [:]
-        for kept in state.beacons.prefix(PresenceTiming.mostBeacons) where !kept.links.isEmpty {
+        for kept in state.beacons where !kept.links.isEmpty {
             guard table.place(of: kept.id, in: tracked) == nil else { continue }
             let wanted = restore(kept, at: now)
             for membership in kept.memberships where membership.isNear {
@@ -152,7 +152,7 @@ extension PresenceEngine {
         where !isInside(key) {
             effects.append(.left(key, last: beacon))
         }
-        expire(at: now, &effects)
+        expireAll(at: now, &effects)
         return effects
     }
 
@@ -211,17 +211,27 @@ extension PresenceEngine {
     /// - Returns: the regions that the beacon still belongs to.
     private mutating func restore(_ kept: PresenceState.Beacon, at now: MonotonicInstant) -> Set<RegionKey> {
         let id = kept.id
-        let own = makeMemberships(of: id)
+        var found = matches(of: id)
+        guard !found.isEmpty, !kept.links.isEmpty, tracked.count < BeaconTable.mostPlaces else { return [] }
+        var before: [RegionKey: PresenceState.Membership] = [:]
+        for membership in kept.memberships {
+            before[RegionKey(tracker: membership.tracker, rid: membership.rid)] = membership
+        }
+        if !places.take(for: found) {
+            // Who was near keeps the place.
+            found = found.filter { before[regions[Int($0)].key]?.isNear == true }
+            guard !found.isEmpty else { return [] }
+            places.keep(found)
+        }
         var chain = kept.links.prefix(PresenceTiming.mostReceivers).map { link in
             let receiver = Receiver(index: link.receiver)
             var model = link.model
             model.setLastHeard(clock.time(of: receiver, at: now) - max(0, link.silence))
             return Link(model: model, receiver: receiver)
         }
-        guard own.region >= 0, !chain.isEmpty else { return [] }
         for offset in chain.indices.dropLast() { chain[offset].next = Int32(truncatingIfNeeded: links.count + offset) }
         links += chain.dropFirst()
-        add(TrackedBeacon(beacon: id, ownLink: chain[0], ownMembership: own))
+        add(TrackedBeacon(beacon: id, ownLink: chain[0], ownMembership: makeMemberships(in: found)))
         let place = tracked.count - 1
         var wanted: Set<RegionKey> = []
         var position = TrackedBeacon.own
@@ -230,9 +240,7 @@ extension PresenceEngine {
             let region = Int(member.region)
             let key = regions[region].key
             wanted.insert(key)
-            if let kept = kept.memberships.first(where: {
-                $0.tracker == key.tracker && $0.rid.hasSameBytes(as: key.rid)
-            }) {
+            if let kept = before[key] {
                 if kept.isNear {
                     member.set(near: true)
                     tracked[place].nearCount += 1

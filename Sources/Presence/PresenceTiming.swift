@@ -67,8 +67,9 @@ package enum PresenceTiming {
 
     // MARK: Bounds
 
-    /// Beacons that are remembered. Whoever invents identities under a wildcard region fills this and no more.
-    package static let mostBeacons = 16_384
+    /// Places for beacons that no region names exactly. Whoever invents identities under a wildcard region fills these
+    /// and no more.
+    package static let mostStrangers = 16_384
     /// Beacons whose coming and going is kept by itself; with more, everything is.
     static let mostMovers = 1024
     /// Receivers that are told apart for one beacon.

@@ -8,6 +8,8 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     let beacon: BeaconID
     /// How many regions it makes occupied.
     var nearCount: UInt16 = 0
+    /// The queued deadline, in nanoseconds, at or before the first that is due; `.max`: none is queued.
+    var queued: Int64 = .max
     /// The first of its links; a tracked beacon has at least one.
     var ownLink: Link
     /// The first of its regions; `.none`: there is none, since the regions changed.
@@ -28,33 +30,4 @@ struct Link: Sendable, BitwiseCopyable {
     let receiver: Receiver
     /// The next link of the same beacon, in the engine's list; −1: none.
     var next: Int32 = -1
-}
-
-extension PresenceEngine {
-    /// What a beacon in one region at one receiver takes, without the index that finds it.
-    package static var bytesPerBeacon: Int { MemoryLayout<TrackedBeacon>.stride }
-
-    // Inlined, as each call of a function that changes nothing would copy the engine.
-
-    /// The link at a position of a beacon's chain.
-    @inline(__always)
-    func link(_ position: Int, of place: Int) -> Link {
-        position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
-    }
-
-    /// The membership at a position of a beacon's chain.
-    @inline(__always)
-    func membership(_ position: Int, of place: Int) -> RegionPresence {
-        position == TrackedBeacon.own ? tracked[place].ownMembership : memberships[position]
-    }
-
-    /// Changes the membership at a position of a beacon's chain.
-    @inline(__always)
-    mutating func setMembership(_ position: Int, of place: Int, to member: RegionPresence) {
-        if position == TrackedBeacon.own {
-            tracked[place].ownMembership = member
-        } else {
-            memberships[position] = member
-        }
-    }
 }

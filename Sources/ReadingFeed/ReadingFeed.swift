@@ -3,9 +3,8 @@ package import Beacon
 
 /// Sums up, second by second, what this gateway heard of the tags of a site.
 ///
-/// The rooms service decides from these readings in which room a tag is. The gateway service does not publish them yet:
-/// nothing creates a feed but its tests. The feed keeps nothing and repeats nothing:
-/// a reading that cannot be sent at once is worthless. Without tags the feed does nothing and asks for no timer.
+/// The rooms service decides from these readings in which room a tag is. The feed keeps nothing and repeats nothing: a
+/// reading that cannot be sent at once is worthless. Without a list of tags the feed does nothing and asks for no timer.
 ///
 /// Memory is proportional to the number of tags, at most `mostTags`. One input costs constant time, except the end of a
 /// second, which costs time for each tag that was heard in it.
@@ -18,14 +17,15 @@ package struct ReadingFeed: Sendable {
     package static let period: Duration = .seconds(1)
 
     package enum Input: Sendable {
-        /// The site has these tags from now on; none turns the feed off.
-        case tags([BeaconID])
+        /// The site has these tags from now on, at most `mostTags`; nil, no list at all, turns the feed off.
+        case tags([BeaconID]?)
         /// A receiver began or ceased to listen.
         case listening(Receiver, Bool)
         /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
         case scanDuty(Receiver, Double)
-        /// A receiver delivered an advertising report, whatever it held.
-        case report
+        /// All receivers delivered this many advertising reports in all, whatever the reports held. The number starts
+        /// again when an adapter goes.
+        case reports(UInt64)
         /// A receiver heard an iBeacon.
         case sighting(Sighting)
         /// Time passed.
@@ -37,20 +37,23 @@ package struct ReadingFeed: Sendable {
     private var sequence: UInt64 = 0
     private var places: [BeaconID: Int] = [:]
     private var readings: [Reading] = []
+    /// Whether the site has a list of tags. It may be empty: then the messages only tell that the gateway is alive.
+    package private(set) var isOn = false
     /// Places of the readings of tags that were heard in the current second.
     private var heard: [Int] = []
     /// Beginning of the current second.
     private var start = MonotonicInstant.zero
     private var lastMessage = MonotonicInstant.zero
-    /// Reports since the previous message.
+    /// Reports since the previous message, and in all as far as known.
     private var reports: UInt64 = 0
+    private var allReports: UInt64 = 0
     private var radios = RadioTime()
 
     /// - Parameter boot: Up to 32 characters that differ at each start.
     package init(boot: String) { self.boot = boot }
 
-    /// Whether there is anything to feed.
-    package var isOn: Bool { !places.isEmpty }
+    /// Tags that readings are published of.
+    package var tagCount: Int { places.count }
 
     /// When `tick` has something to do; nil while the feed is off.
     package var nextDeadline: MonotonicInstant? {
@@ -63,9 +66,9 @@ package struct ReadingFeed: Sendable {
     /// - Returns: The payloads to publish now, in their order. More than one only if more than
     ///   `HeardMessage.mostBeacons` tags were heard in the second.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [[UInt8]] {
-        // Reports arrive far more often than anything else, and only count.
-        if case .report = input {
-            reports &+= isOn ? 1 : 0
+        if case .reports(let all) = input {
+            reports &+= all >= allReports ? all - allReports : all
+            allReports = all
             return []
         }
         let messages = isOn ? finishSeconds(before: now) : []
@@ -75,21 +78,22 @@ package struct ReadingFeed: Sendable {
             radios.set(receiver, isListening: isListening, at: now)
         case .scanDuty(let receiver, let duty): radios.set(receiver, duty: duty, at: now)
         case .sighting(let sighting): add(sighting, at: now)
-        case .report, .tick: break
+        case .reports, .tick: break
         }
         return messages
     }
 
-    private mutating func setTags(_ tags: [BeaconID], at now: MonotonicInstant) {
+    private mutating func setTags(_ tags: [BeaconID]?, at now: MonotonicInstant) {
         if !isOn {
             start = now
             lastMessage = now
             reports = 0
             radios.restart(at: now)
         }
+        isOn = tags != nil
         heard.removeAll(keepingCapacity: false)
         places = [:]
-        for tag in tags where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
+        for tag in tags ?? [] where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
         readings = Array(repeating: Reading(), count: places.count)
         for (tag, place) in places { readings[place].beacon = tag }
     }

@@ -33,7 +33,7 @@ package struct Region: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Entered and left by hearing beacons.
         case beacon(BeaconPattern)
-        /// A circle on the map (`rad > 0`): kept and exported.
+        /// A circle on the map (`rad > 0`): entered and left by the tracker's position.
         case circular
         /// A moving circle (`+follow`): kept and exported.
         case follow
@@ -101,11 +101,5 @@ package struct Region: Hashable, Sendable {
         guard parts.count == 3, let onEnter = Int(parts[1]), let onLeave = Int(parts[2]) else { return nil }
         guard (-1...2).contains(onEnter), (-1...2).contains(onLeave) else { return nil }
         return (onEnter, onLeave)
-    }
-
-    /// Whether a transition from `self` to `other` would lose nothing: same key, same beacons. Then an
-    /// update while inside is no leave.
-    package func hasSamePresence(as other: Region) -> Bool {
-        rid.hasSameBytes(as: other.rid) && kind == other.kind
     }
 }

@@ -1,3 +1,4 @@
+import Base
 import JSON
 import OwnTracks
 
@@ -61,7 +62,7 @@ package struct RecordedMessage: Hashable, Sendable {
         }
         guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
             let minute = number(14..<16), let second = number(17..<19), (1970...2200).contains(year),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
         else { return nil }
         var position = 19
         var nanoseconds: Int64 = 0
@@ -90,18 +91,9 @@ package struct RecordedMessage: Hashable, Sendable {
             let value = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
             offset = sign * (value / 100 * 3600 + value % 100 * 60)
         }
-        let days = days(year: year, month: month, day: day)
-        return (days * 86_400 + hour * 3600 + minute * 60 + second - offset) * 1_000_000_000 + nanoseconds
-    }
-
-    /// Days from 1 January 1970, by the rules of the Gregorian calendar.
-    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        // Years that begin in March: the leap day is the last of its year.
-        let shifted = month > 2 ? year : year - 1
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        let time = CalendarTime(
+            year: Int(year), month: Int(month), day: Int(day), hour: Int(hour), minute: Int(minute), second: Int(second)
+        )
+        return time.epochSeconds.map { ($0 - offset) * 1_000_000_000 + nanoseconds }
     }
 }

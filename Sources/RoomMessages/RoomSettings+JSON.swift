@@ -1,6 +1,6 @@
 package import JSON
 import OwnTracks
-import Regions
+package import Regions
 import Rooms
 
 extension RoomSettings {
@@ -23,7 +23,7 @@ extension RoomSettings {
             }
             site = text
         }
-        if let list = rooms["tags"] { try readTags(list) }
+        if let list = rooms["tags"] { tags = try Self.tags(of: try Self.tagChanges(list)) }
         if let list = rooms["gateways"] {
             guard let members = list.object else { throw FeedError("'rooms.gateways' is not an object") }
             for (gateway, room) in members.sorted(by: { $0.key < $1.key }) {
@@ -35,11 +35,11 @@ extension RoomSettings {
         }
     }
 
-    private mutating func readTags(_ list: JSONValue) throws(FeedError) {
+    /// Reads `rooms.tags`: waypoints, or bare descriptions such as `Jane:UUID:1:7`.
+    package static func tagChanges(_ list: JSONValue) throws(FeedError) -> [RegionChange] {
         guard let elements = list.array else { throw FeedError("'rooms.tags' is not a list of waypoints") }
         let waypoints = elements.map { element in
-            // A bare description is enough.
-            if case .string = element { JSONValue.object(["desc": element]) } else { element }
+            if case .string = element { JSONValue.object(["_type": "waypoint", "desc": element]) } else { element }
         }
         let reading: WaypointsReading
         do throws(WaypointsError) {
@@ -48,14 +48,19 @@ extension RoomSettings {
             throw FeedError("'rooms.tags': \(error)")
         }
         if let problem = reading.problems.first { throw FeedError("'rooms.tags': \(problem)") }
-        for change in reading.changes {
-            guard case .set(let region, let isDerived) = change else { continue }
-            guard case .beacon(let pattern) = region.kind else {
+        return reading.changes
+    }
+
+    private static func tags(of changes: [RegionChange]) throws(FeedError) -> [TagIdentity] {
+        var tags: [TagIdentity] = []
+        for change in changes {
+            guard case .set(let region, _) = change else { continue }
+            guard let tag = TagIdentity(region) else {
                 throw FeedError("'rooms.tags': \(region.displayName) names no beacon; write 'Name:UUID:major:minor'")
             }
-            let id = isDerived || !Self.isTopicLevel(region.rid) ? RoomName.id(of: region.displayName) : region.rid
-            tags.append(TagIdentity(id: id, name: region.displayName, pattern: pattern))
+            tags.append(tag)
         }
+        return tags
     }
 
     /// Topic levels of our own use these characters alone.

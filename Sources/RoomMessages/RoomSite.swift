@@ -9,7 +9,9 @@ package import Rooms
 package struct RoomSite: Sendable {
     package private(set) var engine: RoomEngine
     package private(set) var site: String?
-    private let settings: RoomSettings
+    private var settings: RoomSettings
+    /// Whether decisions are published. Without, what another service publishes of the tags is kept in mind.
+    package private(set) var isActive = true
     private var identities: [TagIdentity] = []
     private var states: [TagState] = []
     /// Tags in each room by the room's id, in the order in which they came.
@@ -35,6 +37,22 @@ package struct RoomSite: Sendable {
         var isHome = false
         /// Epoch seconds.
         var since: Int64 = 0
+
+        init(room: RoomName? = nil, isHome: Bool = false, since: Int64 = 0) {
+            (self.room, self.isHome, self.since) = (room, isHome, since)
+        }
+
+        /// Reads the payload of a tag's state; nil if it is none.
+        init?(_ payload: some Collection<UInt8>) {
+            guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), let isHome = json["home"]?.asBool
+            else { return nil }
+            self.init(isHome: isHome, since: json["since"]?.asInteger ?? 0)
+            if let id = json["room"]?.string, let name = json["roomName"]?.string, RoomSettings.isTopicLevel(id),
+                (1...FeedDecoder.mostNameBytes).contains(name.utf8.count)
+            {
+                room = RoomName(id: id, name: name)
+            }
+        }
     }
 
     /// What came of a message.
@@ -52,12 +70,83 @@ package struct RoomSite: Sendable {
         fixedRooms = Dictionary(settings.gateways.map { ($0.gateway, $0.room) }) { first, _ in first }
     }
 
-    /// Takes what the configuration says. Must come first.
-    package mutating func start(at now: MonotonicInstant) {
+    /// Takes what the configuration says, and what was kept of an earlier run. Must come first.
+    ///
+    /// - Parameters:
+    ///   - reported: The payloads of the tags' states by the tag's id.
+    ///   - tags: In place of those of the configuration.
+    package mutating func start(
+        learned: LearnedSite? = nil, reported: [String: [UInt8]] = [:], tags: [TagIdentity]? = nil,
+        at now: MonotonicInstant
+    ) {
+        if let tags { settings.tags = tags }
+        if let learned { engine.restore(learned) }
         for (gateway, room) in settings.gateways {
             _ = engine.handle(.card(gateway: gateway, room: room), at: now)
         }
         setTags(settings.tags, at: now)
+        for (place, tag) in identities.enumerated() {
+            if let state = reported[tag.id].flatMap(TagState.init) { adopt(state, ofTag: place) }
+        }
+        engine.restore(
+            zip(identities, states).map { ReportedTag(id: $0.id, isHome: $1.isHome, room: $1.room) }, at: now)
+    }
+
+    /// These are the tags of the configuration from now on.
+    ///
+    /// - Returns: What clears the states of tags that are no more.
+    package mutating func replaceTags(by tags: [TagIdentity], at now: MonotonicInstant) -> [RoomMessage] {
+        let old = identities.map(\.id)
+        settings.tags = tags
+        setTags(tags, at: now)
+        guard let site else { return [] }
+        let left = Set(identities.map(\.id))
+        return old.filter { !left.contains($0) }.map {
+            RoomMessage(topic: RoomTopic.tag(site: site, tag: $0).text, payload: [], qos: 1, isRetained: true)
+        }
+    }
+
+    /// From now on decisions are published, or are not. What was decided meanwhile and is not what another service
+    /// published last, is published now.
+    package mutating func setActive(_ isActive: Bool, at now: MonotonicInstant, epoch: Int64) -> Outcome {
+        var outcome = Outcome()
+        let begins = isActive && !self.isActive
+        self.isActive = isActive
+        guard begins else { return outcome }
+        for place in identities.indices {
+            let decided = engine.decided(ofTag: place)
+            guard decided.isHome != states[place].isHome || decided.room?.id != states[place].room?.id else { continue }
+            publish(
+                RoomEngine.Decision(
+                    tag: place, isHome: decided.isHome, from: states[place].room, to: decided.room, confidence: 1),
+                epoch: epoch, &outcome.messages)
+        }
+        return outcome
+    }
+
+    /// The tags in force.
+    package var tags: [TagIdentity] { identities }
+
+    /// What is published of each tag.
+    package var reported: [(id: String, payload: [UInt8])] {
+        identities.indices.map { place in
+            let state = states[place]
+            return (identities[place].id, Self.state(of: identities[place], state, confidence: 1).bytes)
+        }
+    }
+
+    /// The list of tags for the gateways. Only a tag that is one beacon can be in it.
+    package var tagList: RoomMessage? {
+        guard let site else { return nil }
+        let tags = identities.compactMap { tag -> JSONValue? in
+            guard let major = tag.pattern.major, let minor = tag.pattern.minor else { return nil }
+            return [
+                "uuid": .string("\(tag.pattern.uuid)"), "major": .integer(Int64(major)),
+                "minor": .integer(Int64(minor)),
+            ]
+        }
+        let payload = JSONValue.object(["v": 1, "tags": .array(tags)])
+        return RoomMessage(topic: RoomTopic.tags(site: site).text, payload: payload.bytes, qos: 1, isRetained: true)
     }
 
     /// When `tick` has something to do.
@@ -111,6 +200,8 @@ package struct RoomSite: Sendable {
         epoch: Int64, _ outcome: inout Outcome
     ) throws(FeedError) {
         switch topic {
+        case .service, .room: return
+        case .tag where isActive: return
         case .heard, .learn, .espresense:
             guard !isRetained else {
                 counters.retained += 1
@@ -134,8 +225,15 @@ package struct RoomSite: Sendable {
             pass(.heard(gateway: node, second), at: now, epoch: epoch, &outcome)
         case .card(_, let gateway): try takeCard(of: gateway, payload, at: now, epoch: epoch, &outcome)
         case .tags:
-            let listed = try FeedDecoder.tags(payload)
-            takeTags(listed, at: now)
+            // A service knows its tags; a replay has them from here.
+            guard !settings.ownsTags else { return }
+            takeTags(try FeedDecoder.tags(payload), at: now)
+        case .tag(_, let id):
+            guard let place = identities.firstIndex(where: { $0.id == id }), let state = TagState(payload) else {
+                return
+            }
+            adopt(state, ofTag: place)
+        case .service, .room: break
         case .learn:
             let request = try FeedDecoder.learn(payload)
             pass(
@@ -219,23 +317,32 @@ package struct RoomSite: Sendable {
         }
     }
 
+    /// Another service, or an earlier run of this one, published this of a tag.
+    private mutating func adopt(_ state: TagState, ofTag place: Int) {
+        if let old = states[place].room { occupants[old.id]?.removeAll { $0 == place } }
+        if let new = state.room { occupants[new.id, default: []].append(place) }
+        states[place] = state
+    }
+
     /// Makes all messages of one decision: leave of the old room, enter of the new one, location, tag, old room, new
     /// room.
     private mutating func publish(
         _ decision: RoomEngine.Decision, epoch: Int64, _ messages: inout [RoomMessage]
     ) {
-        guard identities.indices.contains(decision.tag), let site else { return }
+        guard isActive, identities.indices.contains(decision.tag), let site else { return }
         let tag = identities[decision.tag]
-        if let from = decision.from { occupants[from.id]?.removeAll { $0 == decision.tag } }
-        if let to = decision.to { occupants[to.id, default: []].append(decision.tag) }
-        states[decision.tag] = TagState(room: decision.to, isHome: decision.isHome, since: epoch)
-        let base = "owntracks/rooms-\(site)/\(tag.id)"
+        adopt(TagState(room: decision.to, isHome: decision.isHome, since: epoch), ofTag: decision.tag)
+        let base = "owntracks/\(settings.user ?? "rooms-\(site)")/\(tag.id)"
         if let from = decision.from { messages.append(transition(.leave, from, tag, base, epoch)) }
         if let to = decision.to { messages.append(transition(.enter, to, tag, base, epoch)) }
         if decision.from != nil || decision.to != nil || !decision.isHome {
             messages.append(location(decision.to, tag, base, epoch))
         }
-        messages.append(state(of: tag, decision, epoch, site))
+        messages.append(
+            RoomMessage(
+                topic: RoomTopic.tag(site: site, tag: tag.id).text,
+                payload: Self.state(of: tag, states[decision.tag], confidence: decision.confidence).bytes, qos: 1,
+                isRetained: true))
         for room in [decision.from, decision.to] {
             if let room { messages.append(state(of: room, site)) }
         }
@@ -265,20 +372,16 @@ package struct RoomSite: Sendable {
 
     private func trackerID(of tag: TagIdentity) -> String { tag.id.suffix(2).uppercased() }
 
-    private func state(
-        of tag: TagIdentity, _ decision: RoomEngine.Decision, _ epoch: Int64, _ site: String
-    ) -> RoomMessage {
-        let payload = JSONValue.object([
+    private static func state(of tag: TagIdentity, _ state: TagState, confidence: Float) -> JSONValue {
+        .object([
             "name": .string(tag.name),
-            "room": decision.to.map { .string($0.id) } ?? .null,
-            "roomName": decision.to.map { .string($0.name) } ?? .null,
-            "since": .integer(epoch),
+            "room": state.room.map { .string($0.id) } ?? .null,
+            "roomName": state.room.map { .string($0.name) } ?? .null,
+            "since": .integer(state.since),
             // Hundredths, made of a whole number: the same text everywhere.
-            "confidence": .number(Double(Int((decision.confidence * 100).rounded())) / 100),
-            "home": .bool(decision.isHome),
+            "confidence": .number(Double(Int((confidence * 100).rounded())) / 100),
+            "home": .bool(state.isHome),
         ])
-        return RoomMessage(
-            topic: "ibeacon-rooms/\(site)/tag/\(tag.id)", payload: payload.bytes, qos: 1, isRetained: true)
     }
 
     /// Tags that a room's message names.
@@ -292,6 +395,6 @@ package struct RoomSite: Sendable {
             "tags": .array(inside.prefix(Self.mostNamed).map { .string(identities[$0].name) }),
         ])
         return RoomMessage(
-            topic: "ibeacon-rooms/\(site)/room/\(room.id)", payload: payload.bytes, qos: 1, isRetained: true)
+            topic: RoomTopic.room(site: site, room: room.id).text, payload: payload.bytes, qos: 1, isRetained: true)
     }
 }

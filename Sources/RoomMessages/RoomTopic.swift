@@ -10,6 +10,12 @@ package enum RoomTopic: Hashable, Sendable {
     case card(site: String, gateway: String)
     /// `ibeacon-rooms/<site>/learn`
     case learn(site: String)
+    /// `ibeacon-rooms/<site>/service/<instance>`
+    case service(site: String, instance: String)
+    /// `ibeacon-rooms/<site>/tag/<tag>`
+    case tag(site: String, tag: String)
+    /// `ibeacon-rooms/<site>/room/<room>`
+    case room(site: String, room: String)
     /// `ibeacon-gateway/<gateway>/availability`
     case availability(gateway: String)
     /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`
@@ -28,6 +34,12 @@ package enum RoomTopic: Hashable, Sendable {
             self = .heard(site: levels[1], gateway: levels[3])
         case ("ibeacon-rooms", 4) where levels[2] == "gateway" && Self.isName(levels[3]):
             self = .card(site: levels[1], gateway: levels[3])
+        case ("ibeacon-rooms", 4) where levels[2] == "service" && Self.isName(levels[3]):
+            self = .service(site: levels[1], instance: levels[3])
+        case ("ibeacon-rooms", 4) where levels[2] == "tag" && Self.isName(levels[3]):
+            self = .tag(site: levels[1], tag: levels[3])
+        case ("ibeacon-rooms", 4) where levels[2] == "room" && Self.isName(levels[3]):
+            self = .room(site: levels[1], room: levels[3])
         case ("ibeacon-gateway", 3) where levels[2] == "availability" && Self.isName(levels[1]):
             self = .availability(gateway: levels[1])
         case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "status" && Self.isName(levels[2]):
@@ -39,10 +51,29 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
+    /// The topic's text. Names of sites and gateways are taken as they are: `TopicIdentifier` makes levels of any text.
+    package var text: String {
+        switch self {
+        case .tags(let site): "ibeacon-rooms/\(site)/tags"
+        case .heard(let site, let gateway): "ibeacon-rooms/\(site)/heard/\(gateway)"
+        case .card(let site, let gateway): "ibeacon-rooms/\(site)/gateway/\(gateway)"
+        case .learn(let site): "ibeacon-rooms/\(site)/learn"
+        case .service(let site, let instance): "ibeacon-rooms/\(site)/service/\(instance)"
+        case .tag(let site, let tag): "ibeacon-rooms/\(site)/tag/\(tag)"
+        case .room(let site, let room): "ibeacon-rooms/\(site)/room/\(room)"
+        case .availability(let gateway): "ibeacon-gateway/\(gateway)/availability"
+        case .espresense(let beacon, let node):
+            "espresense/devices/iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)/\(node)"
+        case .espresenseStatus(let node): "espresense/rooms/\(node)/status"
+        }
+    }
+
     /// The site of a topic that belongs to one.
     package var site: String? {
         switch self {
-        case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _): site
+        case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),
+            .tag(let site, _), .room(let site, _):
+            site
         default: nil
         }
     }

@@ -60,6 +60,24 @@ package struct RoomFingerprints: Sendable {
         }
     }
 
+    /// Takes over a fingerprint that was kept.
+    ///
+    /// - Parameter places: The places of its gateways; nil for one that has none.
+    mutating func restore(_ moment: LearnedSite.Moment, _ places: [UInt16?], order: UInt64) {
+        var levels: [FingerprintLevel] = []
+        for level in moment.levels {
+            guard places.indices.contains(level.gateway), let gateway = places[level.gateway] else { continue }
+            let eighths = level.eighths.map { Int16(max(-1024, min(1023, $0))) } ?? FingerprintLevel.unknown
+            levels.append(FingerprintLevel(gateway: gateway, eighths: eighths))
+        }
+        levels.sort { $0.gateway < $1.gateway }
+        guard moment.seconds > 0, moment.seconds <= 30, levels.count <= Self.mostLevels,
+            zip(levels, levels.dropFirst()).allSatisfy({ $0.gateway < $1.gateway })
+        else { return }
+        prints.append(Fingerprint(levels: levels, seconds: moment.seconds, order: order))
+        seconds += moment.seconds
+    }
+
     /// Levels in one fingerprint, those that are unknown included.
     static let mostLevels = 24
 
@@ -165,5 +183,19 @@ package struct RoomFingerprints: Sendable {
             sum += print.seconds * FixedMath.exp(-0.5 * max(0, square))
         }
         return sum
+    }
+}
+
+extension RoomFingerprints {
+    var moments: [LearnedSite.Moment] {
+        prints.sorted { $0.order < $1.order }.map { print in
+            LearnedSite.Moment(
+                seconds: print.seconds,
+                levels: print.levels.map {
+                    LearnedSite.Moment.Level(
+                        gateway: Int($0.gateway),
+                        eighths: $0.eighths == FingerprintLevel.unknown ? nil : Int($0.eighths))
+                })
+        }
     }
 }

@@ -1,9 +1,3 @@
-/// A room as it is published: a permanent id, which is a topic level, and the name that people gave it.
-package struct RoomName: Hashable, Sendable {
-    package var id: String
-    package var name: String
-}
-
 /// A room as the engine knows it.
 package struct Room: Sendable {
     package internal(set) var name: RoomName
@@ -12,25 +6,4 @@ package struct Room: Sendable {
     package internal(set) var own = RoomFingerprints()
     /// Gateways that stand in it.
     package internal(set) var gateways: [Int] = []
-}
-
-extension RoomName {
-    /// Makes the id of a name: lower case, `[a-z0-9_-]` only, at most 40 bytes.
-    ///
-    /// Letters beyond ASCII become their number, so that two names of another script do not become one id.
-    package static func id(of name: String) -> String {
-        var id = ""
-        for scalar in name.unicodeScalars {
-            switch scalar {
-            case "a"..."z", "0"..."9", "_", "-": id.unicodeScalars.append(scalar)
-            case "A"..."Z": id.unicodeScalars.append(Unicode.Scalar(UInt8(scalar.value + 32)))
-            case " ", ".", "/", ",": if !id.hasSuffix("-") { id.append("-") }
-            default: id += "u" + String(scalar.value, radix: 16)
-            }
-            if id.utf8.count >= 40 { break }
-        }
-        while id.hasSuffix("-") { id.removeLast() }
-        while id.hasPrefix("-") { id.removeFirst() }
-        return id.isEmpty ? "room" : id
-    }
 }

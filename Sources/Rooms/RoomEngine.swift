@@ -45,6 +45,10 @@ package struct RoomEngine: Sendable {
         package var to: RoomName?
         /// Probability of the room, 0 … 1.
         package var confidence: Float
+
+        package init(tag: Int, isHome: Bool, from: RoomName?, to: RoomName?, confidence: Float) {
+            (self.tag, self.isHome, self.from, self.to, self.confidence) = (tag, isHome, from, to, confidence)
+        }
     }
 
     package enum Finding: Hashable, Sendable {
@@ -106,7 +110,7 @@ package struct RoomEngine: Sendable {
     package init(tuning: RoomTuning = RoomTuning(), bounds: Bounds = Bounds()) {
         self.tuning = tuning
         self.bounds = bounds
-        presence = PresenceEngine(mostBeacons: bounds.tags + 1000)
+        presence = PresenceEngine(mostStrangers: bounds.tags + 1000)
     }
 
     /// When `tick` has something to decide; nil: nothing is pending.
@@ -223,6 +227,8 @@ package struct RoomEngine: Sendable {
             switch effect {
             case .entered(let key, _): setHome(key.tracker, true, at: now, &effects)
             case .left(let key, _): setHome(key.tracker, false, at: now, &effects)
+            // Nobody is told yet.
+            case .turnedAway: break
             }
         }
     }

@@ -70,7 +70,7 @@ struct BrokerWatch {
                 "another client with the same client id ends it, or the network is bad; the broker's log says which"
             )
         }
-        if let failure { return ("\(failure)", BrokerCure.text(for: failure, broker, wasConnected: wasConnected)) }
+        if let failure { return ("\(failure)", BrokerAdvice.text(for: failure, broker, wasConnected: wasConnected)) }
         if let trouble = untakenTrouble(at: now) { return trouble }
         // Those of an earlier connection were sent again when this one began.
         guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }

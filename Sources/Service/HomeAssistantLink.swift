@@ -17,7 +17,7 @@ struct HomeAssistantLink {
     let settings: HomeAssistantFeed.Settings
     /// Now and then.
     let timer: any ServiceTimer
-    /// After a change that somebody waits for.
+    /// After a change that a user has asked for.
     let soon: any ServiceTimer
     private var feed: HomeAssistantFeed
     private(set) var isConnected = false

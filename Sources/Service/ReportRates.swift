@@ -20,7 +20,7 @@ struct ReportRates {
         var next: [String: [Sample]] = [:]
         for adapter in adapters {
             var kept = samples[adapter.name] ?? []
-            // Another scanner has taken over and counts anew.
+            // Another scanner has taken over. Its counters begin at zero.
             if let last = kept.last, last.reports > adapter.reports { kept = [] }
             next[adapter.name] = kept.suffix(Self.most - 1) + [Sample(instant: now, reports: adapter.reports)]
         }

@@ -24,8 +24,9 @@ extension Service {
                 filters: filters, read: keys.read
             ) { [unowned self] in handleBrokerEvents() }
             prepareHomeAssistant()
+            prepareReadingFeed()
             try links.availability.open(
-                BrokerSettings(configuration, for: .availability), filters: home?.subscriptions ?? [], read: nil
+                BrokerSettings(configuration, for: .availability), filters: availabilityFilters, read: nil
             ) { [unowned self] in handleAvailabilityEvents() }
         } catch {
             log.error("cannot connect: \(error)")
@@ -34,7 +35,7 @@ extension Service {
 
     func disconnectBroker() {
         closeAvailability()
-        // A link that has not connected has no good-bye to say, and a look-up or a connect cannot be cut short.
+        // A link that has not connected has no DISCONNECT to send, and a look-up or a connect cannot be interrupted.
         links.broker.close(within: links.broker.isConnected ? .seconds(2) : .zero)
         handleBrokerEvents()
         links.store.submit(.window(0))

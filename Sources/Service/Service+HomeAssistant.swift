@@ -35,7 +35,7 @@ extension Service {
         guard isWanted != (home != nil) || (isWanted && home?.settings != feedSettings) else { return homeChanged() }
         let wasConnected = home?.isConnected ?? links.broker.isConnected
         prepareHomeAssistant()
-        if let home { links.availability.subscribe(to: home.subscriptions) }
+        links.availability.subscribe(to: availabilityFilters)
         if wasConnected { homeConnected() }
     }
 
@@ -65,13 +65,20 @@ extension Service {
             case .connected:
                 homeConnected()
                 publishAvailability("online")
-            case .disconnected: home?.disconnected()
+            case .disconnected:
+                home?.disconnected()
+                readingFeed?.disconnected(at: host.now)
             case .acknowledged(let token), .refused(let token, _):
+                if readingFeed?.answered(token) == true { continue }
                 home?.answered(token)
                 sendToHome()
+            case .subscriptionRefused(let filter) where filter == readingFeed?.settings.tags:
+                // A broker that has no rooms service need not let us read its topics.
+                log.debug("the broker refuses to send us \(filter); no readings are published")
             case .subscriptionRefused(let filter):
                 log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
             case .message(let message):
+                if feedReceived(message) { continue }
                 if let request = home?.received(message) { carryOut(request) }
                 homeChanged()
             case .commands, .untaken: break
@@ -83,6 +90,7 @@ extension Service {
     func closeAvailability() {
         publishAvailability("offline")
         links.availability.close(within: links.availability.isConnected ? .seconds(2) : .zero)
+        readingFeed?.disconnected(at: host.now)
     }
 
     private func publishAvailability(_ state: String) {

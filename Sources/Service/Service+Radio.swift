@@ -1,12 +1,14 @@
 package import Base
 package import Beacon
 import Gateway
+import ReadingFeed
 import Runtime
 package import Scanning
 
 extension Service: RadioOutput {
     package func heard(_ sighting: Sighting, at instant: MonotonicInstant) {
         monitor.record(sighting, at: instant)
+        if readingFeed?.isOn == true { feed(.sighting(sighting), at: instant) }
         handle(.sighting(sighting), at: instant)
     }
 
@@ -15,7 +17,11 @@ extension Service: RadioOutput {
         because reason: String
     ) {
         log.info("\(isListening ? "listening" : "not listening"): \(reason)")
-        if isListening, let duty { handle(.scanDuty(receiver, duty), at: instant) }
+        if isListening, let duty {
+            handle(.scanDuty(receiver, duty), at: instant)
+            feed(.scanDuty(receiver, duty), at: instant)
+        }
+        feed(.listening(receiver, isListening), at: instant)
         handle(.listening(receiver, isListening), at: instant)
         statusChanged()
     }

@@ -57,6 +57,7 @@ extension Service {
         handle(.configuration(configuration), at: host.now)
         guard !isSameBroker else {
             links.broker.subscribe(to: filters)
+            refreshReadingFeed()
             return refreshHomeAssistant()
         }
         disconnectBroker()

@@ -14,7 +14,7 @@ import StatusPage
 import Storage
 import System
 
-/// What those see who watch the service, and what they can ask for.
+/// What the status page shows, and what can be requested there.
 extension Service {
     /// Opens the status page, if the configuration wants one.
     ///
@@ -58,7 +58,7 @@ extension Service {
 
     // MARK: - What is shown
 
-    /// A person who watches should see a change at once.
+    /// Shows a change on the status page at once.
     func statusChanged() {
         links.status.changed()
         homeChanged()
@@ -108,6 +108,15 @@ extension Service {
         return .done
     }
 
+    /// As `setRegion`, but a region that was removed meanwhile does not come back.
+    func editRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
+        let rid = (try? JSONValue(parsing: Array(text.utf8)))?["rid"]?.string
+        guard let rid, gateway.has(RegionKey(tracker: tracker, rid: rid)) else {
+            return .refused("there is no such region")
+        }
+        return setRegion(of: tracker, waypoint: text)
+    }
+
     func removeRegion(of tracker: Int, rid: String) -> StatusActionResult {
         guard gateway.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
         handle(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])), at: host.now)
@@ -149,9 +158,15 @@ private final class ServiceStatusSource: StatusSource {
         service.gateway.explanation(ofRegion: name, at: service.host.now)
     }
 
+    func region(ofTracker position: Int, rid: String) -> JSONValue? {
+        let trackers = service.gateway.trackers
+        return trackers.indices.contains(position) ? trackers[position].regions[rid: rid]?.form : nil
+    }
+
     func perform(_ action: StatusAction) -> StatusActionResult {
         switch action {
         case .setRegion(let tracker, let waypoint): service.setRegion(of: tracker, waypoint: waypoint)
+        case .editRegion(let tracker, let waypoint): service.editRegion(of: tracker, waypoint: waypoint)
         case .removeRegion(let tracker, let rid): service.removeRegion(of: tracker, rid: rid)
         case .reportLocation(let tracker): service.reportLocation(of: tracker)
         case .restartScan: service.restartScan()

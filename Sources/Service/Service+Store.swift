@@ -25,10 +25,13 @@ extension Service {
             case .regions(let topic, let regions): changes.append(.regions(tracker: topic, regions.regions))
             case .record(let record):
                 if settings.configuration.keepsHistory { changes.append(.history(entry(for: record))) }
+            case .recordLocation(let record):
+                if settings.configuration.keepsHistory { changes.append(.location(entry(for: record))) }
             case .monitoring(let topic, let mode):
                 changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
             case .presence(let update): changes.append(update.change(at: now))
-            case .checkpoint(let whole): links.store.submit(.checkpoint(whole.record(at: now)))
+            case .checkpoint(let bytes):
+                links.store.submit(.checkpoint(PresenceRecord(keptPresence: bytes, at: now)))
             case .editsTaken(let topic, let last): changes.append(.editsTaken(tracker: topic, upTo: last))
             case .value(let key, let value): changes.append(.value(key: key, value))
             case .rereadEdits: rereadsEdits = true
@@ -37,7 +40,7 @@ extension Service {
             case .log: break
             }
         }
-        if !changes.isEmpty { links.store.submit(.commit(token: 0, changes)) }
+        if !changes.isEmpty { links.store.submit(.commit(changes)) }
         if rereadsEdits { links.store.submit(.rereadEdits) }
         // While the store writes: the message does not wait for the page and the journal.
         if monitor.record(effects, trackers: gateway.trackers) { statusChanged() }
@@ -61,11 +64,11 @@ extension Service {
             case .troubled(let failure):
                 log.error("the state cannot be written: \(failure.error); it is tried again")
             case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
-            case .failed(_, let error, let willRetry):
+            case .failed(let error, let willRetry):
                 if !willRetry { handle(.writeLost, at: host.now) }
                 log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
             case .stateLost: handle(.stateLost, at: host.now)
-            case .committed, .stopped: break
+            case .stopped: break
             }
         }
     }
@@ -117,6 +120,7 @@ extension Service {
             switch message.kind {
             case .transition: .transition
             case .location: .location
+            case .ping: .ping
             case .state: .state
             case .reply: .other
             }
@@ -139,6 +143,14 @@ extension Service {
             tracker: record.topic, rid: record.key.rid, name: record.name, event: record.isEnter ? .enter : .leave,
             beacon: record.beacon, timestamp: record.timestamp, stamp: record.isTimeKnown ? .exact : .provisional,
             happened: record.instant)
+    }
+
+    private func entry(for record: LocationRecord) -> LocationEntry {
+        LocationEntry(
+            tracker: record.topic, latitude: record.position.coordinates.latitude,
+            longitude: record.position.coordinates.longitude, accuracy: Int64(record.position.accuracy),
+            trigger: record.trigger.rawValue, timestamp: record.timestamp,
+            stamp: record.isTimeKnown ? .exact : .provisional, happened: record.instant)
     }
 
     private func write(_ entry: LogEntry) {

@@ -28,6 +28,8 @@ package final class Service {
     var monitor: StatusMonitor
     /// nil while Home Assistant's discovery is not wanted.
     var home: HomeAssistantLink?
+    /// nil while no rooms service is wanted to hear of tags.
+    var readingFeed: ReadingFeedLink?
     /// Timers by what they are for.
     var timers = ServiceTimers()
     /// Accounts for suspends of the machine.
@@ -100,6 +102,7 @@ package final class Service {
         links.radio.stop()
         timers = ServiceTimers()
         home = nil
+        readingFeed = nil
         links.status.close()
         closeAvailability()
         links.broker.close(within: .seconds(2))

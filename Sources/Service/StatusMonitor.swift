@@ -46,7 +46,7 @@ struct StatusMonitor {
         beacons.hear(sighting, at: latest)
     }
 
-    /// - Returns: whether a person who watches wants to see it at once.
+    /// - Returns: whether the status page shows it at once.
     mutating func record(_ effects: [Effect], trackers: [TrackerState]) -> Bool {
         var isNews = false
         for effect in effects {
@@ -86,7 +86,7 @@ struct StatusMonitor {
         transitions = transitions.sorted { $0.at > $1.at }.prefix(Self.mostTransitions).map(\.self)
     }
 
-    /// - Returns: whether a person who watches wants to see it at once.
+    /// - Returns: whether the status page shows it at once.
     mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         if case .acknowledged = event { sent += 1 }
         return broker.record(event, at: now)
@@ -147,7 +147,8 @@ struct StatusMonitor {
         snapshot.transitions = transitions
         snapshot.counters = gateway.counters
         snapshot.overflow = .init(
-            sightings: gateway.droppedSightings, incoming: UInt64(max(0, links.broker.droppedMessages)))
+            sightings: gateway.droppedSightings, incoming: UInt64(max(0, links.broker.droppedMessages)),
+            crowded: gateway.crowdedRegion(at: now))
         snapshot.malformed = malformed(adapters, links.radio.malformed)
         snapshot.process = ProcessUsage.read()
         snapshot.findings = snapshot.liveFindings

@@ -7,7 +7,7 @@ extension Service {
     /// The presence that was stored; nil if there is none, or if another version stored it.
     func storedPresence(in snapshot: StoreSnapshot) -> KeptPresence? {
         guard let record = snapshot.presence else { return nil }
-        guard record.version == Int64(KeptPresence.version),
+        guard UInt8(exactly: record.version).map(KeptPresence.readableVersions.contains) == true,
             let kept = KeptPresence(bytes: record.state, changes: record.changes)
         else {
             log.warning("who was inside cannot be read from the state (form \(record.version)); all enter anew")
@@ -17,29 +17,19 @@ extension Service {
     }
 }
 
-extension PresenceUpdate.Whole {
-    /// As the store has it.
-    func record(at now: MonotonicInstant) -> PresenceRecord {
-        PresenceRecord(version: Int64(KeptPresence.version), state: bytes, inside: inside.map(\.row), savedAt: now)
-    }
-}
-
 extension PresenceUpdate {
     /// As the store has it.
     func change(at now: MonotonicInstant) -> StoreChange {
         switch self {
-        case .whole(let whole): .presence(whole.record(at: now))
-        case .change(let change):
-            .presenceChange(
-                PresenceChange(
-                    state: change.bytes, entered: change.entered.map(\.row),
-                    left: change.left.map { PresenceRecord.Place(tracker: $0.topic, rid: $0.rid) }))
+        case .whole(let bytes): .presence(PresenceRecord(keptPresence: bytes, at: now))
+        case .change(let bytes): .presenceChange(bytes)
         }
     }
 }
 
-extension PresenceUpdate.Inside {
-    fileprivate var row: PresenceRecord.Inside {
-        PresenceRecord.Inside(tracker: place.topic, rid: place.rid, beacon: beacon, since: since, lastHeard: nil)
+extension PresenceRecord {
+    /// - Parameter bytes: Presence as the core has it.
+    init(keptPresence bytes: [UInt8], at now: MonotonicInstant) {
+        self.init(version: Int64(KeptPresence.version), state: bytes, savedAt: now)
     }
 }

@@ -7,7 +7,7 @@ package import System
 /// Whether the time of day can be believed.
 ///
 /// A Pi without network time starts with the time of its last shutdown, which looks sound and is wrong.
-/// So a plausible clock is believed only where nobody is about to set it: no time service at work, or
+/// So a plausible clock is believed only where no program is about to set it: no time service at work, or
 /// one that had its chance since the machine started.
 package enum WallClockTrustPolicy {
     /// How long after the start of the machine a time service is waited for.

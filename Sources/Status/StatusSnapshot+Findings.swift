@@ -6,7 +6,10 @@ import Presence
 extension StatusSnapshot {
     /// What can be said of the running gateway's health from this snapshot alone, the worst first.
     package var liveFindings: [Finding] {
-        let all = radioFindings + brokers.map(\.finding) + [storeFinding, queueFinding, clockFinding, regionFinding]
+        let all =
+            radioFindings + brokers.map(\.finding) + [
+                storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding,
+            ]
         return all.compactMap(\.self).sorted { $0.level.rank > $1.level.rank }
     }
 
@@ -65,6 +68,13 @@ extension StatusSnapshot {
         return Finding(
             .warning, "regions", "there are no beacon regions, so nobody comes or goes",
             cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
+    }
+
+    private var crowdFinding: Finding? {
+        guard let crowded = overflow.crowded else { return nil }
+        return Finding(
+            .warning, "strangers", "\(crowded)",
+            cure: "give your own beacons regions with UUID, major and minor; such beacons always find a place")
     }
 }
 

@@ -149,10 +149,13 @@ extension StatusSnapshot {
         package var sightings: UInt64 = 0
         /// Messages from the broker that were too large or too many at once; counted anew for each connection's settings.
         package var incoming: UInt64 = 0
+        /// A region of which beacons were turned away of late.
+        package var crowded: CrowdedRegion?
 
-        package init(sightings: UInt64 = 0, incoming: UInt64 = 0) {
+        package init(sightings: UInt64 = 0, incoming: UInt64 = 0, crowded: CrowdedRegion? = nil) {
             self.sightings = sightings
             self.incoming = incoming
+            self.crowded = crowded
         }
     }
 

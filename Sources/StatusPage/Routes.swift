@@ -42,6 +42,7 @@ extension StatusServer {
         case "/metrics": return response(for: .metrics)
         case "/events": return events(connection)
         case "/explain.json": return explain(connection)
+        case "/region.json": return region(connection)
         default: return text(404, "there is nothing here")
         }
     }
@@ -52,6 +53,17 @@ extension StatusServer {
         }
         return HTTPResponse(
             status: 200, type: "application/json", body: explanation(ofRegion: String(cString: name)).bytes)
+    }
+
+    private func region(_ connection: OpaquePointer) -> HTTPResponse? {
+        func argument(_ name: String) -> String? {
+            MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, name).map { String(cString: $0) }
+        }
+        guard let rid = argument("rid"), let tracker = Int(argument("tracker") ?? "0") else {
+            return text(400, "say which: /region.json?tracker=0&rid=RID")
+        }
+        guard let form = region(ofTracker: tracker, rid: rid) else { return text(404, "there is no such region") }
+        return HTTPResponse(status: 200, type: "application/json", body: form.bytes)
     }
 
     private func events(_ connection: OpaquePointer) -> HTTPResponse? {
@@ -119,6 +131,11 @@ extension StatusServer {
                 return text(400, "the member 'waypoint' is missing")
             }
             action = .setRegion(tracker: tracker, waypoint: waypoint.text)
+        case "/regions/edit":
+            guard let waypoint = body["waypoint"], waypoint["rid"]?.string != nil else {
+                return text(400, "the member 'waypoint' with the rid of a region is missing")
+            }
+            action = .editRegion(tracker: tracker, waypoint: waypoint.text)
         case "/regions/remove":
             guard let rid = body["rid"]?.string else { return text(400, "the member 'rid' is missing") }
             action = .removeRegion(tracker: tracker, rid: rid)

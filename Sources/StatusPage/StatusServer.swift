@@ -195,6 +195,10 @@ extension StatusServer {
 
     func explanation(ofRegion name: String) -> JSONValue { .array(source.explanation(ofRegion: name)) }
 
+    func region(ofTracker position: Int, rid: String) -> JSONValue? {
+        source.region(ofTracker: position, rid: rid)
+    }
+
     func page(_ path: String) -> HTTPResponse? { pages[path] }
 
     func perform(_ action: StatusAction) -> StatusActionResult {

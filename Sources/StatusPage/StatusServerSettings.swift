@@ -100,6 +100,8 @@ package protocol StatusSource: AnyObject {
     func statusSnapshot() -> StatusSnapshot
     /// Why the regions of this name or `rid` are as they are: one object for each of them.
     func explanation(ofRegion name: String) -> [JSONValue]
+    /// What may be changed of a region, as `Region.form` has it; nil: there is no such region.
+    func region(ofTracker position: Int, rid: String) -> JSONValue?
     /// Carries out what somebody with the token asked for, or says why not.
     func perform(_ action: StatusAction) -> StatusActionResult
 }
@@ -108,6 +110,9 @@ package protocol StatusSource: AnyObject {
 package enum StatusAction: Hashable, Sendable {
     /// Add or change a region: `waypoint` is the JSON text of one OwnTracks waypoint.
     case setRegion(tracker: Int, waypoint: String)
+    /// Change members of a region that there is: those of the JSON text of one OwnTracks waypoint. null takes a member
+    /// away.
+    case editRegion(tracker: Int, waypoint: String)
     case removeRegion(tracker: Int, rid: String)
     case reportLocation(tracker: Int)
     case restartScan

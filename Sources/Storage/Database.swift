@@ -8,7 +8,7 @@ package struct Database: ~Copyable {
         case readWrite
         /// Reads; makes nothing.
         case readOnly
-        /// Reads a file that nobody writes, without its `-shm` and `-wal` beside it: the only way on a
+        /// Reads a file that no process writes, without its `-shm` and `-wal` beside it: the only way on a
         /// read-only file system where they do not exist.
         case immutable
     }

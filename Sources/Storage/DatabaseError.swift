@@ -34,7 +34,6 @@ package struct DatabaseError: Error, Hashable, Sendable {
 
     package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
     package var isDiskFull: Bool { primaryCode == SQLITE_FULL }
-    package var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
     /// The file was deleted or renamed while it was open.
     var isMoved: Bool { code == Self.moved.code }
 }

@@ -18,7 +18,7 @@ struct Delivery {
     /// The broker has it, or never will.
     ///
     /// - Returns: The bytes of its payload; nil if it was not handed out.
-    mutating func takeBack(_ id: Int64) -> Int? { handedOut.removeValue(forKey: id) }
+    mutating func removeHandedOut(_ id: Int64) -> Int? { handedOut.removeValue(forKey: id) }
 
     /// Rows that were passed over may be ready now.
     mutating func lookAgain() {

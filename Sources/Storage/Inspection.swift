@@ -55,11 +55,11 @@ enum Inspection {
             try check(BootRow.self, in: database)
             try check(RegionRow.self, in: database)
             try check(PresenceRow.self, in: database)
-            try check(InsideRow.self, in: database)
             try check(OutboxRow.self, in: database)
             try check(RefusedRow.self, in: database)
             try check(HistoryRow.self, in: database)
             if version >= PresenceChangeRow.schemaVersion { try check(PresenceChangeRow.self, in: database) }
+            if version >= LocationRow.schemaVersion { try check(LocationRow.self, in: database) }
             if version >= RegionEditRow.schemaVersion {
                 try check(RegionEditRow.self, in: database)
                 let sequence = try database.value("SELECT max(seq) FROM sqlite_sequence")?.asInteger ?? 0

@@ -71,6 +71,19 @@ package enum Migrations {
             CREATE TABLE presence_change (id INTEGER PRIMARY KEY, state BLOB NOT NULL, digest INTEGER NOT NULL)
             """
         ],
+        // It was written and never read.
+        ["DROP TABLE inside"],
+        // Messages of kind 4, which earlier programs do not know.
+        ["CREATE INDEX outbox_ping ON outbox (topic) WHERE kind = 4"],
+        [
+            """
+            CREATE TABLE location (
+                id INTEGER PRIMARY KEY, tracker TEXT NOT NULL, lat REAL NOT NULL, lon REAL NOT NULL,
+                acc INTEGER NOT NULL, cause TEXT NOT NULL, tst INTEGER NOT NULL, stamp INTEGER NOT NULL,
+                boot TEXT NOT NULL, happened INTEGER NOT NULL, digest INTEGER NOT NULL)
+            """,
+            "CREATE INDEX location_provisional ON location (id) WHERE stamp = 0",
+        ],
     ]
 
     /// Brings a file of version `found` to `version`, in one transaction.

@@ -8,12 +8,14 @@ final class OpenStore {
     let database: Database
     private let settings: StoreSettings
     private let outbox: Outbox
-    private(set) var book: OutboxBook
+    private(set) var counters: OutboxCounters
     private(set) var historyRows: Int
+    private(set) var locationRows: Int
     private var nextHistoryID: Int64
+    private var nextLocationID: Int64
     private(set) var boot: BootRow
-    /// What stands in the tables of presence; nil: not known.
-    private var presence: StoredPresence?
+    /// The key of the next change of presence; nil: not known.
+    private var nextPresenceChange: Int64?
     /// Written since `checkpoint`.
     private var pagesInLog = 0
 
@@ -27,11 +29,14 @@ final class OpenStore {
         self.settings = settings
         outbox = Outbox(
             limit: settings.outboxLimit, byteLimit: settings.outboxByteLimit, refusedLimit: settings.refusedLimit)
-        book = try Outbox.readBook(database)
+        counters = try Outbox.readCounters(database)
         historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         nextHistoryID = (try database.value("SELECT max(id) FROM history")?.asInteger ?? 0) + 1
-        book.nextID = max(book.nextID, keys?.outbox ?? 0)
+        locationRows = Int(try database.value("SELECT count(*) FROM location")?.asInteger ?? 0)
+        nextLocationID = (try database.value("SELECT max(id) FROM location")?.asInteger ?? 0) + 1
+        counters.nextID = max(counters.nextID, keys?.outbox ?? 0)
         nextHistoryID = max(nextHistoryID, keys?.history ?? 0)
+        nextLocationID = max(nextLocationID, keys?.location ?? 0)
         if let known = try database.rows(BootRow.self, "WHERE id = ?1", .text(settings.boot)).first {
             boot = known
         } else {
@@ -42,7 +47,7 @@ final class OpenStore {
         self.database = database
     }
 
-    /// Boots of which nothing is left are of no use to anybody.
+    /// Removes old boots that no message and no history entry refers to.
     private static func record(_ boot: BootRow, in database: borrowing Database) throws(DatabaseError) {
         try database.transaction { () throws(DatabaseError) in
             try database.insert(boot)
@@ -50,11 +55,12 @@ final class OpenStore {
                 """
                 DELETE FROM boot WHERE number < ?1 - 20 AND id NOT IN (SELECT boot FROM outbox WHERE stamp = 0)
                 AND id NOT IN (SELECT boot FROM history WHERE stamp = 0)
+                AND id NOT IN (SELECT boot FROM location WHERE stamp = 0)
                 """, .integer(boot.number))
         }
     }
 
-    /// What a write did.
+    /// The result of a write.
     struct Outcome {
         /// For each message of the commit, its row.
         var outboxIDs: [Int64?] = []
@@ -72,61 +78,65 @@ final class OpenStore {
         _ work: StoreWork, handedOut: HandedOut, at now: MonotonicInstant
     ) throws(DatabaseError) -> Outcome {
         var outcome = Outcome()
-        var book = book
+        var counters = counters
         var boot = boot
-        var nextHistoryID = nextHistoryID
-        var presence = presence
-        let unstampedBefore = book.unstamped
-        // Whatever becomes of a transaction that fails.
-        self.presence = nil
+        var keys = nextKeys
+        var nextPresenceChange = nextPresenceChange
+        let unstampedBefore = counters.unstamped
+        // After a failed transaction it is read from the file again.
+        self.nextPresenceChange = nil
         try database.transaction { () throws(DatabaseError) in
-            if let first = work.firstTry { try removeGhosts(first, &book, &nextHistoryID) }
-            try outbox.acknowledge(work.acknowledged, in: database, &book)
+            if let first = work.firstTry { try removeUncommittedRows(first, &counters, &keys) }
+            try outbox.acknowledge(work.acknowledged, in: database, &counters)
             for (id, reason) in work.refused {
-                try outbox.refuse(id, reason: reason, in: database, &book)
+                try outbox.refuse(id, reason: reason, in: database, &counters)
             }
             if let commit = work.commit {
-                try write(commit, handedOut: handedOut, &book, &nextHistoryID, &outcome)
+                try write(commit, handedOut: handedOut, &counters, &keys, &outcome)
             }
             // A checkpoint beside a commit is the later of the two.
-            if let record = work.checkpoint ?? work.commit?.presence { try write(record, &presence) }
+            if let record = work.checkpoint ?? work.commit?.presence { try write(record, &nextPresenceChange) }
             if work.checkpoint == nil, let changes = work.commit?.presenceChanges {
-                for change in changes { try write(change, &presence) }
+                for change in changes { try write(change: change, &nextPresenceChange) }
             }
             if let clock = work.clock, clock.isNews(to: boot.wallClock) {
                 boot.wallClock = clock
                 try database.insert(boot)
             }
-            if let clock = boot.wallClock, work.clock != nil || book.unstamped > 0 {
+            if let clock = boot.wallClock, work.clock != nil || counters.unstamped > 0 {
                 let stamping = Stamping(boot: boot.id, restamp: settings.restamp)
-                try stamping.run(clock, at: now, on: database, &book)
+                try stamping.run(clock, at: now, on: database, &counters)
             }
             if let before = work.pruneBefore {
                 try database.run("DELETE FROM history WHERE tst < ?1 AND stamp <> 0", .integer(before))
+                try database.run("DELETE FROM location WHERE tst < ?1 AND stamp <> 0", .integer(before))
             }
-            outcome.dropped.history = UInt64(try trimHistory())
+            outcome.dropped.history = UInt64(try trim("history", of: historyRows) + trim("location", of: locationRows))
         }
-        outcome.unblocked = book.unstamped < unstampedBefore || work.clock != nil
-        outcome.take(&book)
+        outcome.unblocked = counters.unstamped < unstampedBefore || work.clock != nil
+        outcome.moveCounts(from: &counters)
         if let commit = work.commit, unstampedBefore == 0, work.clock == nil, outcome.superseded == 0,
-            outcome.dropped.total == 0, commit.messages.allSatisfy({ $0.message.stamp == .exact })
+            outcome.dropped.total == 0, commit.messages.allSatisfy({ $0.stamp == .exact })
         {
-            outcome.fresh = zip(outcome.outboxIDs, commit.messages).compactMap { id, waiting in
-                id.map { OutboxRow(id: $0, message: waiting.message, boot: settings.boot) }
+            outcome.fresh = zip(outcome.outboxIDs, commit.messages).compactMap { id, message in
+                id.map { OutboxRow(id: $0, message: message, boot: settings.boot) }
             }
         }
-        (self.book, self.boot, self.nextHistoryID, self.presence) = (book, boot, nextHistoryID, presence)
+        (self.counters, self.boot, self.nextPresenceChange) = (counters, boot, nextPresenceChange)
+        (nextHistoryID, nextLocationID) = (keys.history, keys.location)
         historyRows += work.commit?.history.count ?? 0
+        locationRows += work.commit?.locations.count ?? 0
         if work.pruneBefore != nil || work.firstTry != nil || outcome.dropped.history > 0 {
             historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
+            locationRows = Int(try database.value("SELECT count(*) FROM location")?.asInteger ?? 0)
         }
         return outcome
     }
 
-    /// Whether the log has grown so far that it should be played into the file while nobody waits.
+    /// Whether the log is so long that it should be copied into the file during an idle time.
     var wantsCheckpoint: Bool { pagesInLog >= StoreFile.checkpointPages / 4 * 3 }
 
-    /// Plays the log into the file; what fails is done by the next commit, or the next but one.
+    /// Copies the log into the file. If that fails, one of the next commits does it.
     func checkpoint() {
         database.checkpoint()
         pagesInLog = 0
@@ -140,18 +150,22 @@ final class OpenStore {
     }
 
     /// The keys that the next commit gets.
-    var nextKeys: StoreWork.FirstKeys { StoreWork.FirstKeys(outbox: book.nextID, history: nextHistoryID) }
+    var nextKeys: StoreWork.FirstKeys {
+        StoreWork.FirstKeys(outbox: counters.nextID, history: nextHistoryID, location: nextLocationID)
+    }
 
-    private func removeGhosts(
-        _ first: StoreWork.FirstKeys, _ book: inout OutboxBook, _ nextHistoryID: inout Int64
+    private func removeUncommittedRows(
+        _ first: StoreWork.FirstKeys, _ counters: inout OutboxCounters, _ keys: inout StoreWork.FirstKeys
     ) throws(DatabaseError) {
-        try outbox.remove(from: first.outbox, in: database, &book)
+        try outbox.remove(from: first.outbox, in: database, &counters)
         try database.run("DELETE FROM history WHERE id >= ?1", .integer(first.history))
-        nextHistoryID = first.history
+        try database.run("DELETE FROM location WHERE id >= ?1", .integer(first.location))
+        (keys.history, keys.location) = (first.history, first.location)
     }
 
     private func write(
-        _ commit: PendingCommit, handedOut: HandedOut, _ book: inout OutboxBook, _ nextHistoryID: inout Int64,
+        _ commit: PendingCommit, handedOut: HandedOut, _ counters: inout OutboxCounters,
+        _ keys: inout StoreWork.FirstKeys,
         _ outcome: inout Outcome
     ) throws(DatabaseError) {
         for (tracker, regions) in commit.regions {
@@ -170,70 +184,56 @@ final class OpenStore {
                 try database.run("DELETE FROM setting WHERE key = ?1", .text(key.text))
             }
         }
-        for waiting in commit.messages {
+        for message in commit.messages {
             outcome.outboxIDs.append(
-                try outbox.add(waiting.message, boot: settings.boot, handedOut: handedOut, to: database, &book))
+                try outbox.add(message, boot: settings.boot, handedOut: handedOut, to: database, &counters))
         }
         for entry in commit.history {
-            try database.insert(HistoryRow(id: nextHistoryID, entry: entry, boot: settings.boot))
-            nextHistoryID += 1
+            try database.insert(HistoryRow(id: keys.history, entry: entry, boot: settings.boot))
+            keys.history += 1
+        }
+        for entry in commit.locations {
+            try database.insert(LocationRow(id: keys.location, entry: entry, boot: settings.boot))
+            keys.location += 1
         }
     }
 
-    private func write(_ record: PresenceRecord, _ known: inout StoredPresence?) throws(DatabaseError) {
+    private func write(_ record: PresenceRecord, _ nextChange: inout Int64?) throws(DatabaseError) {
         var record = record
         record.boot = settings.boot
         try database.insert(PresenceRow(record))
         // An empty table is not emptied, which would be a page more.
-        if known?.nextChange != 1 { try database.run("DELETE FROM presence_change") }
-        var inside: [PresenceRecord.Place: PresenceRecord.Inside] = [:]
-        for item in record.inside { inside[item.place] = item }
-        if let known {
-            // Most of them stand there already.
-            for (place, item) in known.inside where inside[place] != item { try remove(place) }
-            try database.insert(record.inside.filter { known.inside[$0.place] != $0 }.map(InsideRow.init))
+        if nextChange != 1 { try database.run("DELETE FROM presence_change") }
+        nextChange = 1
+    }
+
+    private func write(change state: [UInt8], _ nextChange: inout Int64?) throws(DatabaseError) {
+        let id: Int64
+        if let nextChange {
+            id = nextChange
         } else {
-            try database.run("DELETE FROM inside")
-            try database.insert(record.inside.map(InsideRow.init))
+            id = (try database.value("SELECT max(id) FROM presence_change")?.asInteger ?? 0) + 1
         }
-        known = StoredPresence(nextChange: 1, inside: inside)
+        try database.insert(PresenceChangeRow(id: id, state: state))
+        nextChange = id + 1
     }
 
-    private func write(_ change: PresenceChange, _ known: inout StoredPresence?) throws(DatabaseError) {
-        var last = (known?.nextChange).map { $0 - 1 }
-        if last == nil { last = try database.value("SELECT max(id) FROM presence_change")?.asInteger }
-        let next = (last ?? 0) + 1
-        try database.insert(PresenceChangeRow(id: next, state: change.state))
-        known?.nextChange = next + 1
-        for place in change.left + change.entered.map(\.place) {
-            guard known == nil || known?.inside[place] != nil else { continue }
-            try remove(place)
-            known?.inside[place] = nil
-        }
-        try database.insert(change.entered.map(InsideRow.init))
-        for item in change.entered { known?.inside[item.place] = item }
-    }
-
-    private func remove(_ place: PresenceRecord.Place) throws(DatabaseError) {
-        try database.run("DELETE FROM inside WHERE tracker = ?1 AND rid = ?2", .text(place.tracker), .text(place.rid))
-    }
-
-    /// Keeps the history within its limit, with a tenth of slack so that it is not trimmed at each entry.
-    private func trimHistory() throws(DatabaseError) -> Int {
-        guard historyRows > settings.historyLimit + settings.historyLimit / 10 else { return 0 }
+    /// Keeps a table within the limit of the history, with a tenth of slack so that it is not trimmed at each entry.
+    private func trim(_ table: String, of rows: Int) throws(DatabaseError) -> Int {
+        guard rows > settings.historyLimit + settings.historyLimit / 10 else { return 0 }
         try database.run(
-            "DELETE FROM history WHERE id <= (SELECT id FROM history ORDER BY id DESC LIMIT 1 OFFSET ?1)",
+            "DELETE FROM \(table) WHERE id <= (SELECT id FROM \(table) ORDER BY id DESC LIMIT 1 OFFSET ?1)",
             .number(settings.historyLimit))
         return database.changes
     }
 }
 
 extension OpenStore.Outcome {
-    /// Moves what the book counted during the transaction.
-    fileprivate mutating func take(_ book: inout OutboxBook) {
-        dropped = dropped + book.dropped
-        (superseded, refused) = (book.superseded, book.refused)
-        (book.dropped, book.superseded, book.refused) = (DropCounts(), 0, 0)
+    /// Moves what the counters counted during the transaction.
+    fileprivate mutating func moveCounts(from counters: inout OutboxCounters) {
+        dropped = dropped + counters.dropped
+        (superseded, refused) = (counters.superseded, counters.refused)
+        (counters.dropped, counters.superseded, counters.refused) = (DropCounts(), 0, 0)
     }
 }
 
@@ -243,11 +243,4 @@ extension WallClockReading {
         guard let known else { return true }
         return (epochNanosecondsAtBoot &- known.epochNanosecondsAtBoot).magnitude >= 1_000_000_000
     }
-}
-
-/// What stands in the tables of presence.
-private struct StoredPresence {
-    /// The key of the next change.
-    var nextChange: Int64
-    var inside: [PresenceRecord.Place: PresenceRecord.Inside]
 }

@@ -2,7 +2,7 @@ import Beacon
 
 /// What is known of the outbox without asking the disk. A copy is changed during a transaction and
 /// takes the place of the old one when it is committed.
-struct OutboxBook {
+struct OutboxCounters {
     var nextID: Int64 = 1
     var rows = 0
     var bytes = 0
@@ -20,19 +20,19 @@ struct Outbox {
     let byteLimit: Int
     let refusedLimit: Int
 
-    static func readBook(_ database: borrowing Database) throws(DatabaseError) -> OutboxBook {
-        var book = OutboxBook()
+    static func readCounters(_ database: borrowing Database) throws(DatabaseError) -> OutboxCounters {
+        var counters = OutboxCounters()
         let sql = "SELECT count(*), total(length(payload)), coalesce(max(id), 0), count(*) FILTER (WHERE stamp = 0)"
         try database.forEachRow("\(sql) FROM outbox") { row throws(DatabaseError) in
-            book.rows = Int(row[0].asInteger ?? 0)
-            book.bytes = Int(row[1].asReal ?? 0)
-            book.nextID = (row[2].asInteger ?? 0) + 1
-            book.unstamped = Int(row[3].asInteger ?? 0)
+            counters.rows = Int(row[0].asInteger ?? 0)
+            counters.bytes = Int(row[1].asReal ?? 0)
+            counters.nextID = (row[2].asInteger ?? 0) + 1
+            counters.unstamped = Int(row[3].asInteger ?? 0)
             return false
         }
         let highestRefused = try database.value("SELECT max(id) FROM refused")?.asInteger ?? 0
-        book.nextID = max(book.nextID, highestRefused + 1)
-        return book
+        counters.nextID = max(counters.nextID, highestRefused + 1)
+        return counters
     }
 
     /// Adds a message at the end.
@@ -41,51 +41,53 @@ struct Outbox {
     /// - Returns: Its row, or nil if there was no room for it.
     func add(
         _ message: OutgoingMessage, boot: String, handedOut: HandedOut, to database: borrowing Database,
-        _ book: inout OutboxBook
+        _ counters: inout OutboxCounters
     ) throws(DatabaseError) -> Int64? {
-        if message.kind == .state {
-            let older = try rows(
-                "WHERE kind = 2 AND topic = ?1", [.text(message.topic)], in: database, except: handedOut)
-            try delete(older, from: database, &book)
-            book.superseded += UInt64(older.count)
+        if message.kind == .state || message.kind == .ping {
+            // Spelt out, since SQLite takes a partial index only for a constant.
+            let condition = message.kind == .state ? "WHERE kind = 2 AND topic = ?1" : "WHERE kind = 4 AND topic = ?1"
+            let older = try rows(condition, [.text(message.topic)], in: database, except: handedOut)
+            try delete(older, from: database, &counters)
+            counters.superseded += UInt64(older.count)
         }
-        guard try makeRoom(for: message, handedOut: handedOut, in: database, &book) else {
-            book.dropped.count(message.kind)
+        guard try makeRoom(for: message, handedOut: handedOut, in: database, &counters) else {
+            counters.dropped.count(message.kind)
             return nil
         }
-        let row = OutboxRow(id: book.nextID, message: message, boot: boot)
+        let row = OutboxRow(id: counters.nextID, message: message, boot: boot)
         try database.insert(row)
-        book.nextID += 1
-        book.rows += 1
-        book.bytes += message.payload.count
-        if message.stamp == .provisional { book.unstamped += 1 }
+        counters.nextID += 1
+        counters.rows += 1
+        counters.bytes += message.payload.count
+        if message.stamp == .provisional { counters.unstamped += 1 }
         return row.id
     }
 
     /// The broker has them; so none waits for the wall clock.
     func acknowledge(
-        _ rows: HandedOut, in database: borrowing Database, _ book: inout OutboxBook
+        _ rows: HandedOut, in database: borrowing Database, _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
-        try delete(rows.map { Key(id: $0.key, bytes: $0.value, isProvisional: false) }, from: database, &book)
+        try delete(rows.map { Key(id: $0.key, bytes: $0.value, isProvisional: false) }, from: database, &counters)
     }
 
     /// Takes rows away that a failed transaction left, and their numbers with them.
-    func remove(from id: Int64, in database: borrowing Database, _ book: inout OutboxBook) throws(DatabaseError) {
-        try delete(rows("WHERE id >= ?1", [.integer(id)], in: database), from: database, &book)
-        book.nextID = id
+    func remove(from id: Int64, in database: borrowing Database, _ counters: inout OutboxCounters) throws(DatabaseError)
+    {
+        try delete(rows("WHERE id >= ?1", [.integer(id)], in: database), from: database, &counters)
+        counters.nextID = id
     }
 
     /// Sets a row aside; beyond the limit the oldest that was set aside is forgotten.
     func refuse(
-        _ id: Int64, reason: String, in database: borrowing Database, _ book: inout OutboxBook
+        _ id: Int64, reason: String, in database: borrowing Database, _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         guard let row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { return }
-        try delete(rows("WHERE id = ?1", [.integer(id)], in: database), from: database, &book)
+        try delete(rows("WHERE id = ?1", [.integer(id)], in: database), from: database, &counters)
         try database.insert(RefusedRow(row: row, reason: reason))
         try database.run(
             "DELETE FROM refused WHERE id <= (SELECT id FROM refused ORDER BY id DESC LIMIT 1 OFFSET ?1)",
             .number(refusedLimit))
-        book.refused += 1
+        counters.refused += 1
     }
 
     /// Calls `body` with rows that may be delivered, in order, until it returns false: not those that
@@ -104,26 +106,27 @@ struct Outbox {
         }
     }
 
-    /// Removes the least important until the message fits: the oldest locations, then states, then
+    /// Removes the least important until the message fits: the oldest pings, then locations, then states, then
     /// others, then transitions; but never anything more important than the message itself.
     private func makeRoom(
-        for message: OutgoingMessage, handedOut: HandedOut, in database: borrowing Database, _ book: inout OutboxBook
+        for message: OutgoingMessage, handedOut: HandedOut, in database: borrowing Database,
+        _ counters: inout OutboxCounters
     ) throws(DatabaseError) -> Bool {
-        let fits = { (book: OutboxBook) in
-            book.rows < limit && (book.bytes + message.payload.count <= byteLimit || book.rows == 0)
+        let fits = { (counters: OutboxCounters) in
+            counters.rows < limit && (counters.bytes + message.payload.count <= byteLimit || counters.rows == 0)
         }
-        for kind in [MessageKind.location, .state, .other, .transition] {
-            while !fits(book) {
+        for kind in [MessageKind.ping, .location, .state, .other, .transition] {
+            while !fits(counters) {
                 // A hundredth at a time, for each search walks past everything that stays.
                 let oldest = try rows(
                     "WHERE kind = ?1 ORDER BY id LIMIT ?2",
                     [.integer(kind.rawValue), .number(max(1, limit / 100) + handedOut.count)], in: database,
                     except: handedOut)
                 guard !oldest.isEmpty else { break }
-                try delete(oldest.prefix(max(1, limit / 100)), from: database, &book)
-                book.dropped.count(kind, min(oldest.count, max(1, limit / 100)))
+                try delete(oldest.prefix(max(1, limit / 100)), from: database, &counters)
+                counters.dropped.count(kind, min(oldest.count, max(1, limit / 100)))
             }
-            if fits(book) { return true }
+            if fits(counters) { return true }
             if kind == message.kind { return false }
         }
         return false
@@ -150,15 +153,15 @@ struct Outbox {
     }
 
     private func delete(
-        _ keys: some Sequence<Key>, from database: borrowing Database, _ book: inout OutboxBook
+        _ keys: some Sequence<Key>, from database: borrowing Database, _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         for key in keys {
             try database.run("DELETE FROM outbox WHERE id = ?1", .integer(key.id))
             // It may have gone with the file that it was in.
             guard database.changes > 0 else { continue }
-            book.rows -= 1
-            book.bytes -= key.bytes
-            if key.isProvisional { book.unstamped -= 1 }
+            counters.rows -= 1
+            counters.bytes -= key.bytes
+            if key.isProvisional { counters.unstamped -= 1 }
         }
     }
 }

@@ -5,12 +5,14 @@ import Beacon
 package enum MessageKind: Int64, CaseIterable, Sendable {
     /// Enter or leave of a region. The last to go.
     case transition = 0
-    /// A position report. The first to go.
+    /// A position report. Goes before all but pings.
     case location = 1
     /// A retained value for its topic: a newer one makes an older one that still waits pointless.
     case state = 2
     /// Anything else.
     case other = 3
+    /// A periodic position report: a newer one of its topic makes an older one that still waits pointless.
+    case ping = 4
 }
 
 /// Whether the times in a message or a history entry can be believed.

@@ -21,10 +21,10 @@ enum Salvage {
             try copy(RegionEditRow.self, from: damaged, into: database, &count)
             try copy(PresenceRow.self, from: damaged, into: database, &count)
             try copy(PresenceChangeRow.self, from: damaged, into: database, &count)
-            try copy(InsideRow.self, from: damaged, into: database, &count)
             try copy(OutboxRow.self, from: damaged, into: database, &count)
             try copy(RefusedRow.self, from: damaged, into: database, &count)
             try copy(HistoryRow.self, from: damaged, into: database, &count)
+            try copy(LocationRow.self, from: damaged, into: database, &count)
         }
         return count
     }

@@ -13,7 +13,7 @@ struct Stamping {
     ///   - now: When the messages are rendered again.
     func run(
         _ reading: WallClockReading, at now: MonotonicInstant, on database: borrowing Database,
-        _ book: inout OutboxBook
+        _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         let timeline = try Self.timeline(database)
         let waiting = try ids("SELECT id FROM outbox WHERE stamp = 0 ORDER BY id", in: database)
@@ -28,13 +28,14 @@ struct Stamping {
                 isEstimated: isEstimated)
             // What holds no time goes as it is.
             let payload = restamp(request) ?? row.message.payload
-            book.bytes += payload.count - row.message.payload.count
-            book.unstamped -= 1
+            counters.bytes += payload.count - row.message.payload.count
+            counters.unstamped -= 1
             row.message.payload = payload
             row.message.stamp = isEstimated ? .estimated : .exact
             try database.insert(row)
         }
         try stampHistory(reading, at: now, timeline, on: database)
+        try stampLocations(reading, at: now, timeline, on: database)
     }
 
     private func stampHistory(
@@ -43,6 +44,19 @@ struct Stamping {
     ) throws(DatabaseError) {
         for id in try ids("SELECT id FROM history WHERE stamp = 0 ORDER BY id", in: database) {
             guard var row = try database.rows(HistoryRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
+            let time = timeline.epochSeconds(of: row.entry.happened, boot: row.boot)
+            row.entry.timestamp = time?.seconds ?? reading.epochSeconds(at: now)
+            row.entry.stamp = time?.isEstimated ?? true ? .estimated : .exact
+            try database.insert(row)
+        }
+    }
+
+    private func stampLocations(
+        _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
+        on database: borrowing Database
+    ) throws(DatabaseError) {
+        for id in try ids("SELECT id FROM location WHERE stamp = 0 ORDER BY id", in: database) {
+            guard var row = try database.rows(LocationRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
             let time = timeline.epochSeconds(of: row.entry.happened, boot: row.boot)
             row.entry.timestamp = time?.seconds ?? reading.epochSeconds(at: now)
             row.entry.stamp = time?.isEstimated ?? true ? .estimated : .exact
@@ -64,6 +78,7 @@ struct Stamping {
         let sql = """
             SELECT boot, max(happened) FROM outbox GROUP BY boot
             UNION ALL SELECT boot, max(happened) FROM history GROUP BY boot
+            UNION ALL SELECT boot, max(happened) FROM location GROUP BY boot
             UNION ALL SELECT boot, saved_at FROM presence
             """
         try database.forEachRow(sql) { row throws(DatabaseError) in

@@ -79,39 +79,13 @@ struct PresenceRow: StoredRow {
             let boot = values[3].asText, let savedAt = values[4].asInteger
         else { return nil }
         record = PresenceRecord(
-            version: version, state: state, inside: [], savedAt: MonotonicInstant(nanoseconds: savedAt), boot: boot)
+            version: version, state: state, savedAt: MonotonicInstant(nanoseconds: savedAt), boot: boot)
     }
 
     var values: [SQLValue] {
         [
             .integer(1), .integer(record.version), .blob(record.state), .text(record.boot),
             .integer(record.savedAt.nanoseconds),
-        ]
-    }
-}
-
-/// Somebody inside, for people.
-struct InsideRow: StoredRow {
-    static let table = "inside"
-    static let columns = ["tracker", "rid", "beacon", "since", "last_heard"]
-    static let insertSQL = makeInsertSQL()
-
-    let inside: PresenceRecord.Inside
-
-    init(_ inside: PresenceRecord.Inside) { self.inside = inside }
-
-    init?(values: [SQLValue]) {
-        guard let tracker = values[0].asText, let rid = values[1].asText,
-            let beacon = values[2].asText.flatMap({ BeaconID(stored: $0) })
-        else { return nil }
-        inside = PresenceRecord.Inside(
-            tracker: tracker, rid: rid, beacon: beacon, since: values[3].asInteger, lastHeard: values[4].asInteger)
-    }
-
-    var values: [SQLValue] {
-        [
-            .text(inside.tracker), .text(inside.rid), .text(inside.beacon.description), .optional(inside.since),
-            .optional(inside.lastHeard),
         ]
     }
 }

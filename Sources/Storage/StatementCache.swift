@@ -24,7 +24,7 @@ final class StatementCache {
     /// Whether it is worth keeping for `put`.
     static func keeps(_ sql: String) -> Bool { repeated.contains(where: sql.hasPrefix) }
 
-    /// Takes a statement over that nobody uses any more.
+    /// Takes over a statement that is no longer in use.
     func put(_ handle: OpaquePointer, sql: String) {
         guard !isClosed else {
             sqlite3_finalize(handle)

@@ -10,7 +10,7 @@ package enum StoreError: Error, Hashable, Sendable {
     /// There is no state yet.
     case absent(path: String)
     case system(operation: String, path: String, errno: Int32)
-    /// The file may be somebody else's: a link, for example. The reason names it and says what to do.
+    /// The file may belong to another user: a link, for example. The reason names it and says what to do.
     case untrusted(String)
 
     /// Waiting, or a person who changes something outside, can cure it.

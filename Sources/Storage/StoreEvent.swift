@@ -8,13 +8,9 @@ package enum StoreEvent: Sendable {
     case opened(StoreSnapshot)
     /// The state directory cannot be used; it is tried again.
     case unavailable(StoreFailure)
-    /// The transaction is on the disk.
-    ///
-    /// `outboxIDs` has one entry for each message of the commit, in order: nil where a newer value for
-    /// the same topic, or lack of room, kept it out of the outbox.
-    case committed(token: UInt64, outboxIDs: [Int64?])
-    /// The transaction is not on the disk. With `willRetry` it is kept and tried again.
-    case failed(token: UInt64, DatabaseError, willRetry: Bool)
+    /// A transaction is not on the disk. With `willRetry` it is kept and tried again. Said once for a transaction,
+    /// however many commits it joins.
+    case failed(DatabaseError, willRetry: Bool)
     /// Writing fails since `StoreFailure.since`; said once per trouble, and again when the reason changes.
     case troubled(StoreFailure)
     /// Writing goes again, after it had failed for so long.

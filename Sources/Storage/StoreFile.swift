@@ -78,7 +78,7 @@ enum StoreFile {
             throw .system(operation: "create", path: path, errno: errno)
         }
         // The command line may run as root beside a service that does not: the file is the directory's
-        // owner's. Only root can do so, and nobody else needs to.
+        // owner's. Only root can do so, and no other user needs to.
         var directory = stat()
         if geteuid() == 0, stat(AtomicFile.directory(of: path), &directory) == 0 {
             _ = fchown(descriptor, directory.st_uid, directory.st_gid)

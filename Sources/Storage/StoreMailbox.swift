@@ -17,8 +17,8 @@ struct StoreMail {
     var stop = false
     /// Dropped since the last time because the disk did not take it.
     var dropped = DropCounts()
-    /// Commits that were too large, with the size of the message that made them so.
-    var oversized: [(token: UInt64, bytes: Int)] = []
+    /// Of each commit that was too large, the size of the message that made it so.
+    var oversized: [Int] = []
 }
 
 /// Requests that wait for the store's thread: of bounded size, whatever the disk does.
@@ -44,7 +44,7 @@ struct StoreMailbox {
 
     mutating func append(_ request: StoreRequest) {
         switch request {
-        case .commit(let token, let changes): append(token, changes)
+        case .commit(let changes): append(changes)
         case .checkpoint(let record):
             // It must not overtake a commit whose decisions it holds: their messages would be missing
             // after a crash in between.
@@ -76,15 +76,14 @@ struct StoreMailbox {
         return taken
     }
 
-    private mutating func append(_ token: UInt64, _ changes: [StoreChange]) {
+    private mutating func append(_ changes: [StoreChange]) {
         for change in changes {
             guard case .message(let message) = change, message.payload.count > payloadLimit else { continue }
-            return mail.oversized.append((token, message.payload.count))
+            return mail.oversized.append(message.payload.count)
         }
         var commit = mail.commit ?? PendingCommit()
         mail.commit = nil
-        commit.add(token: token, changes)
-        commit.forgetTokens(over: countLimit)
+        commit.add(changes)
         if commit.presence != nil { mail.checkpoint = nil }
         if commit.count > countLimit || commit.payloadBytes > byteLimit {
             // A twentieth at a time, for shedding looks at everything that waits.

@@ -110,6 +110,28 @@ package struct StoreReader: ~Copyable {
         }
     }
 
+    /// Calls `body` with past locations, the oldest first, until it returns false. A state of an earlier version has
+    /// none.
+    ///
+    /// - Parameter filter: Its region means nothing here.
+    package func forEachLocation(
+        _ filter: HistoryFilter, _ body: (LocationEntry) -> Bool
+    ) throws(DatabaseError) {
+        guard try database.schemaVersion() >= LocationRow.schemaVersion else { return }
+        let sql = """
+            SELECT \(LocationRow.columnList) FROM (SELECT * FROM location
+            WHERE (?1 IS NULL OR tracker = ?1) AND tst >= ?2 AND tst < ?3 ORDER BY id DESC LIMIT ?4) ORDER BY id
+            """
+        let values: [SQLValue] = [
+            .optional(filter.tracker), .integer(filter.since ?? .min), .integer(filter.until ?? .max),
+            .number(max(0, filter.limit)),
+        ]
+        try database.forEachRow(sql, values) { statement throws(DatabaseError) in
+            guard let row = LocationRow(statement) else { return true }
+            return body(row.entry)
+        }
+    }
+
     /// What is known without asking the daemon.
     package func summary() throws(DatabaseError) -> StoreSummary {
         var summary = StoreSummary()
@@ -124,7 +146,6 @@ package struct StoreReader: ~Copyable {
         }
         summary.waitingForClock = Int(try database.value("SELECT count(*) FROM outbox WHERE stamp = 0")?.asInteger ?? 0)
         summary.refused = try database.rows(RefusedRow.self, "ORDER BY id DESC LIMIT 20")
-        summary.inside = try StoredState.presence(database)?.inside ?? []
         summary.transitions = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         summary.edits = try StoredState.edits(database).count
         return summary
@@ -142,8 +163,6 @@ package struct StoreSummary: Sendable {
     package var waitingForClock = 0
     /// The latest that were set aside, at most 20, the newest first.
     package var refused: [RefusedRow] = []
-    /// As of the last checkpoint.
-    package var inside: [PresenceRecord.Inside] = []
     /// In the history.
     package var transitions = 0
     /// Edits by the command line that the daemon has not taken over.

@@ -8,12 +8,15 @@ package enum StoreChange: Sendable {
     case regions(tracker: String, [Region])
     /// This is the presence state from now on.
     case presence(PresenceRecord)
-    /// This changed in the presence state that was given before.
-    case presenceChange(PresenceChange)
+    /// This changed in the presence state that was given before: the engine's own form, to be read after the whole and
+    /// the changes before it.
+    case presenceChange([UInt8])
     /// A message to deliver.
     case message(OutgoingMessage)
     /// A transition to remember.
     case history(HistoryEntry)
+    /// A location to remember.
+    case location(LocationEntry)
     /// A small value to keep; nil forgets it. Keys beginning with `store.` are the store's own.
     case value(key: String, [UInt8]?)
     /// The tracker's edits up to this one are in the regions that the same commit writes.
@@ -45,10 +48,8 @@ package struct WallClockReading: Hashable, Sendable {
 
 /// What the daemon asks of the store. None of it blocks the caller.
 package enum StoreRequest: Sendable {
-    /// Writes all of the changes in one transaction. Answered by `committed`; before that, if it does
-    /// not go at the first try, once by `failed`. While more than `StoreSettings.memoryLimit` commits
-    /// wait for a disk that takes nothing, the oldest lose their answer, not their effect.
-    case commit(token: UInt64, [StoreChange])
+    /// Writes all of the changes in one transaction. If that fails at the first try, `failed` says so.
+    case commit([StoreChange])
     /// Writes this when something else is written anyway, or after `StoreSettings.checkpointInterval`.
     /// A newer one replaces an older one that still waits.
     case checkpoint(PresenceRecord)
@@ -68,7 +69,7 @@ package enum StoreRequest: Sendable {
     case checkEdits
     /// Hands all edits out again that are on the disk, once no commit is on its way that may take some of them.
     case rereadEdits
-    /// Forgets transitions before these epoch seconds.
+    /// Forgets transitions and locations before these epoch seconds.
     case pruneHistory(before: Int64)
     /// Writes what waits and ends. Sent by `Store.stop`.
     case stop

@@ -26,7 +26,7 @@ package struct StoreSettings: Sendable {
     package var payloadLimit = 16 << 20
     /// Refused messages kept for a person to look at.
     package var refusedLimit = 1000
-    /// Transitions remembered whatever their age, about 40 MB.
+    /// Transitions, and as many locations, remembered whatever their age: about 40 MB each.
     package var historyLimit = 200_000
 
     /// How old the presence state on the disk may be. It costs a beacon's rhythm of a minute after a
@@ -36,7 +36,7 @@ package struct StoreSettings: Sendable {
     package var acknowledgementDelay: Duration = .seconds(2)
     /// How often to look whether the command line edited regions (a look at shared memory, no I/O).
     package var editInterval: Duration = .seconds(2)
-    /// How often to look where `.checkEdits` comes when somebody has written: for file systems on which no
+    /// How often to look where `.checkEdits` comes when the command line has written: for file systems on which no
     /// watch tells of other machines or of a program that keeps the file open.
     package static let watchedEditInterval: Duration = .seconds(60)
     /// First and longest wait before work that failed is tried again: doubles in between.
@@ -90,6 +90,8 @@ package struct Restamp: Sendable {
 package struct StoreCounters: Hashable, Sendable {
     /// Write transactions that reached the disk; each costs one fsync of the write-ahead log.
     package var transactions: UInt64 = 0
+    /// Commits in these; while the disk is busy, one transaction joins many.
+    package var commits: UInt64 = 0
     /// Pages written, the log's included; a page is 4096 bytes.
     package var pagesWritten: UInt64 = 0
     package var failedTransactions: UInt64 = 0
@@ -128,7 +130,7 @@ package struct DropCounts: Hashable, Sendable {
     package mutating func count(_ kind: MessageKind, _ number: Int = 1) {
         switch kind {
         case .transition: transitions += UInt64(number)
-        case .location: locations += UInt64(number)
+        case .location, .ping: locations += UInt64(number)
         case .state: states += UInt64(number)
         case .other: others += UInt64(number)
         }

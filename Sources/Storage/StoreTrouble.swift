@@ -1,16 +1,16 @@
 import Base
 import Beacon
 
-/// Why the store cannot do its work at present, and when it tries again.
+/// A disk failure that lasts, and when the store tries again.
 struct Trouble {
     let since: MonotonicInstant
     /// Until the try after the next.
     var delay: Duration
     var nextTry: MonotonicInstant = .zero
     var attempts = 0
-    /// What the daemon was told last.
-    var said: StoreError?
-    /// Not even reading goes.
+    /// The error that was reported last.
+    var reported: StoreError?
+    /// Reading fails as well.
     var isReading = false
 
     init(since: MonotonicInstant, delay: Duration) {
@@ -22,10 +22,10 @@ struct Trouble {
 /// When to look for edits by the command line, and which are known.
 struct EditWatch {
     var nextCheck: MonotonicInstant = .zero
-    /// nil: not known, so look into the table.
+    /// nil: not known, so the table has to be read.
     var dataVersion: Int64?
-    /// The last that the daemon was told of.
+    /// The last edit that was reported.
     var lastSeen: Int64 = 0
-    /// The daemon wants to be told of all of them.
+    /// The service has asked for all edits again.
     var areWantedAgain = false
 }

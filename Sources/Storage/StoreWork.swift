@@ -21,7 +21,8 @@ struct StoreWork {
 
     struct FirstKeys {
         let outbox: Int64
-        let history: Int64
+        var history: Int64
+        var location: Int64
     }
 
     /// Something that is worth a transaction of its own.

@@ -1,7 +1,7 @@
 import Base
 import Beacon
 
-/// What the store's thread does, step by step, with the time given to it: opens, writes, tries again,
+/// The work of the store's thread, one step at a time, with the time given to it: opens, writes, tries again,
 /// hands out. It is used by one thread and knows nothing of threads.
 final class StoreWorker {
     private let settings: StoreSettings
@@ -13,7 +13,7 @@ final class StoreWorker {
     private var trouble: Trouble?
     private var delivery = Delivery()
     private var edits = EditWatch()
-    private var saidOpened = false
+    private var hasReportedOpened = false
     private var lastPresenceWrite: MonotonicInstant?
     private var stopping = false
     /// The file was damaged, or taken away, while we had it open.
@@ -53,7 +53,7 @@ final class StoreWorker {
     /// - Returns: What to tell the daemon.
     func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
         failed = false
-        take(mail, at: now)
+        accept(mail, at: now)
         if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }
         if store != nil {
             write(at: now)
@@ -61,7 +61,7 @@ final class StoreWorker {
                 lookForEdits(asked: mail.checkEdits, at: now)
                 deliver(at: now)
             }
-            // Nothing to write, and reading goes: that is all the proof there can be.
+            // There is nothing to write, and reading works: no better proof is possible.
             if let trouble, !failed, work.isEmpty, trouble.nextTry <= now { recover(at: now) }
         }
         if stopping { finish() }
@@ -70,7 +70,7 @@ final class StoreWorker {
         return events
     }
 
-    /// What can be done while nobody waits, so that no commit has to do it.
+    /// Work for idle times, so that no commit has to do it.
     func tidy() {
         if let store, trouble == nil, store.wantsCheckpoint { store.checkpoint() }
     }
@@ -79,27 +79,27 @@ final class StoreWorker {
         counters.handedOut = delivery.handedOut.count
         counters.pending = work.commit?.count ?? 0
         counters.pendingBytes = work.commit?.payloadBytes ?? 0
-        guard let book = store?.book else { return }
-        counters.outboxRows = book.rows
-        counters.outboxBytes = book.bytes
-        counters.unstampedRows = book.unstamped
+        guard let outbox = store?.counters else { return }
+        counters.outboxRows = outbox.rows
+        counters.outboxBytes = outbox.bytes
+        counters.unstampedRows = outbox.unstamped
     }
 
-    private func take(_ mail: StoreMail, at now: MonotonicInstant) {
+    private func accept(_ mail: StoreMail, at now: MonotonicInstant) {
         if let checkpoint = mail.checkpoint { work.checkpoint = checkpoint }
         if var commit = mail.commit {
-            // What a commit says of presence is newer than a checkpoint that came before it.
+            // Presence in a commit is newer than a checkpoint that came before it.
             if let checkpoint = work.checkpoint { commit.precede(by: checkpoint) }
             work.checkpoint = nil
             work.commit = commit
         }
         for id in mail.acknowledged {
-            guard let bytes = delivery.takeBack(id) else { continue }
+            guard let bytes = delivery.removeHandedOut(id) else { continue }
             work.acknowledged[id] = bytes
             work.acknowledgedSince = work.acknowledgedSince ?? now
         }
         for (id, reason) in mail.refused {
-            _ = delivery.takeBack(id)
+            _ = delivery.removeHandedOut(id)
             work.refused.append((id, reason))
         }
         work.clock = mail.clock ?? work.clock
@@ -109,10 +109,10 @@ final class StoreWorker {
         if mail.rereadEdits { edits.areWantedAgain = true }
         if mail.dropped.total > 0 {
             counters.dropped = counters.dropped + mail.dropped
-            say(.error, "the disk takes nothing; dropped from memory: \(mail.dropped)")
+            notify(.error, "the disk takes nothing; dropped from memory: \(mail.dropped)")
         }
-        for (token, bytes) in mail.oversized {
-            events.append(.failed(token: token, .tooLarge(bytes: bytes), willRetry: false))
+        for bytes in mail.oversized {
+            events.append(.failed(.tooLarge(bytes: bytes), willRetry: false))
         }
         if mail.stop { stopping = true }
     }
@@ -128,17 +128,17 @@ final class StoreWorker {
             lastKeys = opened.nextKeys
             edits.nextCheck = now
             delivery.lookAgain()
-            if saidOpened {
+            if hasReportedOpened {
                 lostState = lostState || !notices.isEmpty
-                // Another connection counts its own way, and another file begins anew.
+                // The data version of another connection or file cannot be compared.
                 edits.dataVersion = nil
                 if lostState { edits.lastSeen = 0 }
             } else {
-                try sayOpened(opened.database)
+                try reportOpened(opened.database)
             }
             if lostState { events.append(.stateLost) }
             lostState = false
-            // What waits is written at once, and tells whether the trouble is over.
+            // Pending work is written at once. That shows whether the trouble is over.
             trouble?.nextTry = now
         } catch {
             store = nil
@@ -157,22 +157,22 @@ final class StoreWorker {
         }
     }
 
-    private func sayOpened(_ database: borrowing Database) throws(StoreError) {
+    private func reportOpened(_ database: borrowing Database) throws(StoreError) {
         do throws(DatabaseError) {
             let snapshot = try StoredState.snapshot(database)
             edits.lastSeen = snapshot.edits.last?.id ?? 0
             edits.dataVersion = try database.dataVersion()
             events.append(.opened(snapshot))
-            saidOpened = true
+            hasReportedOpened = true
         } catch {
             throw .database(error)
         }
     }
 
-    /// What cannot be written can often be read: presence goes on from there, and what is to be
+    /// A file that cannot be written can often be read: presence goes on from there, and what is to be
     /// written waits in memory.
     private func openForReading(after error: StoreError) {
-        guard !saidOpened else { return }
+        guard !hasReportedOpened else { return }
         switch error {
         case .inUse, .newerSchema: return
         case .database, .system, .absent, .untrusted: break
@@ -180,10 +180,10 @@ final class StoreWorker {
         do throws(StoreError) {
             let reader = try StoreReader(directory: settings.directory, vfs: settings.vfs)
             guard try reader.isSound() else { return }
-            try sayOpened(reader.database)
+            try reportOpened(reader.database)
         } catch .absent {
             events.append(.opened(StoreSnapshot(isNew: true)))
-            saidOpened = true
+            hasReportedOpened = true
         } catch {
             // `unavailable` says it.
         }
@@ -223,11 +223,7 @@ final class StoreWorker {
     private func finishWrite(_ outcome: OpenStore.Outcome, at now: MonotonicInstant) {
         let done = work
         work = StoreWork()
-        if let commit = done.commit {
-            for (token, ids) in commit.answers(outcome.outboxIDs) {
-                events.append(.committed(token: token, outboxIDs: ids))
-            }
-        }
+        counters.commits += UInt64(done.commit?.commits ?? 0)
         if done.checkpoint != nil || done.commit?.presence != nil { lastPresenceWrite = now }
         if outcome.unblocked { delivery.lookAgain() }
         if done.firstTry == nil, trouble == nil, !stopping, delivery.handOut(outcome.fresh) {
@@ -238,29 +234,27 @@ final class StoreWorker {
         counters.dropped = counters.dropped + outcome.dropped
         if outcome.dropped.total > 0 {
             let text = "no more room; dropped from the disk: \(outcome.dropped) (\(counters.dropped) so far)"
-            say(outcome.dropped.transitions > 0 ? .error : .warning, text)
+            notify(outcome.dropped.transitions > 0 ? .error : .warning, text)
         }
     }
 
     private func writeFailed(_ error: DatabaseError, at now: MonotonicInstant) {
         let willRetry = error.isPassing || error.isDamage
-        // Said at the first try alone, or the answers would fill the memory that is spared here.
-        if work.firstTry == nil || !willRetry {
-            for token in work.commit?.tokens ?? [] {
-                events.append(.failed(token: token.token, error, willRetry: willRetry))
-            }
+        // `troubled` says it of the tries that follow.
+        if work.commit != nil, work.firstTry == nil || !willRetry {
+            events.append(.failed(error, willRetry: willRetry))
         }
         if error.isDamage || error.isMoved {
             // Opening inspects the file, and sets it aside if it has to.
             store = nil
             lostState = error.isMoved
         } else if !error.isPassing {
-            // A mistake of ours that another try would only repeat.
-            say(.error, "this could not be written and is given up: \(error)")
+            // An error in this program: another try would only repeat it.
+            notify(.error, "this could not be written and is given up: \(error)")
             work.commit = nil
             work.firstTry = nil
         } else if error.isDiskFull, let store {
-            // What the log still holds may fit into the file, and then the log can be used anew.
+            // What the log holds may still fit into the file. Then the log is written from its beginning again.
             try? store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         fail(.database(error), at: now)
@@ -271,8 +265,8 @@ final class StoreWorker {
     private func fail(_ error: StoreError, isReading: Bool = false, at now: MonotonicInstant) {
         failed = true
         var next = trouble ?? Trouble(since: now, delay: settings.retryDelays.lowerBound)
-        let isNews = next.said != error
-        next.said = error
+        let isNews = next.reported != error
+        next.reported = error
         next.isReading = isReading
         next.nextTry = now.advanced(by: next.delay)
         next.delay = min(next.delay * 2, settings.retryDelays.upperBound)
@@ -282,7 +276,7 @@ final class StoreWorker {
         trouble = next
         guard isNews else { return }
         let failure = StoreFailure(error: error, since: next.since, nextTry: next.nextTry)
-        events.append(saidOpened ? .troubled(failure) : .unavailable(failure))
+        events.append(hasReportedOpened ? .troubled(failure) : .unavailable(failure))
     }
 
     private func recover(at now: MonotonicInstant) {
@@ -332,7 +326,7 @@ final class StoreWorker {
     // MARK: The end
 
     private func finish() {
-        let unsaved = work.commit?.tokens.count ?? 0
+        let unsaved = work.commit?.commits ?? 0
         // Closing plays the log into the file.
         store = nil
         lock = nil
@@ -340,7 +334,7 @@ final class StoreWorker {
         isFinished = true
     }
 
-    private func say(_ level: StoreNotice.Level, _ text: String) {
+    private func notify(_ level: StoreNotice.Level, _ text: String) {
         events.append(.notice(StoreNotice(level, text)))
     }
 }

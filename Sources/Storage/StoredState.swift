@@ -30,7 +30,6 @@ enum StoredState {
         if try database.schemaVersion() >= PresenceChangeRow.schemaVersion {
             record.changes = try database.rows(PresenceChangeRow.self, "ORDER BY id").map(\.state)
         }
-        record.inside = try database.rows(InsideRow.self, "ORDER BY tracker, rid, beacon").map(\.inside)
         return record
     }
 

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import OwnTracks
 import Regions
@@ -34,8 +35,17 @@ import Testing
     @Test func `Beacons that are invented under a wildcard region fill a table and no more`() throws {
         var harness = try GatewayHarness(
             "waypoints: [\(GatewayHarness.waypoint("Any", rid: "a", suffix: ""))], leaveAfter: 60")
-        for number in 0..<20_000 { try harness.hear(major: 1, minor: UInt16(number)) }
-        #expect(harness.gateway.droppedSightings > 0)
+        for number in 0..<16_384 { try harness.hear(major: 1, minor: UInt16(number)) }
+        #expect(harness.gateway.droppedSightings == 0)
+        #expect(harness.gateway.crowdedRegion(at: harness.now) == nil)
+        for number in 20_000..<20_100 { try harness.hear(major: 1, minor: UInt16(number)) }
+        #expect(harness.gateway.droppedSightings == 100)
+        let text = "too many beacons belong to region Any of owntracks/jane/hall: more are turned away"
+        let lines = harness.effects.filter { if case .log(let entry) = $0 { entry.text == text } else { false } }
+        #expect(lines.count == 1, "not one line for each")
+        let crowded = harness.gateway.crowdedRegion(at: harness.now)
+        #expect(crowded?.description == text)
+        #expect(harness.gateway.crowdedRegion(at: harness.now.advanced(by: .seconds(600))) == nil)
         let bytes = harness.gateway.keptPresence(at: harness.now).bytes.count
         #expect(bytes < 4 << 20, "\(bytes) bytes in each write")
         harness.wait(61)

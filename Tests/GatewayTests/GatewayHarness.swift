@@ -115,8 +115,8 @@ struct GatewayHarness {
         effects += new
         for effect in new {
             switch effect {
-            case .presence(.whole(let whole)): (storedWhole, storedChanges) = (whole.bytes, [])
-            case .presence(.change(let change)): storedChanges.append(change.bytes)
+            case .presence(.whole(let whole)): (storedWhole, storedChanges) = (whole, [])
+            case .presence(.change(let change)): storedChanges.append(change)
             default: continue
             }
             presenceWhenStored = gateway.keptPresence(at: now)

@@ -27,12 +27,11 @@ import Testing
     }
 
     @Test func `A point of interest goes into one location (Location page)`() throws {
-        let house = try GatewayHarness("lat: 52, lon: 6")
-        let told = try ["delicious seafood", nil].map { poi in
-            let effect = house.gateway.location(of: 0, trigger: .manual, pointOfInterest: poi, at: house.now)
-            guard case .publish(let message) = effect else { return JSONValue.null }
-            return try JSONValue(parsing: message.payload)
+        var house = try GatewayHarness("lat: 52, lon: 6")
+        for poi in ["delicious seafood", nil] {
+            house.take(.request(.reportLocation(tracker: 0, pointOfInterest: poi)))
         }
+        let told = try Self.locations(&house)
         #expect(told.map { $0["poi"] } == ["delicious seafood", nil])
         #expect(told.map { $0["t"] } == ["u", "u"])
     }

@@ -70,7 +70,10 @@ struct MessageTableTests {
         .init(source: "3 waypoints", command: action("waypoints"), told: ["/waypoints waypoints"]),
         .init(source: "3 status, decision 20", command: action("status"), told: ["/status status"]),
         .init(source: "3 dump, decision 16", command: action("dump"), told: ["/dump dump"]),
-        .init(source: "3 clearWaypoints", command: action("clearWaypoints"), regions: []),
+        .init(
+            source: "3 clearWaypoints", command: action("clearWaypoints"),
+            // The circle that it was in is left.
+            told: ["/event transition", " location"], regions: []),
         .init(
             source: "3 setWaypoints, Regions page",
             command: setWaypoints(
@@ -138,6 +141,10 @@ struct MessageTableTests {
             "1.1, away", "transition", on: "/event", ["event": "leave", "lat": 1, "lon": 2],
             settings: "away: {lat: 1, lon: 2}", when: .leave),
         .init(
+            "1.1, away: the circle around the gateway", "transition", on: "/event",
+            ["t": "c", "event": "leave", "desc": "Home", "lat": 1, "lon": 2], settings: "away: {lat: 1, lon: 2}",
+            when: .leave),
+        .init(
             "1.2, Location page: the location at every enter", "location", on: "", isRetained: true,
             ["t": "b", "inregions": ["Kitchen", "Home"], "inrids": ["a", "c"]], when: .enter),
         .init(
@@ -172,7 +179,8 @@ struct MessageTableTests {
         }
         let all = house.published().filter { $0.kind != .state || $0.topic.hasPrefix("owntracks/") }
         let found = try all.map { ($0, try JSONValue(parsing: $0.payload)) }.filter {
-            $0.1["_type"] == .string(row.type)
+            // Circles are crossed besides; a row is about them only if it says so.
+            $0.1["_type"] == .string(row.type) && ($0.1["t"] == "c") == (row.members["t"] == "c")
         }
         #expect(found.count == 1)
         let (message, json) = try #require(found.first)

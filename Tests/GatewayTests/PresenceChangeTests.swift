@@ -28,7 +28,7 @@ import Testing
             }
         }
         let stays = presence.stays.map {
-            "\($0.tracker) \($0.rid) since \($0.since) \($0.timestamp ?? -1) \($0.beacon)"
+            "\($0.tracker) \($0.rid) since \($0.since) \($0.timestamp ?? -1) \($0.beacon.map { "\($0)" } ?? "circle")"
         }
         return near.sorted() + stays
     }
@@ -63,8 +63,7 @@ import Testing
         #expect(harness.storedWhole.count > 50_000)
         try harness.hear(minor: 1)
         let change = try #require(harness.change)
-        #expect(change.bytes.count < 500)
-        #expect(change.entered.map(\.place.rid) == ["ada"])
+        #expect(change.count < 500)
     }
 
     @Test func `Presence is kept whole at first, after changes of regions or of the clock, and now and then`() throws {
@@ -98,7 +97,7 @@ import Testing
         harness.take(.stopping)
         let whole = harness.storedWhole
         try harness.hear(minor: 1)
-        let original = try #require(harness.change).bytes
+        let original = try #require(harness.change)
         let regions = harness.gateway.trackers.map(\.regions)
         var random = SplitMix64(seed: 5)
         var read = 0
@@ -121,7 +120,7 @@ import Testing
 
 extension GatewayHarness {
     /// The last update of presence, if it was a change.
-    fileprivate var change: PresenceUpdate.Change? {
+    fileprivate var change: [UInt8]? {
         let updates = effects.compactMap { if case .presence(let update) = $0 { update } else { nil } }
         guard case .change(let change)? = updates.last else { return nil }
         return change

@@ -78,6 +78,35 @@ import Testing
             ])
     }
 
+    @Test func `The coffee shop of the example, a circle of 50 m, is told of member by member (Regions page)`() throws {
+        var house = try GatewayHarness("lat: 48.87069, lon: 2.34916, tid: \"j1\", publishWaypoints: true")
+        // The time stamps of the example: the enter is at its tst.
+        house.step(by: 1_707_057_574 - GatewayHarness.epoch)
+        let waypoint = """
+            {"_type":"waypoint","desc":"My favorite coffee shop (Delaville)","lat":48.87069,"lon":2.34916,"rad":"50",
+            "tst":"1385997757","rid":"f7676c","wtst":1610104395}
+            """
+        house.setWaypoints(waypoint)
+        let messages = house.published()
+        let message = try #require(messages.first { $0.kind == .transition })
+        #expect(message.topic == "owntracks/jane/hall/event")
+        let members = try #require(try JSONValue(parsing: message.payload).object)
+        let example = try JSONValue(
+            parsing: """
+                {"_type":"transition","desc":"My favorite coffee shop (Delaville)","event":"enter","lat":48.87069,
+                "lon":2.34916,"rid":"f7676c","tid":"j1","tst":1707057574,"wtst":1610104395}
+                """)
+        #expect(JSONValue.object(members.filter { !["acc", "t"].contains($0.key) }) == example)
+        #expect(members["t"] == "c")
+        // The waypoint comes back as it was set up, its numbers as numbers.
+        let published = try #require(messages.first { $0.topic.hasSuffix("/waypoint") })
+        #expect(!published.isRetained)
+        #expect(
+            try JSONValue(parsing: published.payload)
+                == (try JSONValue(
+                    parsing: waypoint.replacing("\"50\"", with: "50").replacing("\"1385997757\"", with: "1385997757"))))
+    }
+
     @Test func `A waypoint that is published has the time of its creation (Regions page)`() throws {
         var house = try GatewayHarness("publishWaypoints: true")
         house.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))

@@ -86,4 +86,16 @@ import Testing
         #expect(findings.map(\.level) == [.error, .error, .warning, .warning, .ok, .ok])
         #expect(findings.allSatisfy { ($0.level == .ok) == $0.cure.isEmpty })
     }
+
+    @Test func `That beacons are turned away is a finding with the region and its tracker`() {
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        #expect(!snapshot.liveFindings.contains { $0.subject == "strangers" })
+        snapshot.overflow = .init(crowded: CrowdedRegion(topic: "owntracks/jane/hall", region: "Street"))
+        let finding = snapshot.liveFindings.first { $0.subject == "strangers" }
+        #expect(finding?.level == .warning)
+        #expect(finding?.text.contains("region Street of owntracks/jane/hall") == true)
+        #expect(finding?.cure.isEmpty == false)
+    }
 }

@@ -234,7 +234,7 @@ struct HomeAssistantFeedTests {
             "a/b", "a_b", "a_2fb", "a-b", "", "ä", String(repeating: "x", count: 100),
             String(repeating: "x", count: 101),
         ]
-        let made = texts.map { DiscoveryIdentifier.identifier(of: $0) }
+        let made = texts.map { TopicIdentifier.identifier(of: $0) }
         #expect(Set(made).count == texts.count)
         #expect(made.allSatisfy { $0.utf8.count <= 80 })
     }

@@ -5,7 +5,7 @@ import TestSupport
 /// Who is to be heard when: written as a capture, which the service plays as if it came from the air.
 struct BeaconScript {
     /// Seconds from the start of the capture, and the beacon heard then.
-    private var frames: [(second: Double, minor: UInt16, major: UInt16)] = []
+    private var frames: [(second: Double, beacon: BeaconID)] = []
 
     static let uuid = BeaconUUID(high: 0xca27_1eae_5fa8_4e80, low: 0x8f08_2a30_2a95_a959)
 
@@ -19,21 +19,24 @@ struct BeaconScript {
         // Not all in the same instant.
         var second = start + interval * Double(minor % 10) / 10
         while second < end {
-            frames.append((second, minor, 1))
+            hear(minor, at: second)
             second += interval
         }
     }
 
     /// Another rhythm than beacons have: any frame at any time.
-    mutating func hear(_ minor: UInt16, major: UInt16 = 1, at second: Double) { frames.append((second, minor, major)) }
+    mutating func hear(_ minor: UInt16, major: UInt16 = 1, uuid: BeaconUUID = BeaconScript.uuid, at second: Double) {
+        frames.append((second, BeaconID(uuid: uuid, major: major, minor: minor)))
+    }
 
     func write(to path: String) throws {
         var writer = try CaptureWriter(path: path)
         let report = AdvertisingReport(
             address: DeviceAddress(value: 0xc0ff_ee00_0001, isRandom: true), rssi: RSSI(reported: -60))
         // The time of a capture begins with its first record: this one is of a beacon that nobody knows.
-        for (second, minor, major) in [(0, .max, 1)] + frames.sorted(by: { $0.second < $1.second }) {
-            let data = Self.data(minor: minor, major: major)
+        let nobody = BeaconID(uuid: Self.uuid, major: 1, minor: .max)
+        for (second, beacon) in [(0, nobody)] + frames.sorted(by: { $0.second < $1.second }) {
+            let data = Self.data(minor: beacon.minor, major: beacon.major, uuid: beacon.uuid)
             try writer.write(
                 report, data: data.span, wallMicroseconds: 1_700_000_000_000_000 + Int64(second * 1e6),
                 receiver: Receiver(index: 0))
@@ -42,7 +45,7 @@ struct BeaconScript {
     }
 
     /// Flags and an iBeacon frame.
-    static func data(minor: UInt16, major: UInt16 = 1) -> [UInt8] {
+    static func data(minor: UInt16, major: UInt16 = 1, uuid: BeaconUUID = BeaconScript.uuid) -> [UInt8] {
         packet(
             [0x02, 0x01, 0x06, 0x1a, 0xff, 0x4c, 0x00, 0x02, 0x15], bigEndianBytes(uuid.high),
             bigEndianBytes(uuid.low), bigEndianBytes(major), bigEndianBytes(minor), [0xc5])

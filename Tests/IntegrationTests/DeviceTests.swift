@@ -46,6 +46,8 @@ import Testing
         ]
         let house = try House("lat: 52, lon: 6, \(House.quiet)")
         try house.setWaypoints(circles)
+        // The circle is entered when it comes, and a location follows that transition.
+        #expect(eventually { house.said().contains { $0.contains(#""t":"c""#) } })
         let location = try house.answer(on: "") { try house.command("reportLocation") }
         #expect(location["inregions"] == ["Home"])
         #expect(location["inrids"] == ["home"])

@@ -83,6 +83,34 @@ import Testing
         #expect(verdict.bad.count == 3)
     }
 
+    @Test func `Rights that only a rooms service needs are missed only where there is one`() throws {
+        let directory = try TemporaryDirectory()
+        let rights = "topic readwrite owntracks/jane/hall/#\ntopic write ibeacon-gateway/hall/#\n"
+        let list = "topic read ibeacon-rooms/home/tags\n"
+        let access = try directory.write(
+            "user jane\n\(rights)\(list)user service\ntopic readwrite #\n", to: "access")
+        let broker = try MosquittoBroker(["allow_anonymous true", "acl_file \(access)"], in: directory)
+        defer { broker.stop() }
+        let alone = try Self.examine(Self.sound, port: broker.port)
+        #expect(alone.code == 0)
+        #expect(alone.says("no rooms service lists tags on ibeacon-rooms/home/tags"), "\(alone.text)")
+        try run(
+            "mosquitto_pub",
+            [
+                "-h", "127.0.0.1", "-p", "\(broker.port)", "-u", "service", "-r", "-t", "ibeacon-rooms/home/tags", "-m",
+                #"{"v":1,"tags":[]}"#,
+            ])
+        let refused = try Self.examine(Self.sound, port: broker.port)
+        #expect(refused.says("messages to ibeacon-rooms/home/heard/hall are refused"), "\(refused.text)")
+        #expect(refused.bad.count == 1)
+        try directory.write(
+            "user jane\n\(rights)\(list)topic write ibeacon-rooms/home/heard/hall\n", to: "access")
+        broker.reload()
+        let sound = try Self.examine(Self.sound, port: broker.port)
+        #expect(sound.code == 0)
+        #expect(sound.says("readings go to ibeacon-rooms/home/heard/hall"), "\(sound.text)")
+    }
+
     @Test func `The access list that is advised is enough`() throws {
         let directory = try TemporaryDirectory()
         let access = try directory.write(

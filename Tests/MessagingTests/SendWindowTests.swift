@@ -44,12 +44,23 @@ import Testing
         #expect(tokens(window.waiting) == [2, 5])
     }
 
+    @Test func `What is transient does not wait for the next connection`() {
+        var window = SendWindow(limit: 2)
+        var transient = message(2, qos: .atMostOnce)
+        transient.isTransient = true
+        window.add([message(1), transient, transient, message(3)])
+        _ = send(&window)
+        _ = window.connectionEnded(byBroker: false)
+        #expect(tokens(window.removeTransient()) == [2, 2])
+        #expect(tokens(window.waiting) == [3])
+    }
+
     @Test func `A network that breaks again and again accuses no message`() {
         var window = SendWindow(limit: 4)
         window.add([message(1)])
         _ = send(&window)
         for _ in 0..<100 { #expect(window.connectionEnded(byBroker: false) == .goOn) }
-        #expect(!window.isSuspicious)
+        #expect(!window.isIsolating)
     }
 
     @Test func `A broker that closes twice without an answer is given one message at a time`() {
@@ -58,7 +69,7 @@ import Testing
         _ = send(&window)
         #expect(window.connectionEnded(byBroker: true) == .goOn)
         #expect(window.connectionEnded(byBroker: true) == .discardClient)
-        #expect(window.isSuspicious)
+        #expect(window.isIsolating)
         #expect(tokens(window.waiting) == [1, 2, 3])
         #expect(send(&window) == [1])
     }
@@ -67,31 +78,31 @@ import Testing
         var window = SendWindow(limit: 4)
         window.add((1...3).map { message($0) })
         var verdict = SendWindow.Verdict.goOn
-        for _ in 0..<SendWindow.conviction {
+        for _ in 0..<SendWindow.rejectAfter {
             _ = send(&window)
             verdict = window.connectionEnded(byBroker: true)
         }
-        #expect(verdict == .refuse(message(1), .endsConnection(times: SendWindow.conviction)))
-        #expect(!window.isSuspicious)
+        #expect(verdict == .refuse(message(1), .endsConnection(times: SendWindow.rejectAfter)))
+        #expect(!window.isIsolating)
         #expect(send(&window) == [2, 3])
     }
 
-    @Test func `An answer clears all suspicion`() {
+    @Test func `An answer ends the isolation`() {
         var window = SendWindow(limit: 4)
         window.add((1...3).map { message($0) })
-        for _ in 0..<SendWindow.suspicion {
+        for _ in 0..<SendWindow.isolateAfter {
             _ = send(&window)
             _ = window.connectionEnded(byBroker: true)
         }
         #expect(send(&window) == [1])
         _ = window.answered(messageID: 1)
-        #expect(!window.isSuspicious)
+        #expect(!window.isIsolating)
         #expect(send(&window) == [2, 3])
     }
 
     @Test func `A broker that closes while nothing is in flight accuses nothing`() {
         var window = SendWindow(limit: 4)
         for _ in 0..<10 { #expect(window.connectionEnded(byBroker: true) == .goOn) }
-        #expect(!window.isSuspicious)
+        #expect(!window.isIsolating)
     }
 }

@@ -46,6 +46,7 @@ struct PropertyTests {
                 switch event.change {
                 case .entered(let key): #expect(inside.insert(key).inserted)
                 case .left(let key): #expect(inside.remove(key) != nil)
+                case .turnedAway: Issue.record("there is room for all")
                 }
             }
             seen = simulation.events.count

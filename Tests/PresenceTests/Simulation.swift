@@ -45,6 +45,7 @@ struct Simulation {
     enum Change: Hashable {
         case entered(RegionKey)
         case left(RegionKey)
+        case turnedAway(RegionKey)
     }
 
     struct Event: Hashable {
@@ -52,11 +53,14 @@ struct Simulation {
         let seconds: Double
     }
 
-    var engine = PresenceEngine()
+    var engine: PresenceEngine
     var events: [Event] = []
     var now = 0.0
 
-    init(_ regions: [MonitoredRegion], receivers: [UInt8] = [0]) {
+    init(
+        _ regions: [MonitoredRegion], receivers: [UInt8] = [0], mostStrangers: Int = PresenceTiming.mostStrangers
+    ) {
+        engine = PresenceEngine(mostStrangers: mostStrangers)
         handle(.regions(regions))
         for receiver in receivers { handle(.listening(Receiver(index: receiver), true)) }
     }
@@ -74,6 +78,7 @@ struct Simulation {
             switch effect {
             case .entered(let key, _): events.append(Event(change: .entered(key), seconds: now))
             case .left(let key, _): events.append(Event(change: .left(key), seconds: now))
+            case .turnedAway(let key): events.append(Event(change: .turnedAway(key), seconds: now))
             }
         }
     }

@@ -22,6 +22,7 @@ import Testing
     private func feed(_ tags: [BeaconID]) -> ReadingFeed {
         var feed = ReadingFeed(boot: "b")
         _ = feed.handle(.listening(radio, true), at: instant(90))
+        _ = feed.handle(.reports(100), at: instant(100))
         _ = feed.handle(.tags(tags), at: instant(100))
         return feed
     }
@@ -31,9 +32,9 @@ import Testing
     @Test func aSecondIsSummedUpInOneMessage() {
         var feed = feed([jane, john])
         for (offset, level) in [(0.1, Int8(-70)), (0.2, -68), (0.3, -90), (0.88, -71)] {
-            _ = feed.handle(.report, at: instant(100 + offset))
             #expect(feed.handle(.sighting(sighting(jane, level)), at: instant(100 + offset)).isEmpty)
         }
+        _ = feed.handle(.reports(104), at: instant(101))
         #expect(feed.nextDeadline == instant(101))
         #expect(
             text(feed.handle(.tick, at: instant(101))) == [
@@ -71,13 +72,26 @@ import Testing
         #expect(feed.handle(.tick, at: instant(100)).isEmpty)
     }
 
-    @Test func anEmptyTagListTurnsTheFeedOff() {
+    @Test func aMissingTagListTurnsTheFeedOff() {
         var feed = feed([jane])
         _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))
-        _ = feed.handle(.tags([]), at: instant(100.6))
+        _ = feed.handle(.tags(nil), at: instant(100.6))
         #expect(!feed.isOn)
         #expect(feed.nextDeadline == nil)
         #expect(feed.handle(.tick, at: instant(200)).isEmpty)
+    }
+
+    @Test func aListWithoutTagsLeavesTheSignOfLife() {
+        var feed = feed([])
+        #expect(feed.isOn)
+        #expect(feed.nextDeadline == instant(110))
+        #expect(feed.handle(.tick, at: instant(110)).count == 1)
+    }
+
+    @Test func reportsAreCountedFromTheBeginningAgainWhenAnAdapterGoes() throws {
+        var feed = feed([jane])
+        _ = feed.handle(.reports(7), at: instant(110))
+        #expect(try #require(text(feed.handle(.tick, at: instant(110))).first).contains(#""reports":7,"#))
     }
 
     @Test func otherBeaconsAreNoReadings() {

@@ -32,7 +32,8 @@ import Testing
             ("ibeacon-rooms/home/learn", .learn(site: "home")),
             ("ibeacon-gateway/k/availability", .availability(gateway: "k")),
             ("espresense/rooms/attic/status", .espresenseStatus(node: "attic")),
-            ("ibeacon-rooms/home/tag/jane", nil), ("ibeacon-rooms/home/heard/", nil), ("", nil),
+            ("ibeacon-rooms/home/tag/jane", .tag(site: "home", tag: "jane")), ("ibeacon-rooms/home/heard/", nil),
+            ("", nil),
             ("espresense/devices/iBeacon:nonsense-1-2/attic", nil),
         ] as [(String, RoomTopic?)])
     func `Topics are told apart`(_ topic: String, _ expected: RoomTopic?) {

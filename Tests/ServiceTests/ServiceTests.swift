@@ -1,6 +1,7 @@
 import Base
 import CFaultVFS
 import Gateway
+import JSON
 import Messaging
 import Status
 import StatusPage
@@ -31,9 +32,8 @@ struct ServiceTests {
     @Test func `Availability is online after the start and offline after the stop`() throws {
         let fixture = try ServiceFixture(in: directory)
         fixture.service.stop()
-        let payloads = fixture.availability.messages.map { String(decoding: $0.payload, as: UTF8.self) }
-        #expect(payloads == ["online", "offline"])
-        #expect(fixture.availability.messages.allSatisfy { $0.topic == "ibeacon-gateway/hall/availability" })
+        let states = fixture.availability.messages.filter { $0.topic == "ibeacon-gateway/hall/availability" }
+        #expect(states.map { String(decoding: $0.payload, as: UTF8.self) } == ["online", "offline"])
     }
 
     @Test func `A beacon that comes and goes is published as one enter and one leave`() throws {
@@ -123,6 +123,37 @@ struct ServiceTests {
         #expect(next.service.gateway.trackers[0].occupancy["keys"] != nil)
         try next.bringKeys()
         #expect(next.transitions.isEmpty)
+    }
+
+    @Test func `The page changes what was given of a region, and does not bring back one that is gone`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        let source = try #require(fixture.status.source)
+        let change =
+            #"{"rid":"keys","desc":"Bag","uuid":"\#(ServiceFixture.uuid)","major":1,"minor":7,"leaveAfter":30}"#
+        #expect(source.perform(.editRegion(tracker: 0, waypoint: change)) == .done)
+        let form = try #require(source.region(ofTracker: 0, rid: "keys"))
+        #expect([form["desc"], form["minor"], form["leaveAfter"]] == ["Bag", 7, 30])
+        try fixture.bringKeys()
+        #expect(fixture.transitions == ["enter Bag"])
+        let payloads = fixture.broker.messages.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(payloads.contains { $0.contains("\"wtst\":1600000000") })
+        #expect(source.perform(.removeRegion(tracker: 0, rid: "keys")) == .done)
+        #expect(source.perform(.editRegion(tracker: 0, waypoint: change)) == .refused("there is no such region"))
+        #expect(source.region(ofTracker: 0, rid: "keys") == nil)
+        #expect(source.region(ofTracker: 9, rid: "keys") == nil)
+    }
+
+    @Test func `Offline, locations are kept for history --gpx though nothing is sent (iOS page)`() throws {
+        let fixture = try ServiceFixture("port: 0, lat: 52, lon: 6,", in: directory)
+        try fixture.bringKeys()
+        fixture.service.stop()
+        var triggers: [String] = []
+        try StoreReader(directory: directory.path).forEachLocation(HistoryFilter()) {
+            triggers.append($0.trigger)
+            return true
+        }
+        #expect(triggers == ["b"])
+        #expect(fixture.broker.messages.isEmpty)
     }
 
     @Test func `A suspend is no silence`() throws {

@@ -103,6 +103,18 @@ try:
     browser.view(320)
     no_sideways("it fits the narrowest phone")
 
+    # Somebody changes a region.
+    browser.evaluate((room % "Workshop") + ".querySelector('.edit').click()")
+    check("the form shows the region", "document.getElementById('edit-dialog').open && document.getElementById('edit-desc').value === 'Workshop' && document.getElementById('edit-minor').value === '5'")
+    browser.evaluate("document.getElementById('edit-desc').value = 'Shed'")
+    browser.evaluate("document.getElementById('edit-save').click()")
+    check("the region has its new name", room % "Shed")
+    browser.evaluate((room % "Shed") + ".querySelector('.edit').click()")
+    check("the form opens again", "document.getElementById('edit-desc').value === 'Shed'")
+    browser.evaluate("document.getElementById('edit-desc').value = 'Workshop'")
+    browser.evaluate("document.getElementById('edit-save').click()")
+    check("the name can be changed back", room % "Workshop")
+
     # Somebody removes a region.
     browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
     check("removal is asked", "document.getElementById('remove-dialog').open")

@@ -168,6 +168,17 @@ package final class FakeHome: StatusSource {
         }
     }
 
+    package func region(ofTracker position: Int, rid: String) -> JSONValue? {
+        guard rooms.indices.contains(position), let room = rooms[position].first(where: { $0.rid == rid }) else {
+            return nil
+        }
+        return [
+            "rid": .string(room.rid), "desc": .string(room.name), "uuid": .string("\(room.beacon.uuid)"),
+            "major": .integer(Int64(room.beacon.major)), "minor": .integer(Int64(room.beacon.minor)),
+            "leaveAfter": .null, "enterRSSI": .null, "leaveRSSI": .null,
+        ]
+    }
+
     package func perform(_ action: StatusAction) -> StatusActionResult {
         actions.append(action)
         switch action {
@@ -180,6 +191,12 @@ package final class FakeHome: StatusSource {
                 minor: UInt16(waypoint["minor"]?.asInteger ?? 0))
             rooms[tracker].append(
                 Room(rid: "new-\(actions.count)", name: name, beacon: beacon, isInside: true, since: host.now))
+            return .done
+        case .editRegion(let tracker, let text):
+            guard let waypoint = try? JSONValue(parsing: text), let rid = waypoint["rid"]?.string,
+                rooms.indices.contains(tracker), let place = rooms[tracker].firstIndex(where: { $0.rid == rid })
+            else { return .refused("there is no such region") }
+            if let name = waypoint["desc"]?.string { rooms[tracker][place].name = name }
             return .done
         case .removeRegion(let tracker, let rid):
             guard rooms.indices.contains(tracker) else { return .refused("there is no such tracker") }

@@ -4,6 +4,7 @@ import Configuration
 import Gateway
 import Glibc
 import OwnTracks
+import Status
 import StatusPageSupport
 import Testing
 
@@ -191,6 +192,25 @@ struct StatusServerTests {
         #expect(post(server, "/regions", "not JSON", "Authorization: Bearer \(token)\r\n").hasPrefix("HTTP/1.1 400 "))
         let long = String(repeating: " ", count: 70_000) + "{}"
         #expect(post(server, "/regions", long, "Authorization: Bearer \(token)\r\n").hasPrefix("HTTP/1.1 413 "))
+    }
+
+    @Test("What may be changed of a region is shown, and changed with the token alone")
+    func changesRegion() throws {
+        let server = try server()
+        let rid = try #require(home.statusSnapshot().trackers.first?.regions.first?.rid)
+        let shown = get(server, "/region.json?tracker=0&rid=\(rid)")
+        #expect(shown.hasPrefix("HTTP/1.1 200 "))
+        #expect(shown.contains("\"desc\":") && shown.contains("\"leaveAfter\":null"))
+        #expect(get(server, "/region.json?tracker=0&rid=nothing").hasPrefix("HTTP/1.1 404 "))
+        #expect(get(server, "/region.json?tracker=0").hasPrefix("HTTP/1.1 400 "))
+        let body = #"{"tracker":0,"waypoint":{"rid":"\#(rid)","desc":"Cellar","enterRSSI":null}}"#
+        #expect(post(server, "/regions/edit", body).hasPrefix("HTTP/1.1 401 "))
+        #expect(home.actions.isEmpty)
+        let authorization = "Authorization: Bearer \(token)\r\n"
+        #expect(post(server, "/regions/edit", body, authorization).hasPrefix("HTTP/1.1 204 "))
+        let waypoint = #"{"desc":"Cellar","enterRSSI":null,"rid":"\#(rid)"}"#
+        #expect(home.actions == [.editRegion(tracker: 0, waypoint: waypoint)])
+        #expect(post(server, "/regions/edit", #"{"waypoint":{"desc":"x"}}"#, authorization).hasPrefix("HTTP/1.1 400 "))
     }
 
     @Test("The token becomes a cookie that scripts cannot read")

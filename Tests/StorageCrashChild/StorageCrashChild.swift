@@ -19,14 +19,11 @@ import Storage
         store.submit(.window(20))
 
         var number = start
-        var unconfirmed = 0
+        var confirmed = start
         while true {
             for event in store.drain() {
                 switch event {
                 case .opened: say("o")
-                case .committed(let token, _):
-                    unconfirmed -= 1
-                    say("c \(token)")
                 case .deliver(let rows):
                     for row in rows where row.id.isMultiple(of: 2) {
                         say("a \(String(decoding: row.message.payload, as: UTF8.self))")
@@ -36,9 +33,13 @@ import Storage
                 default: break
                 }
             }
-            while unconfirmed < 5 {
+            // Commits are written in their order.
+            while confirmed < start + Int(store.counters.commits) {
+                confirmed += 1
+                say("c \(confirmed)")
+            }
+            while number - confirmed < 5 {
                 number += 1
-                unconfirmed += 1
                 let payload = Array("\(number)".utf8)
                 let message = OutgoingMessage(
                     tracker: "t", topic: "t/event", payload: payload, qos: 1, retain: false, kind: .transition,
@@ -46,9 +47,9 @@ import Storage
                 let presence =
                     number % 8 == 1
                     ? StoreChange.presence(
-                        PresenceRecord(version: 1, state: payload, inside: [], savedAt: settings.now()))
-                    : .presenceChange(PresenceChange(state: payload, entered: [], left: []))
-                store.submit(.commit(token: UInt64(number), [.message(message), presence]))
+                        PresenceRecord(version: 1, state: payload, savedAt: settings.now()))
+                    : .presenceChange(payload)
+                store.submit(.commit([.message(message), presence]))
             }
             usleep(500)
         }

@@ -59,7 +59,7 @@ import Testing
         let told = store.send(.checkEdits).edits
         #expect(told.count == 2)
         let first = try #require(told.first)
-        let taken = StoreRequest.commit(token: 1, [.editsTaken(tracker: tracker, upTo: first.id)])
+        let taken = StoreRequest.commit([.editsTaken(tracker: tracker, upTo: first.id)])
         #expect(store.send(taken, .rereadEdits).edits.map(\.tracker) == ["another"])
         #expect(store.pass(.seconds(2)).edits.isEmpty, "once")
         #expect(store.send(.rereadEdits).edits.map(\.tracker) == ["another"])
@@ -76,9 +76,9 @@ import Testing
         let edits = second.snapshot?.edits ?? []
         #expect(edits.count == 1)
         second.send(
-            .commit(
-                token: 1,
-                [.regions(tracker: tracker, [region("1")]), .editsTaken(tracker: tracker, upTo: edits.last?.id ?? 0)]))
+            .commit([
+                .regions(tracker: tracker, [region("1")]), .editsTaken(tracker: tracker, upTo: edits.last?.id ?? 0),
+            ]))
         second.stop()
         let third = Harness(directory.path)
         third.send()
@@ -91,7 +91,7 @@ import Testing
         try editor.edit(tracker, [.remove(rid: "1"), .remove(rid: "2")])
         let store = Harness(directory.path)
         store.send()
-        store.send(.commit(token: 1, [.editsTaken(tracker: tracker, upTo: 2)]))
+        store.send(.commit([.editsTaken(tracker: tracker, upTo: 2)]))
         try editor.edit(tracker, [.remove(rid: "3")])
         #expect(store.pass(.seconds(2)).edits.map(\.id) == [3])
     }
@@ -102,12 +102,12 @@ import Testing
         try editor.edit(tracker, [.remove(rid: "2")])
         let first = Harness(directory.path)
         first.send()
-        first.send(.commit(token: 1, [.editsTaken(tracker: tracker, upTo: 2)]))
+        first.send(.commit([.editsTaken(tracker: tracker, upTo: 2)]))
         first.stop()
         let second = Harness(directory.path)
         second.send()
         #expect(second.snapshot?.edits.map(\.tracker) == ["another"])
-        second.send(.commit(token: 1, [.editsTaken(tracker: "another", upTo: 1)]))
+        second.send(.commit([.editsTaken(tracker: "another", upTo: 1)]))
         second.stop()
         #expect(try StoreReader(directory: directory.path).summary().edits == 0)
     }
@@ -118,31 +118,27 @@ import Testing
         let editor = try StoreEditor(directory: directory.path)
         for number in 1...50 {
             try editor.edit(tracker, [.set(region("\(number)"), isRIDDerived: false)])
-            store.send(.commit(token: UInt64(number), [.message(message("\(number)"))]))
+            store.send(.commit([.message(message("\(number)"))]))
             store.pass(.seconds(2))
         }
         #expect(store.events.edits.count == 50)
-        #expect(store.events.committed.count == 50)
+        #expect(store.commits == 50)
         #expect(store.events.failed.isEmpty)
     }
 
-    @Test func `a summary says what waits and who is inside`() throws {
-        let inside = PresenceRecord.Inside(tracker: tracker, rid: "r", beacon: beacon, since: 5, lastHeard: 6)
+    @Test func `a summary says what waits`() throws {
         let store = Harness(directory.path)
         store.send(
-            .commit(
-                token: 1,
-                [
-                    .presence(presence([1], inside: [inside])), .message(message("12345")),
-                    .message(message("123", kind: .location)), .history(entry("a")),
-                    .message(message("1", stamp: .provisional)),
-                ]))
+            .commit([
+                .presence(presence([1])), .message(message("12345")),
+                .message(message("123", kind: .location)), .history(entry("a")),
+                .message(message("1", stamp: .provisional)),
+            ]))
         let summary = try StoreReader(directory: directory.path).summary()
         #expect(summary.schemaVersion == Migrations.latest)
         #expect(summary.waiting == [.transition: 2, .location: 1])
         #expect(summary.waitingBytes == 9)
         #expect(summary.waitingForClock == 1)
-        #expect(summary.inside == [inside])
         #expect(summary.transitions == 1)
     }
 }

@@ -20,7 +20,7 @@ import Testing
     ])
     func `memory gives up locations first and transitions last`(waiting: String, room: Int, stays: String) {
         var commit = PendingCommit()
-        for (offset, word) in waiting.split(separator: " ").enumerated() {
+        for word in waiting.split(separator: " ") {
             let change: StoreChange =
                 switch word {
                 case "T": .message(message("T", kind: .transition))
@@ -29,34 +29,23 @@ import Testing
                 case "O": .message(message("O", kind: .other))
                 default: .history(entry("H"))
                 }
-            commit.add(token: UInt64(offset), [change])
+            commit.add([change])
         }
         let dropped = commit.shed(toCount: room, bytes: .max)
         let kept =
-            commit.messages.map { String(decoding: $0.message.payload, as: UTF8.self) } + commit.history.map(\.name)
+            commit.messages.map { String(decoding: $0.payload, as: UTF8.self) } + commit.history.map(\.name)
         #expect(kept.sorted() == stays.split(separator: " ").map(String.init).sorted())
         #expect(Int(dropped.total) + kept.count == waiting.split(separator: " ").count)
-    }
-
-    @Test func `answers keep their places though messages in between were dropped`() {
-        var commit = PendingCommit()
-        commit.add(token: 5, [.message(message("a")), .message(message("L", kind: .location)), .message(message("b"))])
-        commit.add(token: 6, [.message(message("c"))])
-        _ = commit.shed(toCount: 3, bytes: .max)
-        let answers = commit.answers([10, 11, 12])
-        #expect(answers.map(\.token) == [5, 6])
-        #expect(answers.map(\.ids) == [[10, nil, 11], [12]])
     }
 
     @Test func `a flood of large messages keeps memory within the limit`() {
         var mailbox = StoreMailbox(countLimit: 1000, byteLimit: 100_000, payloadLimit: 50_000)
         let large = message(String(repeating: "x", count: 900), kind: .location)
-        for token in 0..<100_000 {
-            mailbox.append(.commit(token: UInt64(token), [.message(large)]))
+        for _ in 0..<100_000 {
+            mailbox.append(.commit([.message(large)]))
             #expect(mailbox.pending <= 1000 && mailbox.pendingBytes <= 100_000)
         }
         let mail = mailbox.take(withCommit: true)
-        #expect((mail.commit?.tokens.count ?? 0) <= 1000)
         #expect(Int(mail.dropped.locations) + (mail.commit?.count ?? 0) == 100_000)
         #expect(mailbox.pending == 0)
     }
@@ -65,9 +54,7 @@ import Testing
         var mailbox = StoreMailbox(countLimit: 10, byteLimit: 1000, payloadLimit: 1000)
         for number in 0..<1000 {
             mailbox.append(
-                .commit(
-                    token: UInt64(number),
-                    [.regions(tracker: "t", [region("\(number)")]), .presence(presence([UInt8(number % 256)]))]))
+                .commit([.regions(tracker: "t", [region("\(number)")]), .presence(presence([UInt8(number % 256)]))]))
         }
         let commit = mailbox.take(withCommit: true).commit
         #expect(commit?.regions == ["t": [region("999")]])
@@ -76,20 +63,20 @@ import Testing
 
     @Test func `changes of presence wait in their order, until a whole one comes`() {
         var mailbox = StoreMailbox(countLimit: 10, byteLimit: 1000, payloadLimit: 1000)
-        for number: UInt8 in 1...3 { mailbox.append(.commit(token: 1, [.presenceChange(change([number]))])) }
+        for number: UInt8 in 1...3 { mailbox.append(.commit([.presenceChange([number])])) }
         var commit = mailbox.take(withCommit: true).commit
         #expect(commit?.presence == nil)
-        #expect(commit?.presenceChanges.map(\.state) == [[1], [2], [3]])
+        #expect(commit?.presenceChanges == [[1], [2], [3]])
         mailbox.append(.checkpoint(presence([4])))
-        mailbox.append(.commit(token: 2, [.presenceChange(change([5]))]))
+        mailbox.append(.commit([.presenceChange([5])]))
         let mail = mailbox.take(withCommit: true)
         #expect(mail.checkpoint?.state == [4])
-        #expect(mail.commit?.presenceChanges.map(\.state) == [[5]])
-        mailbox.append(.commit(token: 3, [.presenceChange(change([6]))]))
+        #expect(mail.commit?.presenceChanges == [[5]])
+        mailbox.append(.commit([.presenceChange([6])]))
         mailbox.append(.checkpoint(presence([7])))
-        mailbox.append(.commit(token: 4, [.presenceChange(change([8]))]))
+        mailbox.append(.commit([.presenceChange([8])]))
         commit = mailbox.take(withCommit: true).commit
         #expect(commit?.presence?.state == [7])
-        #expect(commit?.presenceChanges.map(\.state) == [[8]])
+        #expect(commit?.presenceChanges == [[8]])
     }
 }

@@ -39,6 +39,13 @@ import Testing
         #expect(summary.transitions == 1)
     }
 
+    @Test func `the table of occupied regions, which nothing reads, is dropped`() throws {
+        try put("state-v1")
+        Harness(directory.path).begin()
+        let database = try Database(path: directory.database)
+        #expect(try database.value("SELECT count(*) FROM sqlite_master WHERE name = 'inside'") == .integer(0))
+    }
+
     @Test func `a file of the first schema can be read before the daemon has touched it`() throws {
         try put("state-v1")
         let reader = try StoreReader(directory: directory.path)
@@ -56,7 +63,7 @@ import Testing
 
     @Test func `a file of a newer schema is left alone, and it is said what to do`() throws {
         let first = Harness(directory.path)
-        first.send(.commit(token: 1, [.message(message("x"))]))
+        first.send(.commit([.message(message("x"))]))
         first.stop()
         do {
             let database = try Database(path: directory.database)
@@ -68,7 +75,7 @@ import Testing
         }
         let before = try FileManagerShim.bytes(of: directory.database)
         let store = Harness(directory.path)
-        store.send(.commit(token: 2, [.message(message("y"))]))
+        store.send(.commit([.message(message("y"))]))
         let expected = StoreError.newerSchema(path: directory.database, found: 99, known: Migrations.latest)
         #expect(store.events.unavailable.map(\.error) == [expected])
         #expect(expected.description.contains("newer version"))
@@ -80,7 +87,7 @@ import Testing
 
     @Test func `a version number that was merely damaged is damage, not a newer program`() throws {
         let first = Harness(directory.path)
-        first.send(.commit(token: 1, [.message(message("x"))]))
+        first.send(.commit([.message(message("x"))]))
         first.stop()
         do {
             let database = try Database(path: directory.database)

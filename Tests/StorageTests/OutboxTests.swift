@@ -11,18 +11,14 @@ import Testing
     @Test func `a message is handed out only after its transaction is on the disk`() {
         let store = Harness(directory.path)
         store.send(.window(10))
-        let events = store.send(.commit(token: 7, [.message(message("enter"))]))
-        #expect(events.committed == [7])
-        #expect(events.outboxIDs == [[1]])
+        let events = store.send(.commit([.message(message("enter"))]))
         #expect(events.delivered.map(\.text) == ["enter"])
-        let order = events.firstIndex { if case .committed = $0 { true } else { false } }
-        let handOver = events.firstIndex { if case .deliver = $0 { true } else { false } }
-        #expect(order ?? 9 < handOver ?? 0)
+        #expect(store.commits == 1)
     }
 
     @Test func `nothing is handed out beyond the window, and each acknowledgement makes room for one`() {
         let store = Harness(directory.path)
-        store.send(.window(2), .commit(token: 1, (1...5).map { .message(message("\($0)")) }))
+        store.send(.window(2), .commit((1...5).map { .message(message("\($0)")) }))
         #expect(store.events.delivered.map(\.text) == ["1", "2"])
         #expect(store.send(.acknowledged(1)).delivered.map(\.text) == ["3"])
         #expect(store.send(.acknowledged(3), .acknowledged(2)).delivered.map(\.text) == ["4", "5"])
@@ -35,7 +31,7 @@ import Testing
         odd.payload = bytes
         var empty = message("", topic: "empty")
         empty.payload = []
-        first.send(.window(10), .commit(token: 1, [.message(message("a")), .message(odd), .message(empty)]))
+        first.send(.window(10), .commit([.message(message("a")), .message(odd), .message(empty)]))
         first.send(.acknowledged(1))
         first.stop()
         let second = Harness(directory.path)
@@ -46,14 +42,14 @@ import Testing
 
     @Test func `what was handed out is handed out again in order when the client has lost it`() {
         let store = Harness(directory.path)
-        store.send(.window(3), .commit(token: 1, (1...5).map { .message(message("\($0)")) }))
+        store.send(.window(3), .commit((1...5).map { .message(message("\($0)")) }))
         store.send(.acknowledged(2))
         #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "3", "4"])
     }
 
     @Test func `acknowledged rows go together, not each in a transaction of its own`() {
         let store = Harness(directory.path)
-        store.send(.window(100), .commit(token: 1, (1...50).map { .message(message("\($0)")) }))
+        store.send(.window(100), .commit((1...50).map { .message(message("\($0)")) }))
         let before = store.worker.counters.transactions
         for id in 1...50 {
             store.send(.acknowledged(Int64(id)))
@@ -68,7 +64,7 @@ import Testing
     @Test(arguments: [false, true])
     func `what is acknowledged is counted out again, whether it came from memory or from the disk`(again: Bool) {
         let store = Harness(directory.path)
-        store.send(.window(9), .commit(token: 1, [.message(message("12345")), .message(message("123"))]))
+        store.send(.window(9), .commit([.message(message("12345")), .message(message("123"))]))
         if again { store.send(.redeliver) }
         #expect(store.worker.counters.outboxBytes == 8)
         store.send(.acknowledged(1), .acknowledged(1))
@@ -79,7 +75,7 @@ import Testing
 
     @Test func `what the broker refuses is set aside with its reason and never handed out again`() throws {
         let store = Harness(directory.path)
-        store.send(.window(5), .commit(token: 1, [.message(message("too large")), .message(message("fine"))]))
+        store.send(.window(5), .commit([.message(message("too large")), .message(message("fine"))]))
         store.send(.refused(1, reason: "packet too large"))
         #expect(store.send(.redeliver).delivered.map(\.text) == ["fine"])
         #expect(store.worker.counters.refusedRows == 1)
@@ -91,7 +87,7 @@ import Testing
 
     @Test func `of what the broker refuses only the latest is kept, and all of it counted`() throws {
         let store = Harness(directory.path) { $0.refusedLimit = 2 }
-        store.send(.window(9), .commit(token: 1, (1...5).map { .message(message("\($0)")) }))
+        store.send(.window(9), .commit((1...5).map { .message(message("\($0)")) }))
         for id in 1...5 as ClosedRange<Int64> { store.send(.refused(id, reason: "no")) }
         #expect(store.worker.counters.refusedRows == 5)
         store.stop()
@@ -102,27 +98,43 @@ import Testing
     @Test func `a newer state of a topic takes the place of one that still waits`() {
         let store = Harness(directory.path)
         let states = ["1", "2", "3"].map { StoreChange.message(message($0, topic: "room", kind: .state)) }
-        store.send(.commit(token: 1, states + [.message(message("other", topic: "kitchen", kind: .state))]))
+        store.send(.commit(states + [.message(message("other", topic: "kitchen", kind: .state))]))
         #expect(store.send(.window(9)).delivered.map(\.text) == ["3", "other"])
         #expect(store.worker.counters.superseded == 2)
     }
 
     @Test func `a state that the client already has is not taken back`() {
         let store = Harness(directory.path)
-        store.send(.window(9), .commit(token: 1, [.message(message("1", topic: "room", kind: .state))]))
-        store.send(.commit(token: 2, [.message(message("2", topic: "room", kind: .state))]))
+        store.send(.window(9), .commit([.message(message("1", topic: "room", kind: .state))]))
+        store.send(.commit([.message(message("2", topic: "room", kind: .state))]))
         #expect(store.events.delivered.map(\.text) == ["1", "2"])
         #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "2"])
     }
 
-    @Test(arguments: [MessageKind.transition, .location, .other])
-    func `only states are ever superseded`(kind: MessageKind) {
+    @Test func `of pings that wait only the newest of a topic is kept (Location page)`() {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, [.message(message("1", kind: kind)), .message(message("2", kind: kind))]))
+        let pings = ["1", "2", "3"].map { StoreChange.message(message($0, topic: "a", kind: .ping)) }
+        let others = [message("other", topic: "b", kind: .ping), message("location", topic: "a", kind: .location)]
+        store.send(.commit(pings + others.map { .message($0) }))
+        store.send(.commit([.message(message("4", topic: "a", kind: .ping))]))
+        #expect(store.send(.window(9)).delivered.map(\.text) == ["other", "location", "4"])
+    }
+
+    @Test func `a ping that the client already has is not taken back`() {
+        let store = Harness(directory.path)
+        store.send(.window(9), .commit([.message(message("1", topic: "a", kind: .ping))]))
+        store.send(.commit([.message(message("2", topic: "a", kind: .ping))]))
+        #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "2"])
+    }
+
+    @Test(arguments: [MessageKind.transition, .location, .other])
+    func `only states and pings are ever superseded`(kind: MessageKind) {
+        let store = Harness(directory.path)
+        store.send(.commit([.message(message("1", kind: kind)), .message(message("2", kind: kind))]))
         #expect(store.send(.window(9)).delivered.map(\.text) == ["1", "2"])
     }
 
-    /// What is stored, what comes, and what stays when four have room: T transition, L location,
+    /// What is stored, what comes, and what stays when four have room: T transition, P ping, L location,
     /// S state (each of its own topic), O other.
     @Test(arguments: [
         ("T1 L2 T3 L4", "T5", "T1 T3 L4 T5"),
@@ -135,8 +147,9 @@ import Testing
         ("T1 O2 O3 T4", "S5", "T1 O2 O3 T4"),
         ("T1 O2 O3 T4", "O5", "T1 O3 T4 O5"),
         ("S1 L2 O3 T4", "O5", "S1 O3 T4 O5"),
+        ("L1 P2 L3 T4", "L5", "L1 L3 T4 L5"),
     ])
-    func `a full outbox gives up the oldest location first and a transition last`(
+    func `a full outbox gives up pings first, then the oldest location, and a transition last`(
         stored: String, new: String, stays: String
     ) {
         let store = Harness(directory.path) { $0.outboxLimit = 4 }
@@ -146,9 +159,10 @@ import Testing
                 case "T": .transition
                 case "L": .location
                 case "S": .state
+                case "P": .ping
                 default: .other
                 }
-            store.send(.commit(token: 1, [.message(message(String(word), topic: "t/\(word)", kind: kind))]))
+            store.send(.commit([.message(message(String(word), topic: "t/\(word)", kind: kind))]))
         }
         let kept = store.send(.window(100)).delivered.map(\.text).joined(separator: " ")
         #expect(kept == stays)
@@ -159,8 +173,8 @@ import Testing
     @Test func `the limit in bytes drops as the limit in rows does`() {
         let store = Harness(directory.path) { $0.outboxByteLimit = 1000 }
         let large = String(repeating: "x", count: 400)
-        store.send(.commit(token: 1, [.message(message(large, kind: .location)), .message(message(large))]))
-        store.send(.commit(token: 2, [.message(message(large))]))
+        store.send(.commit([.message(message(large, kind: .location)), .message(message(large))]))
+        store.send(.commit([.message(message(large))]))
         #expect(store.send(.window(100)).delivered.map(\.message.kind) == [.transition, .transition])
         #expect(store.worker.counters.dropped.locations == 1)
         #expect(store.worker.counters.outboxBytes == 800)
@@ -168,8 +182,8 @@ import Testing
 
     @Test func `rows that the client has are not dropped for room`() {
         let store = Harness(directory.path) { $0.outboxLimit = 2 }
-        store.send(.window(1), .commit(token: 1, ["1", "2"].map { .message(message($0, kind: .location)) }))
-        store.send(.commit(token: 2, [.message(message("3", kind: .location))]))
+        store.send(.window(1), .commit(["1", "2"].map { .message(message($0, kind: .location)) }))
+        store.send(.commit([.message(message("3", kind: .location))]))
         #expect(store.send(.redeliver, .window(9)).delivered.map(\.text) == ["1", "3"])
     }
 }

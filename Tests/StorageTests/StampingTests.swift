@@ -24,7 +24,7 @@ import Testing
 
     @Test func `a message made before the clock was set waits, and goes with the right time when it is`() {
         let store = Harness(directory.path)
-        store.send(.window(9), .commit(token: 1, [provisional("at ?", 60)]))
+        store.send(.window(9), .commit([provisional("at ?", 60)]))
         #expect(store.events.delivered.isEmpty)
         #expect(store.worker.counters.unstampedRows == 1)
         let rows = store.send(.clockIsKnown(clock(1_700_000_000))).delivered
@@ -37,19 +37,17 @@ import Testing
         let store = Harness(directory.path)
         store.send(
             .window(9),
-            .commit(
-                token: 1,
-                [
-                    provisional("1 ?", 60), .message(message("2", topic: "event")),
-                    .message(message("3", topic: "discovery")),
-                ]))
+            .commit([
+                provisional("1 ?", 60), .message(message("2", topic: "event")),
+                .message(message("3", topic: "discovery")),
+            ]))
         #expect(store.events.delivered.map(\.text) == ["3"])
         #expect(store.send(.clockIsKnown(clock(1000))).delivered.map(\.text) == ["1 1060", "2"])
     }
 
     @Test func `a repeat after a crash has the same time, though the clock was stepped in between`() {
         let first = Harness(directory.path)
-        first.send(.window(9), .commit(token: 1, [provisional("?", 60)]), .clockIsKnown(clock(1000)))
+        first.send(.window(9), .commit([provisional("?", 60)]), .clockIsKnown(clock(1000)))
         first.send(.clockIsKnown(clock(5000)))
         let second = Harness(directory.path + "/.", boot: "boot-1")
         #expect(second.send().unavailable.count == 1, "the first still runs")
@@ -62,16 +60,16 @@ import Testing
         let first = Harness(directory.path)
         first.send(.clockIsKnown(clock(1000)))
         // A message that was on its way when the clock became known.
-        first.send(.window(9), .commit(token: 1, [provisional("?", 60)]))
+        first.send(.window(9), .commit([provisional("?", 60)]))
         #expect(first.events.delivered.map(\.text) == ["1060"])
     }
 
     @Test func `messages of a boot that never knew the time are reckoned from the next boot that does`() {
         let first = Harness(directory.path, boot: "boot-1")
-        first.send(.commit(token: 1, [provisional("a ?", 100), provisional("b ?", 400)]))
+        first.send(.commit([provisional("a ?", 100), provisional("b ?", 400)]))
         first.stop()
         let second = Harness(directory.path, boot: "boot-2")
-        second.send(.commit(token: 1, [provisional("c ?", 50)]))
+        second.send(.commit([provisional("c ?", 50)]))
         second.stop()
         let third = Harness(directory.path, boot: "boot-3")
         third.send(.window(9), .clockIsKnown(clock(10_000)))
@@ -81,7 +79,7 @@ import Testing
 
     @Test func `history is stamped with the messages`() throws {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, [.history(entry("Hall", at: 0, stamp: .provisional, happened: instant(60)))]))
+        store.send(.commit([.history(entry("Hall", at: 0, stamp: .provisional, happened: instant(60)))]))
         store.send(.clockIsKnown(clock(1000)))
         store.stop()
         var entries: [HistoryEntry] = []
@@ -95,7 +93,7 @@ import Testing
 
     @Test func `a message without a time in it waits all the same, and goes as it is`() {
         let store = Harness(directory.path)
-        store.send(.window(9), .commit(token: 1, [provisional("no time", 60), provisional("?", 61)]))
+        store.send(.window(9), .commit([provisional("no time", 60), provisional("?", 61)]))
         store.send(.clockIsKnown(clock(1000)))
         #expect(store.events.delivered.map(\.text) == ["no time", "1061"])
     }

@@ -23,7 +23,7 @@ import Testing
         let place = Region(rid: "", description: RegionDescription(name: "+follow", pattern: nil), timestamp: .max)
         let regions = [place, full, automatic, region("z"), region("a")]
         let first = Harness(directory.path)
-        first.send(.commit(token: 1, [.regions(tracker: tracker, regions), .regions(tracker: "other", [full])]))
+        first.send(.commit([.regions(tracker: tracker, regions), .regions(tracker: "other", [full])]))
         first.stop()
         let second = Harness(directory.path)
         second.send()
@@ -34,9 +34,8 @@ import Testing
     @Test func `a new set of regions replaces the tracker's old one and no other's`() {
         let store = Harness(directory.path)
         store.send(
-            .commit(
-                token: 1, [.regions(tracker: "a", [region("1"), region("2")]), .regions(tracker: "b", [region("3")])]))
-        store.send(.commit(token: 2, [.regions(tracker: "a", [region("2")])]))
+            .commit([.regions(tracker: "a", [region("1"), region("2")]), .regions(tracker: "b", [region("3")])]))
+        store.send(.commit([.regions(tracker: "a", [region("2")])]))
         store.stop()
         let second = Harness(directory.path)
         second.send()
@@ -44,33 +43,32 @@ import Testing
     }
 
     @Test func `presence comes back with the boot whose clock it was read from`() {
-        let inside = PresenceRecord.Inside(tracker: tracker, rid: "r", beacon: beacon, since: 1, lastHeard: nil)
         let first = Harness(directory.path, boot: "then")
-        first.send(.commit(token: 1, [.presence(presence([1, 2], inside: [inside]))]))
+        first.send(.commit([.presence(presence([1, 2]))]))
         first.stop()
         let second = Harness(directory.path, boot: "now")
         second.send()
-        var expected = presence([1, 2], inside: [inside])
+        var expected = presence([1, 2])
         expected.boot = "then"
         #expect(second.snapshot?.presence == expected)
     }
 
     @Test func `changes of presence come back in their order, and a whole one takes their place`() {
         let first = Harness(directory.path)
-        first.send(.commit(token: 1, [.presence(presence([1]))]))
-        for number: UInt8 in 2...4 { first.send(.commit(token: UInt64(number), [.presenceChange(change([number]))])) }
+        first.send(.commit([.presence(presence([1]))]))
+        for number: UInt8 in 2...4 { first.send(.commit([.presenceChange([number])])) }
         first.stop()
         let second = Harness(directory.path)
         second.send()
         #expect(second.snapshot?.presence?.state == [1])
         #expect(second.snapshot?.presence?.changes == [[2], [3], [4]])
-        second.send(.commit(token: 1, [.presenceChange(change([5]))]))
+        second.send(.commit([.presenceChange([5])]))
         second.stop()
         let third = Harness(directory.path)
         third.send()
         #expect(third.snapshot?.presence?.changes == [[2], [3], [4], [5]])
-        third.send(.commit(token: 1, [.presence(presence([6]))]))
-        third.send(.commit(token: 2, [.presenceChange(change([7]))]))
+        third.send(.commit([.presence(presence([6]))]))
+        third.send(.commit([.presenceChange([7])]))
         third.stop()
         let fourth = Harness(directory.path)
         fourth.send()
@@ -80,10 +78,10 @@ import Testing
 
     @Test func `a change after a checkpoint that waits goes to the disk with it, after it`() {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, [.presence(presence([1]))]))
-        store.send(.commit(token: 2, [.presenceChange(change([2]))]))
+        store.send(.commit([.presence(presence([1]))]))
+        store.send(.commit([.presenceChange([2])]))
         store.send(.checkpoint(presence([3])))
-        store.send(.commit(token: 3, [.presenceChange(change([4]))]))
+        store.send(.commit([.presenceChange([4])]))
         #expect(store.worker.counters.transactions == 3)
         store.stop()
         let second = Harness(directory.path)
@@ -92,36 +90,10 @@ import Testing
         #expect(second.snapshot?.presence?.changes == [[4]])
     }
 
-    @Test(arguments: [true, false])
-    func `those inside are told as the changes leave them`(isAfterRestart: Bool) throws {
-        func inside(_ rid: String, minor: UInt16) -> PresenceRecord.Inside {
-            let beacon = BeaconID(uuid: beacon.uuid, major: 1, minor: minor)
-            return PresenceRecord.Inside(tracker: tracker, rid: rid, beacon: beacon, since: 1, lastHeard: nil)
-        }
-        var store = Harness(directory.path)
-        store.send(
-            .commit(token: 1, [.presence(presence([1], inside: [inside("a", minor: 1), inside("b", minor: 2)]))]))
-        if isAfterRestart {
-            store.stop()
-            store = Harness(directory.path)
-        }
-        let left = PresenceRecord.Place(tracker: tracker, rid: "a")
-        store.send(
-            .commit(token: 2, [.presenceChange(change([2], entered: [inside("c", minor: 3)], left: [left]))]),
-            .commit(token: 3, [.presenceChange(change([3], entered: [inside("b", minor: 4)]))]))
-        #expect(
-            try StoreReader(directory: directory.path).summary().inside == [
-                inside("b", minor: 4), inside("c", minor: 3),
-            ])
-        store.send(.commit(token: 4, [.presence(presence([4], inside: [inside("c", minor: 3)]))]))
-        #expect(try StoreReader(directory: directory.path).summary().inside == [inside("c", minor: 3)])
-        store.stop()
-    }
-
     @Test func `values are kept until they are forgotten`() {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, [.value(key: "mode", [1]), .value(key: "configuration", [2])]))
-        store.send(.commit(token: 2, [.value(key: "mode", nil)]))
+        store.send(.commit([.value(key: "mode", [1]), .value(key: "configuration", [2])]))
+        store.send(.commit([.value(key: "mode", nil)]))
         store.stop()
         let second = Harness(directory.path)
         second.send()
@@ -131,7 +103,7 @@ import Testing
     @Test func `a new directory says that it is new, one that was used does not`() {
         let first = Harness(directory.path)
         #expect(first.send().opened?.isNew == true)
-        first.send(.commit(token: 1, [.value(key: "mode", [1])]))
+        first.send(.commit([.value(key: "mode", [1])]))
         first.stop()
         #expect(Harness(directory.path).send().opened?.isNew == false)
     }
@@ -148,7 +120,7 @@ import Testing
     @Test func `in a still house a checkpoint is written once a minute, however often it comes`() {
         let disk = FaultySQLite()
         let store = Harness(directory.path) { $0.vfs = disk.name }
-        store.send(.commit(token: 1, [.presence(presence([0]))]))
+        store.send(.commit([.presence(presence([0]))]))
         let (transactions, syncs, bytes) = (store.worker.counters.transactions, disk.syncs, disk.bytesWritten)
         for second in 0..<3600 {
             store.send(.checkpoint(presence([UInt8(second % 256)])))
@@ -173,13 +145,13 @@ import Testing
 
     @Test func `a checkpoint goes with a commit at no cost, and the commit's own state is not overwritten by it`() {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, [.presence(presence([1]))]))
+        store.send(.commit([.presence(presence([1]))]))
         store.send(.checkpoint(presence([2])))
         #expect(store.worker.counters.transactions == 1)
-        store.send(.commit(token: 2, [.message(message("x"))]))
+        store.send(.commit([.message(message("x"))]))
         #expect(store.worker.counters.transactions == 2)
         store.send(.checkpoint(presence([3])))
-        store.send(.commit(token: 3, [.presence(presence([4]))]))
+        store.send(.commit([.presence(presence([4]))]))
         store.pass(.seconds(120))
         #expect(store.worker.counters.transactions == 3)
         store.stop()
@@ -190,7 +162,7 @@ import Testing
 
     @Test func `a checkpoint that waits is written at the end`() {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, [.presence(presence([1]))]))
+        store.send(.commit([.presence(presence([1]))]))
         store.send(.checkpoint(presence([2])))
         store.stop()
         let second = Harness(directory.path)
@@ -211,7 +183,7 @@ import Testing
 
     @Test func `history is read while the store runs, filtered, the newest of it`() throws {
         let store = Harness(directory.path)
-        store.send(.commit(token: 1, (1...6).map { .history(entry($0 % 2 == 0 ? "even" : "odd", at: $0)) }))
+        store.send(.commit((1...6).map { .history(entry($0 % 2 == 0 ? "even" : "odd", at: $0)) }))
         #expect(try history(HistoryFilter()) == ["odd1", "even2", "odd3", "even4", "odd5", "even6"])
         #expect(try history(HistoryFilter(region: "even")) == ["even2", "even4", "even6"])
         #expect(try history(HistoryFilter(region: "rid-odd", since: 3)) == ["odd3", "odd5"])
@@ -223,20 +195,18 @@ import Testing
     @Test func `history older than asked for is forgotten, what has no time yet is not`() throws {
         let store = Harness(directory.path)
         store.send(
-            .commit(
-                token: 1,
-                [
-                    .history(entry("a", at: 10)), .history(entry("b", at: 20)),
-                    .history(entry("c", at: 0, stamp: .provisional)),
-                ]))
+            .commit([
+                .history(entry("a", at: 10)), .history(entry("b", at: 20)),
+                .history(entry("c", at: 0, stamp: .provisional)),
+            ]))
         store.send(.pruneHistory(before: 20))
         #expect(try history(HistoryFilter()) == ["b20", "c0"])
     }
 
     @Test func `history has a limit whatever its age, and dropping is counted`() throws {
         let store = Harness(directory.path) { $0.historyLimit = 20 }
-        for number in 1...30 { store.send(.commit(token: 1, [.history(entry("x", at: Int64(number)))])) }
-        store.send(.commit(token: 2, []))
+        for number in 1...30 { store.send(.commit([.history(entry("x", at: Int64(number)))])) }
+        store.send(.commit([]))
         let count = try history(HistoryFilter()).count
         #expect(count >= 20 && count <= 23)
         #expect(store.worker.counters.dropped.history == UInt64(30 - count))

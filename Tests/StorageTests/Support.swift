@@ -105,6 +105,9 @@ final class Harness {
     func stop() { send(.stop) }
 
     var snapshot: StoreSnapshot? { events.opened }
+
+    /// How many commits are on the disk.
+    var commits: UInt64 { worker.counters.commits }
 }
 
 extension [StoreEvent] {
@@ -115,14 +118,9 @@ extension [StoreEvent] {
     var delivered: [OutboxRow] {
         flatMap { if case .deliver(let rows) = $0 { rows } else { [OutboxRow]() } }
     }
-    var committed: [UInt64] {
-        compactMap { if case .committed(let token, _) = $0 { token } else { nil } }
-    }
-    var outboxIDs: [[Int64?]] {
-        compactMap { if case .committed(_, let ids) = $0 { ids } else { nil } }
-    }
-    var failed: [(token: UInt64, willRetry: Bool)] {
-        compactMap { if case .failed(let token, _, let willRetry) = $0 { (token, willRetry) } else { nil } }
+    /// Of each failed transaction, whether it is tried again.
+    var failed: [Bool] {
+        compactMap { if case .failed(_, let willRetry) = $0 { willRetry } else { nil } }
     }
     var notices: [String] {
         compactMap { if case .notice(let notice) = $0 { notice.text } else { nil } }
@@ -174,14 +172,8 @@ func region(_ name: String, rid: String? = nil) -> Region {
         timestamp: 1_600_000_000)
 }
 
-func presence(_ bytes: [UInt8], inside: [PresenceRecord.Inside] = []) -> PresenceRecord {
-    PresenceRecord(version: 3, state: bytes, inside: inside, savedAt: MonotonicInstant(nanoseconds: 5))
-}
-
-func change(
-    _ bytes: [UInt8], entered: [PresenceRecord.Inside] = [], left: [PresenceRecord.Place] = []
-) -> PresenceChange {
-    PresenceChange(state: bytes, entered: entered, left: left)
+func presence(_ bytes: [UInt8]) -> PresenceRecord {
+    PresenceRecord(version: 3, state: bytes, savedAt: MonotonicInstant(nanoseconds: 5))
 }
 
 extension PresenceRecord {

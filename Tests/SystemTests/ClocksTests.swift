@@ -1,3 +1,4 @@
+import Base
 import System
 import Testing
 
@@ -29,5 +30,18 @@ import Testing
 
     @Test func `a clock that runs is not taken for unset`() {
         #expect(Clocks.wallClockTrust() != .unset)
+    }
+
+    @Test(arguments: [
+        (2026, 6, 31, 0), (2026, 2, 29, 0), (2100, 2, 29, 0), (2026, 13, 1, 0), (2026, 0, 1, 0), (2026, 1, 1, 24),
+        (Int.max, 1, 1, 0),
+    ])
+    func `a day or a time that the calendar does not have is no instant`(year: Int, month: Int, day: Int, hour: Int) {
+        #expect(CalendarTime(year: year, month: month, day: day, hour: hour).epochSeconds == nil)
+    }
+
+    @Test(arguments: [0, 951_782_400, 1_767_225_599, 4_107_542_400, -1] as [Int64])
+    func `the calendar leads back to the same second`(seconds: Int64) throws {
+        #expect(try #require(CalendarTime(epochSeconds: seconds)).epochSeconds == seconds)
     }
 }

@@ -17,10 +17,14 @@ enum RunCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "run takes no '\(word)'") }
         let settings = try Settings.load(arguments)
-        let threshold: LogPriority = arguments.has("verbose") ? .debug : arguments.has("quiet") ? .warning : .info
-        let log = Log(threshold: threshold)
+        let log = Log(threshold: arguments.logThreshold)
         for warning in settings.configuration.warnings { log.warning("\(warning)") }
         try FileAccess.createDirectory(settings.stateDirectory)
         return try ServiceProcess.run(settings, log: log)
     }
+}
+
+extension Arguments {
+    /// What a service writes to its log, by `--verbose` and `--quiet`.
+    var logThreshold: LogPriority { has("verbose") ? .debug : has("quiet") ? .warning : .info }
 }

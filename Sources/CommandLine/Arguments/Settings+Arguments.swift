@@ -9,10 +9,14 @@ import System
 
 extension Settings {
     /// Reads the configuration as the command line says: `--config`, `$IBEACON_GATEWAY_CONFIG`, or the
-    /// file in /etc. A file that somebody named must be there; the one in /etc need not.
-    static func load(_ arguments: Arguments) throws(Failure) -> Settings {
+    /// file in /etc. A file that was named must exist; the one in /etc need not.
+    ///
+    /// - Parameter directory: Where state is kept if neither the command line nor the environment says it.
+    static func load(
+        _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory
+    ) throws(Failure) -> Settings {
         let named = arguments.value("config") ?? environment("IBEACON_GATEWAY_CONFIG")
-        let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? defaultStateDirectory
+        let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
         guard let path = named ?? (FileAccess.exists(defaultPath) ? defaultPath : nil) else {
             return Settings(
                 configuration: .defaults(hostName: hostName), json: ["_type": "configuration"], path: nil,

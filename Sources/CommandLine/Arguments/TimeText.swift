@@ -1,15 +1,11 @@
-import Glibc
+import Base
 import System
 
 /// Times of day as people write and read them.
 enum TimeText {
     /// `2026-01-31 12:00:00`, in UTC.
     static func utc(_ epochSeconds: Int64) -> String {
-        var seconds = time_t(epochSeconds)
-        var parts = tm()
-        guard gmtime_r(&seconds, &parts) != nil else { return "\(epochSeconds)" }
-        let date = "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-        return "\(date) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+        CalendarTime(epochSeconds: epochSeconds).map { "\($0.date) \($0.timeOfDay)" } ?? "\(epochSeconds)"
     }
 
     /// Reads a time: `90m`, `2h` or `3d` ago, epoch seconds, or a date with or without a time, in UTC.
@@ -18,7 +14,7 @@ enum TimeText {
         if let last = text.last, let unit = units[last], let count = Int64(text.dropLast()),
             (0...1_000_000).contains(count)
         {
-            return Int64(time(nil)) - count * unit
+            return Clocks.wallSeconds() - count * unit
         }
         if let seconds = Int64(text), text.count >= 5 { return seconds }
         if let seconds = calendar(text) { return seconds }
@@ -30,22 +26,12 @@ enum TimeText {
     private static func calendar(_ text: String) -> Int64? {
         let halves = text.split(whereSeparator: { $0 == "T" || $0 == " " }).map(String.init)
         guard (1...2).contains(halves.count) else { return nil }
-        let date = halves[0].split(separator: "-").compactMap { Int32($0) }
-        let time = halves.count == 2 ? halves[1].split(separator: ":").compactMap { Int32($0) } : [0, 0]
+        let date = halves[0].split(separator: "-").compactMap { Int($0) }
+        let time = halves.count == 2 ? halves[1].split(separator: ":").compactMap { Int($0) } : [0, 0]
         guard date.count == 3, date[0] >= 1970, time.count == 2 || time.count == 3 else { return nil }
-        var parts = tm()
-        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (date[0] - 1900, date[1] - 1, date[2])
-        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (time[0], time[1], time.count == 3 ? time[2] : 0)
-        let wanted = [parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec]
-        let seconds = timegm(&parts)
-        // The 31st of June would have become the 1st of July.
-        guard wanted == [parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec] else {
-            return nil
-        }
-        return Int64(seconds)
-    }
-
-    private static func two(_ number: Int32) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
+        return CalendarTime(
+            year: date[0], month: date[1], day: date[2], hour: time[0], minute: time[1],
+            second: time.count == 3 ? time[2] : 0
+        ).epochSeconds
     }
 }

@@ -17,13 +17,13 @@ extension DoctorChecks {
             return [
                 DoctorFinding(
                     .broker, "'\(broker.host)' has no address: \(reason)",
-                    cure: BrokerCure.unknownName(broker))
+                    cure: BrokerAdvice.unknownName(broker))
             ]
         case .unreachable(let address, let reason):
             return [
                 DoctorFinding(
                     .broker, "nobody accepts connections at \(place) (\(address)): \(reason)",
-                    cure: BrokerCure.unreachable(broker))
+                    cure: BrokerAdvice.unreachable(broker))
             ]
         case .reached(let address):
             let reached = DoctorFinding(.broker, "\(place) (\(address)) accepts connections")
@@ -32,10 +32,10 @@ extension DoctorChecks {
     }
 
     private static func session(_ configuration: Configuration, _ place: String) throws -> [DoctorFinding] {
-        let outcome = try BrokerTrial.run(configuration)
+        let outcome = try BrokerSelfTest.run(configuration)
         if let failure = outcome.failure {
             return [
-                DoctorFinding(.broker, failure.description, cure: BrokerCure.text(for: failure, configuration.broker))
+                DoctorFinding(.broker, failure.description, cure: BrokerAdvice.text(for: failure, configuration.broker))
             ]
         }
         let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
@@ -45,7 +45,7 @@ extension DoctorChecks {
         return findings
     }
 
-    private static func rights(_ outcome: BrokerTrial.Outcome, _ configuration: Configuration) -> [DoctorFinding] {
+    private static func rights(_ outcome: BrokerSelfTest.Outcome, _ configuration: Configuration) -> [DoctorFinding] {
         let base = configuration.trackers[0].topics.base
         let user = configuration.broker.username ?? "(anonymous)"
         var findings = outcome.refused.map { topic, reason in
@@ -59,6 +59,7 @@ extension DoctorChecks {
                 DoctorFinding(
                     .broker, outcome.canRefuse ? text : text + ", as far as a broker without MQTT 5 can tell"))
         }
+        if let feed = ReadingFeedLink.Settings(configuration) { findings.append(rooms(outcome, feed, user)) }
         guard configuration.obeysCommands else { return findings }
         let command = configuration.trackers[0].topics.command
         switch outcome.hearsCommands {
@@ -72,5 +73,23 @@ extension DoctorChecks {
                     cure: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(base)/#"))
         }
         return findings
+    }
+
+    /// Without a rooms service, the rights for it are missing to nobody.
+    private static func rooms(
+        _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedLink.Settings, _ user: String
+    ) -> DoctorFinding {
+        guard outcome.hearsTags else {
+            return DoctorFinding(.broker, "no rooms service lists tags on \(feed.tags), so no readings are published")
+        }
+        guard let (topic, reason) = outcome.refusedFeed else {
+            return DoctorFinding(
+                .broker, "a rooms service decides about site '\(feed.site)'; readings go to \(feed.heard)")
+        }
+        return DoctorFinding(
+            .broker, "the rooms service gets no readings: messages to \(topic) are refused: \(reason)",
+            cure:
+                "let '\(user)' write there; in mosquitto's acl_file: topic write \(feed.heard), and topic write \(feed.card)"
+        )
     }
 }

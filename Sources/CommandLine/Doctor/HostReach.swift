@@ -34,7 +34,7 @@ enum HostReach {
         return verdict
     }
 
-    /// - Returns: nil if somebody accepted, else errno.
+    /// - Returns: nil if the connection was accepted, else errno.
     private static func connect(_ entry: addrinfo, within patience: Duration) -> Int32? {
         let descriptor = socket(
             entry.ai_family, entry.ai_socktype | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue),

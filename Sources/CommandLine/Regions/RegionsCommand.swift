@@ -5,6 +5,7 @@ import Glibc
 import JSON
 import OwnTracks
 import Regions
+import RoomService
 import Service
 import Storage
 import System
@@ -32,40 +33,64 @@ enum RegionsCommand {
     static let actions = ["list", "show", "add", "remove", "import", "export"]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
-        guard let action = arguments.operands.first else {
-            throw Failure(.usage, "say what to do with the regions: \(actions.joined(separator: ", "))")
+        try run(arguments, on: try Context(arguments))
+    }
+
+    /// Carries out what stands behind the command's name.
+    ///
+    /// - Parameter context: Whose regions they are, and what the command is called.
+    static func run(_ arguments: Arguments, on context: Context) throws -> ExitCode {
+        let words = Array(arguments.operands.dropFirst(context.leadingWords))
+        let name = context.command
+        guard let action = words.first else {
+            throw Failure(.usage, "say what to do: \(name) \(actions.joined(separator: ", "))")
         }
-        let context = try Context(arguments)
-        let operand = arguments.operands.dropFirst().first
-        guard arguments.operands.count <= 2 else {
-            throw Failure(
-                .usage, "'\(arguments.operands[2])' is one word too many; quote a description that has blanks")
+        let operand = words.dropFirst().first
+        guard words.count <= 2 else {
+            throw Failure(.usage, "'\(words[2])' is one word too many; quote a description that has blanks")
         }
         switch action {
         case "list": try list(context, isJSON: arguments.has("json"))
-        case "show": try show(try need(operand, "regions show RID"), context)
-        case "add": try add(try need(operand, "regions add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
-        case "remove": try remove(try need(operand, "regions remove RID"), context)
-        case "import": return try importFile(try need(operand, "regions import FILE"), arguments, context)
+        case "show": try show(try need(operand, "\(name) show RID"), context)
+        case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
+        case "remove": try remove(try need(operand, "\(name) remove RID"), context)
+        case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
             let hint = suggestion(for: action, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "regions has no '\(action)'\(hint)")
+            throw Failure(.usage, "\(name) has no '\(action)'\(hint)")
         }
         return .ok
     }
 
     /// Whose regions, and where they are kept.
-    private struct Context {
+    struct Context {
         let directory: String
         let base: NumberBase
         let topic: String
+        /// What the command is called, and how many words of its operands are part of that.
+        let command: String
+        let leadingWords: Int
 
         init(_ arguments: Arguments) throws(Failure) {
             let settings = try Settings.loadInForce(arguments)
             directory = settings.stateDirectory
             base = settings.configuration.numberBase
             topic = settings.configuration.trackers[try settings.tracker(arguments.value("tracker"))].topics.base
+            (command, leadingWords) = ("regions", 0)
+        }
+
+        private init(_ settings: Settings, topic: String, command: String) {
+            directory = settings.stateDirectory
+            base = settings.configuration.numberBase
+            (self.topic, self.command, leadingWords) = (topic, command, 1)
+        }
+
+        /// The tags of the rooms service.
+        static func tags(_ arguments: Arguments) throws(Failure) -> Context {
+            let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
+            return Context(
+                settings, topic: try RoomServiceIdentity(settings.configuration).topics.base, command: "rooms tags")
         }
 
         func regions() throws -> [Region] {
@@ -113,7 +138,8 @@ enum RegionsCommand {
         let regions = try context.regions()
         guard !isJSON else { return Terminal.print(waypointsMessage(regions, base: context.base).text) }
         guard !regions.isEmpty else {
-            return Terminal.print("no regions yet; add one with: ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]")
+            return Terminal.print(
+                "none yet; add one with: ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
         }
         let rows = regions.map { region in
             let pattern = region.description.pattern

@@ -27,7 +27,7 @@ struct Replay {
         self.gateway = gateway
     }
 
-    /// Plays one recording. Between recordings nobody listens.
+    /// Plays one recording. The time between recordings is time without listening.
     ///
     /// - Parameters:
     ///   - path: The capture file.

@@ -1,5 +1,7 @@
+import Base
 import JSON
 import OwnTracks
+import Regions
 import Service
 import Storage
 import System
@@ -13,10 +15,12 @@ enum HistoryCommand {
             OptionSpecification(
                 "since", "TIME", "from this time on: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
             OptionSpecification("csv", nil, "comma-separated values"),
+            OptionSpecification("gpx", nil, "the locations instead, as a GPX file with a track for each tracker"),
         ],
         examples: [
             ("ibeacon-gateway history --since 2d", "the last two days"),
             ("ibeacon-gateway history --region Kitchen --csv > kitchen.csv", "for a spreadsheet"),
+            ("ibeacon-gateway history --since 7d --gpx > week.gpx", "for a map"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -27,6 +31,7 @@ enum HistoryCommand {
         var filter = HistoryFilter()
         filter.region = arguments.value("region")
         if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
+        if arguments.has("gpx") { return try printTracks(filter, arguments, settings) }
         var entries: [HistoryEntry] = []
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)
@@ -51,6 +56,34 @@ enum HistoryCommand {
             }
             Terminal.print(Terminal.table(["TIME (UTC)", "EVENT", "REGION", "RID", "BEACON"], rows))
         }
+        return .ok
+    }
+
+    private static func printTracks(
+        _ filter: HistoryFilter, _ arguments: Arguments, _ settings: Settings
+    ) throws -> ExitCode {
+        for other in ["csv", "json", "region"] where arguments.has(other) {
+            throw Failure(.usage, "--gpx prints locations; --\(other) is for transitions. Leave one of the two out")
+        }
+        var points: [ExactString: [Track.Point]] = [:]
+        do {
+            let reader = try StoreReader(directory: settings.stateDirectory)
+            try reader.forEachLocation(filter) { entry in
+                // While its time is not known, a location has no place on a track.
+                guard entry.stamp != .provisional else { return true }
+                let coordinates = Coordinates(latitude: entry.latitude, longitude: entry.longitude)
+                let time = TimeText.utc(entry.timestamp).split(separator: " ").joined(separator: "T") + "Z"
+                points[entry.tracker, default: []].append(
+                    Track.Point(coordinates: coordinates, time: time, trigger: entry.trigger))
+                return true
+            }
+        } catch StoreError.absent {
+            points = [:]
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        let tracks = points.sorted { $0.key < $1.key }.map { Track(name: $0.key.text, points: $0.value) }
+        Terminal.print(gpx(tracks, creator: "ibeacon-gateway \(Program.version)"))
         return .ok
     }
 

@@ -6,11 +6,26 @@ import System
 /// `rooms`: which room each tag is in, from what all gateways of a house hear.
 enum RoomsCommand {
     static let specification = CommandSpecification(
-        "rooms", operands: "replay FILE…", "tell the rooms of tags from what several gateways hear",
+        "rooms", operands: "run | status | tags ACTION | learn ROOM | replay FILE…",
+        "tell the rooms of tags from what several gateways hear",
         options: [
-            OptionSpecification("tail", "SECONDS", "let virtual time run on after the last line of a recording")
+            OptionSpecification("tag", "NAME", "with learn: the tag that is carried through the room"),
+            OptionSpecification("seconds", "SECONDS", "with learn: for how long (default: 120; 0 ends a run)"),
+            OptionSpecification("rid", "ID", "with tags add: the id of the tag (default: made of its name)"),
+            OptionSpecification(
+                "tail", "SECONDS", "with replay: let virtual time run on after the last line of a recording"),
         ],
         examples: [
+            (
+                "ibeacon-gateway rooms run",
+                "the service of a house, in the foreground, as ibeacon-gateway-rooms.service runs it"
+            ),
+            ("ibeacon-gateway rooms status", "which tag is in which room, and the gateways, from any machine"),
+            (
+                "sudo ibeacon-gateway rooms tags add 'Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
+                "a tag, where the rooms service runs; tags list, remove, import and export as for regions"
+            ),
+            ("ibeacon-gateway rooms learn Kitchen --tag Jane", "two minutes of walking through the kitchen"),
             (
                 "ibeacon-gateway rooms replay house.jsonl --config rooms.json",
                 "every message that the rooms service would publish, one JSON line each"
@@ -21,12 +36,18 @@ enum RoomsCommand {
             ),
         ])
 
+    private static let actions = ["run", "status", "tags", "learn", "replay"]
+
     static func run(_ arguments: Arguments) throws -> ExitCode {
         switch arguments.operands.first {
+        case "run": return try RoomsRunCommand.run(arguments)
+        case "status": return try RoomsStatusCommand.run(arguments)
+        case "tags": return try RegionsCommand.run(arguments, on: try .tags(arguments))
+        case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
-        case nil: throw Failure(.usage, "say what to do: 'rooms replay FILE…'")
+        case nil: throw Failure(.usage, "say what to do: \(actions.joined(separator: ", "))")
         case let word?:
-            let hint = suggestion(for: word, among: ["replay"]).map { "; did you mean '\($0)'?" } ?? ""
+            let hint = suggestion(for: word, among: actions).map { "; did you mean '\($0)'?" } ?? ""
             throw Failure(.usage, "there is no command 'rooms \(word)'\(hint)")
         }
     }

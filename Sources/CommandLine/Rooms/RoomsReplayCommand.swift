@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import RoomMessages
+import RoomService
 import Rooms
 import System
 
@@ -22,7 +23,7 @@ enum RoomsReplayCommand {
                 output.removeAll(keepingCapacity: true)
             }
         }
-        let found = { (finding: RoomEngine.Finding) in log(text(of: finding)) }
+        let found = { (finding: RoomEngine.Finding) in log(finding.text) }
         var told = 0
         for path in files {
             replay.beginRecording(emit, found)
@@ -84,16 +85,6 @@ enum RoomsReplayCommand {
         line += message.payload
         line += Array("}\n".utf8)
         return line
-    }
-
-    private static func text(of finding: RoomEngine.Finding) -> String {
-        switch finding {
-        case .deaf(let gateway):
-            "gateway \(gateway) receives nothing while others do; look at its radio and its antenna"
-        case .hears(let gateway): "gateway \(gateway) receives again"
-        case .tooManyGateways: "there are more gateways than a site can have; the ones that came last are not heeded"
-        case .tooManyRooms: "there are more rooms than a site can have; the ones that came last are not heeded"
-        }
     }
 }
 

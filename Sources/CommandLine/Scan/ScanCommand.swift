@@ -10,7 +10,7 @@ import Service
 import Storage
 import System
 
-/// `scan`: who is near, beside a running service or without one.
+/// `scan`: the beacons that are near, beside a running service or without one.
 enum ScanCommand {
     static let specification = CommandSpecification(
         "scan", "show who is near",

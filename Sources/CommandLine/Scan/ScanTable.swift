@@ -4,7 +4,7 @@ import JSON
 import OwnTracks
 import Regions
 
-/// Who has been heard, for `scan`.
+/// The beacons that have been heard, for `scan`.
 struct ScanTable {
     /// What a row is about: a beacon, or with `--all` another advertiser by its address.
     enum Subject: Hashable {

@@ -1,17 +1,17 @@
 import Glibc
 import System
 
-/// Questions to a person at a terminal, or their default answers where nobody is to be asked.
+/// Questions to a person at a terminal, or their default answers without a terminal.
 struct Dialogue {
-    /// Whether there is somebody to ask.
+    /// Whether a person can be asked.
     let isInteractive: Bool
 
-    /// Says something that belongs to the conversation, not to the result.
-    func say(_ text: String) { Terminal.printError(text) }
+    /// Shows a line that belongs to the conversation, not to the result.
+    func show(_ text: String) { Terminal.printError(text) }
 
     /// Asks for a line.
     ///
-    /// - Parameter standard: the answer to an empty line, and where nobody is asked.
+    /// - Parameter standard: the answer to an empty line, and without a terminal.
     func ask(_ question: String, _ standard: String) throws(Failure) -> String {
         guard isInteractive else { return standard }
         prompt("\(question)\(standard.isEmpty ? "" : " [\(standard)]"): ")
@@ -28,7 +28,7 @@ struct Dialogue {
             case "": return standard
             case "y", "yes": return true
             case "n", "no": return false
-            default: say("Please answer y or n.")
+            default: show("Please answer y or n.")
             }
         }
     }
@@ -42,13 +42,13 @@ struct Dialogue {
             silent.c_lflag &= ~tcflag_t(ECHO)
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }
-        // Only now: who answers at once must be neither seen nor flushed away.
+        // Only now: an early answer must be neither shown nor discarded.
         prompt("\(question): ")
         defer {
             if isTerminal {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
                 // The person's own line break was not shown either.
-                say("")
+                show("")
             }
         }
         return try readLine()

@@ -16,12 +16,12 @@ extension Setup {
             port = try givenPort() ?? standard
             return
         }
-        dialogue.say("Looking for an MQTT broker …")
+        dialogue.show("Looking for an MQTT broker …")
         let found = tls ? nil : BrokerSearch.find()
         guard found != nil || dialogue.isInteractive else {
             throw Failure(.unavailable, "no MQTT broker was found, here or by mDNS; name it with --host")
         }
-        dialogue.say(found.map { "Found one at \($0.host):\($0.port)." } ?? "None was found, here or by mDNS.")
+        dialogue.show(found.map { "Found one at \($0.host):\($0.port)." } ?? "None was found, here or by mDNS.")
         let answer = try dialogue.ask("MQTT broker", found.map { "\($0.host)" } ?? "")
         guard !answer.isEmpty else { throw Failure(.usage, "without a broker there is nobody to tell") }
         host = answer
@@ -49,9 +49,9 @@ extension Setup {
         guard port != 0, !arguments.has("no-test") else { return }
         while true {
             let settings = try settings()
-            dialogue.say("Testing the broker at \(host):\(port) …")
+            dialogue.show("Testing the broker at \(host):\(port) …")
             let findings = try DoctorChecks.broker(settings)
-            for finding in findings { for line in finding.lines { dialogue.say("  " + line) } }
+            for finding in findings { for line in finding.lines { dialogue.show("  " + line) } }
             if findings.allSatisfy(\.isWell) { return }
             guard dialogue.isInteractive else {
                 throw Failure(
@@ -71,7 +71,7 @@ extension Setup {
         } else if try dialogue.confirm("Try another broker?", true) {
             host = try dialogue.ask("MQTT broker", host)
             let text = try dialogue.ask("Port", "\(port)")
-            guard let port = UInt16(text) else { return dialogue.say("'\(text)' is no port.") }
+            guard let port = UInt16(text) else { return dialogue.show("'\(text)' is no port.") }
             self.port = port
             tls = try dialogue.confirm("With TLS?", port == 8883)
         } else {

@@ -29,19 +29,19 @@ extension Setup {
     private mutating func chooseByEar(asks: Bool) throws {
         let duration = try arguments.seconds("listen") ?? .seconds(10)
         while true {
-            dialogue.say(
+            dialogue.show(
                 "Hold the beacon of your first region to the antenna. Listening for \(decimal(duration)) s …")
             let listener = try BeaconListener.listen(try settings(), for: duration)
             let heard = listener.heard
             guard let best = heard.first else {
                 let reason = listener.problems.first ?? "no iBeacon was heard, of \(listener.reports) reports"
                 guard asks else { throw Failure(.unavailable, "\(reason); nothing was written") }
-                dialogue.say(Terminal.printable(reason))
+                dialogue.show(Terminal.printable(reason))
                 guard try dialogue.confirm("Listen again?", true) else { return }
                 continue
             }
             let rows = heard.prefix(10).map { ["\($0.beacon)", "\($0.strength) dBm", "\($0.reports)"] }
-            dialogue.say(Terminal.table(["BEACON", "STRENGTH", "REPORTS"], rows))
+            dialogue.show(Terminal.table(["BEACON", "STRENGTH", "REPORTS"], rows))
             guard asks else { return region = (try name(), "\(best.beacon)") }
             if try dialogue.confirm("Make a region of the strongest, \(best.beacon)?", true) {
                 return region = (try name(), "\(best.beacon)")
@@ -70,12 +70,12 @@ extension Setup {
     /// Writes all that was answered.
     func write() throws {
         let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
-        if FileAccess.exists(path) { dialogue.say("Kept the old configuration as \(try SetupFiles.keep(path)).") }
+        if FileAccess.exists(path) { dialogue.show("Kept the old configuration as \(try SetupFiles.keep(path)).") }
         if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
         try SetupFiles.write(SetupFiles.configuration(members), to: path)
         // Read as the service will read it.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
-        dialogue.say("Wrote \(path).")
+        dialogue.show("Wrote \(path).")
         try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)
     }
 
@@ -86,11 +86,11 @@ extension Setup {
             let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
         {
             regions = stored
-            dialogue.say("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
+            dialogue.show("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
         }
         if let region = try describedRegion() {
             regions.append(region)
-            dialogue.say("Made the region \(region.displayName).")
+            dialogue.show("Made the region \(region.displayName).")
         }
         guard !regions.isEmpty else { return }
         try FileAccess.createDirectory(stateDirectory)
@@ -106,14 +106,14 @@ extension Setup {
     func startService() throws {
         guard isForService, SystemService.isInstalled else { return }
         guard geteuid() == 0 else {
-            return dialogue.say("To start the service: sudo systemctl restart ibeacon-gateway")
+            return dialogue.show("To start the service: sudo systemctl restart ibeacon-gateway")
         }
         guard SystemService.control("enable", "--quiet", SystemService.unit) == 0,
             SystemService.control("restart", SystemService.unit) == 0
         else {
             throw Failure(.unavailable, "the service does not start; why: journalctl -u ibeacon-gateway -n 20")
         }
-        dialogue.say("The service runs.")
+        dialogue.show("The service runs.")
     }
 
     func conclude() {

@@ -27,9 +27,9 @@ enum StatusCommand {
             Terminal.print(try token(settings, isQuiet: arguments.has("quiet")))
             return .ok
         }
-        let question = try ServiceQuestion(settings)
-        if let region = arguments.value("explain") { return try explain(region, question, arguments.has("json")) }
-        let status = try question.ask("/status.json")
+        let client = try StatusClient(settings)
+        if let region = arguments.value("explain") { return try explain(region, client, arguments.has("json")) }
+        let status = try client.ask("/status.json")
         Terminal.print(arguments.has("json") ? status.text : StatusText(status).text)
         return .ok
     }
@@ -44,10 +44,10 @@ enum StatusCommand {
         return token
     }
 
-    private static func explain(_ region: String, _ question: ServiceQuestion, _ isJSON: Bool) throws -> ExitCode {
-        let answer = try question.ask("/explain.json?region=\(ServiceQuestion.encoded(region))")
+    private static func explain(_ region: String, _ client: StatusClient, _ isJSON: Bool) throws -> ExitCode {
+        let answer = try client.ask("/explain.json?region=\(StatusClient.encoded(region))")
         if let regions = answer.array, regions.isEmpty {
-            let trackers = try question.ask("/status.json")["trackers"]?.array ?? []
+            let trackers = try client.ask("/status.json")["trackers"]?.array ?? []
             let names = trackers.flatMap { $0["regions"]?.array ?? [] }.compactMap { $0["name"]?.string }
             let hint =
                 suggestion(for: region, among: names).map { "; did you mean '\($0)'?" }

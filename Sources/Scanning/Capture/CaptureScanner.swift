@@ -81,7 +81,7 @@ package final class CaptureScanner: Scanner {
             give(record, from: reader, at: host.now)
             guard isPlaying else { return }
             ahead = Self.readAhead(&reader, output)
-            noteLost(reader?.lost)
+            countLost(reader?.lost)
         }
         guard isPlaying else { return }
         guard ahead != nil else { return finish(at: host.now) }
@@ -135,7 +135,7 @@ package final class CaptureScanner: Scanner {
     }
 
     /// The recorder's drops belong to no adapter; the first one carries them.
-    private func noteLost(_ lost: UInt64?) {
+    private func countLost(_ lost: UInt64?) {
         guard let lost, !adapters.isEmpty else { return }
         adapters[0].lost += lost - lostSeen
         lostSeen = lost

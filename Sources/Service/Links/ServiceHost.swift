@@ -28,7 +28,7 @@ package protocol ServiceHost: AnyObject {
 }
 
 extension ServiceHost {
-    func timer(
+    package func timer(
         tolerance: Duration = .milliseconds(10), _ handler: @escaping (MonotonicInstant) -> Void
     ) -> any ServiceTimer {
         timer(tolerance: tolerance, isLast: false, handler)

@@ -115,6 +115,8 @@ function fillRooms(rooms, tracker, position) {
 function drawRoom(region, old, position) {
   const remove = make("button", { class: "remove", "data-role": "remove", type: "button", "aria-label": "Remove region " + clean(region.name), title: "Remove" }, "×");
   remove.addEventListener("click", () => askRemoval(region, position));
+  const edit = make("button", { class: "edit", "data-role": "edit", type: "button", "aria-label": "Change region " + clean(region.name), title: "Change" }, "✎");
+  edit.addEventListener("click", () => askEdit(region, position));
   const facts = [];
   if (region.inside) {
     facts.push("for " + span(region.sinceAgo));
@@ -128,7 +130,7 @@ function drawRoom(region, old, position) {
   if (old && old.querySelector("details") && old.querySelector("details").open) why.open = true;
   return make("div", { class: "room" + (region.inside ? " in" : "") },
     make("p", { class: "name" }, name(region.name), make("span", { class: "unseen" }, region.inside ? "inside" : "outside")),
-    remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
+    edit, remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
 }
 
 // The strongest first, but by steps of ten decibels of the last minutes' best: rows that jump about
@@ -304,6 +306,30 @@ $("region-form").addEventListener("submit", event => {
   if (scope !== "uuid") waypoint.major = chosen.major;
   if (scope === "minor") waypoint.minor = chosen.minor;
   act("/regions", { tracker: Number($("region-tracker").value || 0), waypoint }, $("region-dialog"), $("region-error"));
+});
+
+const editFields = ["desc", "uuid", "major", "minor", "leaveAfter", "enterRSSI", "leaveRSSI"];
+async function askEdit(region, position) {
+  chosen = { rid: region.rid, position };
+  $("edit-error").textContent = "";
+  const answer = await fetch(`/region.json?tracker=${position}&rid=${encodeURIComponent(region.rid)}`).catch(() => null);
+  if (answer && answer.status === 401) { askToken(() => askEdit(region, position)); return; }
+  const form = answer && answer.ok ? await answer.json() : null;
+  for (const field of editFields) $("edit-" + field).value = form && form[field] !== null ? form[field] : "";
+  if (!form) $("edit-error").textContent = answer ? await answer.text() : "The gateway does not answer.";
+  $("edit-save").disabled = !form;
+  $("edit-dialog").showModal();
+}
+// null takes a setting away, so that the configuration's holds again. A region that is gone must not come back.
+$("edit-form").addEventListener("submit", event => {
+  event.preventDefault();
+  const waypoint = { rid: chosen.rid };
+  for (const field of editFields) {
+    const text = $("edit-" + field).value.trim();
+    waypoint[field] = text === "" ? null : ["desc", "uuid"].includes(field) || text === "auto" ? text : Number(text);
+  }
+  if (!waypoint.desc || waypoint.desc.includes(":")) { $("edit-error").textContent = "Give it a name without ':'."; return; }
+  act("/regions/edit", { tracker: chosen.position, waypoint }, $("edit-dialog"), $("edit-error"));
 });
 
 function askRemoval(region, position) {

@@ -7,7 +7,7 @@ import System
 
 /// Asks the running service over its own HTTP port. A dozen lines of HTTP, since the answer is always
 /// short, whole and from this machine.
-struct ServiceQuestion {
+struct StatusClient {
     private let address: ListenAddress
     private let token: String?
 

@@ -3,7 +3,7 @@ package import Messaging
 import OwnTracks
 
 /// What to do about a broker that cannot be had, for `doctor` and `status` alike.
-package enum BrokerCure {
+package enum BrokerAdvice {
     private static let own = "look at the broker's own log, and run: ibeacon-gateway doctor"
 
     /// - Parameter wasConnected: The broker has taken us before with the same settings.

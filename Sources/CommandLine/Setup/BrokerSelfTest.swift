@@ -12,7 +12,7 @@ import System
 ///
 /// MQTT 3.1.1 gives a broker no words to refuse a message, so MQTT 5 is spoken where the broker can. Reading is proven
 /// by hearing what was sent to the topic for commands: an access list may let us subscribe and then tell us nothing.
-final class BrokerTrial {
+final class BrokerSelfTest {
     /// What came of it.
     struct Outcome {
         /// Why there was no connection, if there was none.
@@ -23,9 +23,13 @@ final class BrokerTrial {
         var hearsCommands: Bool?
         /// Whether the broker could say no to a message.
         var canRefuse = false
+        /// The rooms service of the site has published its list of tags, and the broker lets us hear it.
+        var hearsTags = false
+        /// Why the broker refuses readings for the rooms service; nil: it takes them.
+        var refusedFeed: (topic: String, reason: String)?
     }
 
-    private enum Step: Int64, CaseIterable { case event = 1, location, command }
+    private enum Step: Int64, CaseIterable { case event = 1, location, feed, command }
 
     /// For the connection with TLS and login, and then for the answers.
     private static let patience: Duration = .seconds(12)
@@ -42,13 +46,13 @@ final class BrokerTrial {
 
     private init(_ configuration: Configuration) { self.configuration = configuration }
 
-    /// Tries; blocks for up to half a minute if nobody answers.
+    /// Runs the test; blocks for up to half a minute if the broker does not answer.
     static func run(_ configuration: Configuration) throws -> Outcome {
-        let modern = BrokerTrial(configuration)
+        let modern = BrokerSelfTest(configuration)
         try modern.attempt(level: .v5)
         guard let failure = modern.outcome.failure, failure.isAboutProtocol, configuration.broker.protocolLevel != .v5
         else { return modern.outcome }
-        let plain = BrokerTrial(configuration)
+        let plain = BrokerSelfTest(configuration)
         try plain.attempt(level: configuration.broker.protocolLevel)
         return plain.outcome
     }
@@ -65,7 +69,7 @@ final class BrokerTrial {
         let connection = try BrokerConnection(settings, wake: waker.waker.wake)
         self.connection = connection
         defer { self.connection = nil }
-        connection.subscribe(to: [tracker.topics.command])
+        connection.subscribe(to: Set([tracker.topics.command] + [feed?.tags].compactMap(\.self)))
         try connection.start()
         try loop.step(until: Clocks.now().advanced(by: Self.patience)) {
             isOver || (isConnected && answered.count == steps.count)
@@ -86,7 +90,16 @@ final class BrokerTrial {
 
     /// A plain command would be refused by a gateway with a key, and said so in its log.
     private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == nil }
-    private var steps: [Step] { sendsCommand ? Step.allCases : [.event, .location] }
+    private var feed: ReadingFeedLink.Settings? { ReadingFeedLink.Settings(configuration) }
+    private var steps: [Step] {
+        Step.allCases.filter { step in
+            switch step {
+            case .event, .location: true
+            case .feed: feed != nil
+            case .command: sendsCommand
+            }
+        }
+    }
 
     private func drain() {
         for event in connection?.takeEvents() ?? [] {
@@ -99,14 +112,20 @@ final class BrokerTrial {
                 isOver = true
             case .message(let message):
                 if message.topic == tracker.topics.command, !message.retained { hasEcho = true }
+                if message.topic == feed?.tags, !message.payload.isEmpty { outcome.hearsTags = true }
             case .acknowledged(let token):
                 if let step = Step(rawValue: token.rawValue) { answered.insert(step) }
             case .refused(let token, let refusal):
                 guard let step = Step(rawValue: token.rawValue) else { continue }
                 answered.insert(step)
                 refusedSteps.insert(step)
-                if step != .command { outcome.refused.append((topic(of: step), "\(refusal)")) }
-            case .subscriptionRefused: subscriptionRefused = true
+                switch step {
+                case .event, .location: outcome.refused.append((topic(of: step), "\(refusal)"))
+                case .feed: outcome.refusedFeed = (topic(of: step), "\(refusal)")
+                case .command: break
+                }
+            case .subscriptionRefused(let filter):
+                if filter == tracker.topics.command { subscriptionRefused = true }
             // Only for who asks that messages be taken apart.
             case .commands, .untaken: break
             }
@@ -116,11 +135,15 @@ final class BrokerTrial {
     private var refusedSteps: Set<Step> = []
 
     /// Last wills are what every reader of these topics knows and none acts on; the command asks a running gateway for
-    /// its status, which changes nothing.
+    /// its status, which changes nothing. No rooms service knows version 0 of the feed.
     private func publish() {
-        let will = LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
         for step in steps {
-            let payload = step == .command ? Array(#"{"_type":"cmd","action":"status"}"#.utf8) : will
+            let payload: [UInt8] =
+                switch step {
+                case .event, .location: LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
+                case .feed: Array(#"{"v":0}"#.utf8)
+                case .command: Array(#"{"_type":"cmd","action":"status"}"#.utf8)
+                }
             _ = connection?.publish(
                 OutgoingMessage(
                     token: MessageToken(rawValue: step.rawValue), topic: topic(of: step), payload: payload,
@@ -132,6 +155,7 @@ final class BrokerTrial {
         switch step {
         case .event: tracker.topics.event
         case .location: tracker.topics.base
+        case .feed: feed?.heard ?? ""
         case .command: tracker.topics.command
         }
     }

@@ -1,0 +1,31 @@
+/// Levels of topics that every broker and consumer takes: `[a-zA-Z0-9_-]` only, as Home Assistant's discovery demands.
+package enum TopicIdentifier {
+    /// Any text as an identifier. Different texts give different identifiers, and the same text always
+    /// the same: what may not stand there is written as `_` and the hexadecimal digits of its bytes.
+    ///
+    /// Beyond 80 bytes the middle is replaced by a hash: the limit of a topic must not be reached.
+    package static func identifier(of text: String) -> String {
+        var identifier = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                identifier.unicodeScalars.append(UnicodeScalar(byte))
+            default:
+                identifier += "_" + hexadecimalDigits(UInt64(byte), count: 2)
+            }
+        }
+        guard identifier.utf8.count > 80 else { return identifier }
+        return identifier.prefix(60) + "__" + hexadecimalDigits(hash(text), count: 16)
+    }
+
+    /// FNV-1a with 64 bits: the same on every machine and in every run, unlike Swift's own hash.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    private static func hexadecimalDigits(_ value: UInt64, count: Int) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+    }
+}

@@ -1,0 +1,16 @@
+/// What the scanner needs of a bus. In the program it is a connection to the system bus; in unit tests, a script.
+/// Nothing waits for an answer.
+protocol MessageBus: AnyObject {
+    /// Calls and signals of others.
+    var onMessage: ((BusMessage) -> Void)? { get set }
+    /// The connection is gone.
+    var onClosed: (() -> Void)? { get set }
+    /// Begins to read.
+    func open()
+    func close()
+    /// Asks for the signals that fit a match rule, without waiting for the bus to agree.
+    func match(_ rule: String)
+    func send(_ message: BusMessage?)
+    /// - Parameter answered: gets the answer, an error perhaps, once.
+    func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void)
+}

@@ -1,0 +1,49 @@
+import Base
+import JSON
+import OwnTracks
+import RoomMessages
+import RoomService
+import Service
+import System
+
+/// `rooms learn`: trains one room with one tag, and shows how long it still takes.
+enum RoomsLearnCommand {
+    private static let usual: Duration = .seconds(120)
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        guard arguments.operands.count == 2, let tag = arguments.value("tag") else {
+            throw Failure(.usage, "say which room, and with which tag: rooms learn Kitchen --tag Jane")
+        }
+        let room = arguments.operands[1]
+        let duration = try arguments.seconds("seconds") ?? usual
+        guard duration <= .seconds(3600) else { throw Failure(.usage, "--seconds is at most 3600") }
+        let topics = try SiteTopics(try Settings.load(arguments), filters: ["tag/+", "service/+"])
+        defer { topics.close() }
+        try topics.collect()
+        guard SiteStatus(topics.retained).hasActiveService else {
+            throw Failure(
+                .unavailable,
+                "no rooms service is active for site '\(topics.identity.site)'; see: ibeacon-gateway rooms status")
+        }
+        let seconds = Double(duration.nanoseconds) / 1e9
+        let request = JSONValue.object(["room": .string(room), "tag": .string(tag), "seconds": .number(seconds)])
+        try topics.publish(.learn(site: topics.identity.site), request.bytes)
+        guard duration > .zero else { return .ok }
+        let isShown = Terminal.isInteractive && !arguments.has("quiet")
+        if isShown { Terminal.print("Carry '\(tag)' through all of \(room), corners too, until this ends.") }
+        var left = duration
+        while left > .zero {
+            let step = min(left, .seconds(1))
+            try topics.wait(step)
+            left -= step
+            if isShown { Terminal.write(Array("\r\(bar(done: 1 - left / duration)) \(decimal(left)) s ".utf8), to: 1) }
+        }
+        if isShown { Terminal.print("\n\(room) is learned.") }
+        return .ok
+    }
+
+    private static func bar(done: Double) -> String {
+        let filled = Int((done * 30).rounded())
+        return "[" + String(repeating: "#", count: filled) + String(repeating: " ", count: 30 - filled) + "]"
+    }
+}

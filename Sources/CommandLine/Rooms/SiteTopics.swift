@@ -1,0 +1,92 @@
+import Base
+import Configuration
+import Messaging
+import RoomMessages
+import RoomService
+import Runtime
+import Service
+import System
+
+/// What a broker retains about a site, and a way to publish to it: a connection of one command's own.
+final class SiteTopics {
+    /// For the connection with TLS and login.
+    private static let patience: Duration = .seconds(12)
+    /// Retained messages follow the subscription at once.
+    private static let collecting: Duration = .milliseconds(700)
+
+    let identity: RoomServiceIdentity
+    /// The payloads by topic.
+    private(set) var retained: [String: [UInt8]] = [:]
+    private let loop: EventLoop
+    private var waker: WakerWatch?
+    private var connection: BrokerConnection?
+    private var isConnected = false
+    private var unanswered = 0
+    private var failure: Failure?
+
+    /// Connects.
+    ///
+    /// - Parameter filters: What to subscribe to, below `ibeacon-rooms/<site>`.
+    init(_ settings: Settings, filters: [String] = []) throws {
+        identity = try RoomServiceIdentity(settings.configuration)
+        guard !settings.configuration.broker.isOffline else {
+            throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker to ask")
+        }
+        loop = try EventLoop()
+        let waker = try loop.waker { [unowned self] in drain() }
+        self.waker = waker
+        let connection = try BrokerConnection(
+            BrokerSettings(settings.configuration, for: .command("rooms")), wake: waker.waker.wake)
+        self.connection = connection
+        connection.subscribe(
+            to: Set(filters.map { "ibeacon-rooms/\(identity.site)/\($0)" } + ["ibeacon-gateway/+/availability"]))
+        try connection.start()
+        try loop.step(until: Clocks.now().advanced(by: Self.patience)) { isConnected || failure != nil }
+        if let failure { throw failure }
+        guard isConnected else {
+            throw Failure(.unavailable, "the broker has not answered for \(decimal(Self.patience)) s")
+        }
+    }
+
+    /// Waits until the retained messages have come.
+    func collect() throws { try wait(Self.collecting) }
+
+    /// Lets time pass, with messages coming in.
+    func wait(_ duration: Duration) throws {
+        try loop.step(until: Clocks.now().advanced(by: duration)) { failure != nil }
+        if let failure { throw failure }
+    }
+
+    /// Publishes a message that is not retained, and waits until the broker has it.
+    func publish(_ topic: RoomTopic, _ payload: [UInt8]) throws {
+        unanswered += 1
+        _ = connection?.publish(
+            OutgoingMessage(
+                token: MessageToken(rawValue: 1), topic: topic.text, payload: payload, qos: .atLeastOnce, retain: false)
+        )
+        try loop.step(until: Clocks.now().advanced(by: Self.patience)) { unanswered == 0 || failure != nil }
+        if let failure { throw failure }
+        guard unanswered == 0 else { throw Failure(.unavailable, "the broker does not acknowledge") }
+    }
+
+    func close() {
+        _ = connection?.stop(within: .seconds(1))
+        connection = nil
+    }
+
+    private func drain() {
+        for event in connection?.takeEvents() ?? [] {
+            switch event {
+            case .connected: isConnected = true
+            case .disconnected(let reason, _): failure = failure ?? Failure(.unavailable, "no broker: \(reason)")
+            case .message(let message): retained[message.topic] = message.payload.isEmpty ? nil : message.payload
+            case .acknowledged: unanswered -= 1
+            case .refused(_, let refusal):
+                failure = Failure(.noPermission, "the broker does not take the message: \(refusal)")
+            case .subscriptionRefused(let filter):
+                failure = Failure(.noPermission, "the broker refuses to send us \(filter)")
+            case .commands, .untaken: break
+            }
+        }
+    }
+}

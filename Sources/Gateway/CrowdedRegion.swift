@@ -1,0 +1,18 @@
+/// A region to which more beacons belong than are remembered.
+package struct CrowdedRegion: Hashable, Sendable {
+    /// The base topic of its tracker.
+    package let topic: String
+    /// What it is called.
+    package let region: String
+
+    package init(topic: String, region: String) {
+        self.topic = topic
+        self.region = region
+    }
+}
+
+extension CrowdedRegion: CustomStringConvertible {
+    package var description: String {
+        "too many beacons belong to region \(region) of \(topic): more are turned away"
+    }
+}

@@ -1,0 +1,74 @@
+package import Regions
+
+/// Past locations of one tracker, for an export as GPX.
+package struct Track: Hashable, Sendable {
+    package struct Point: Hashable, Sendable {
+        package let coordinates: Coordinates
+        /// RFC 3339, UTC.
+        package let time: String
+        /// Why it was published: the location's `t`.
+        package let trigger: String
+
+        package init(coordinates: Coordinates, time: String, trigger: String) {
+            self.coordinates = coordinates
+            self.time = time
+            self.trigger = trigger
+        }
+    }
+
+    /// The base topic of the tracker.
+    package let name: String
+    package let points: [Point]
+
+    package init(name: String, points: [Point]) {
+        self.name = name
+        self.points = points
+    }
+}
+
+/// The tracks as a GPX 1.1 document (topografix.com/GPX/1/1). Members of a point stand in the order that its schema
+/// asks for.
+///
+/// - Parameter creator: The program's name and version.
+package func gpx(_ tracks: [Track], creator: String) -> String {
+    var lines = [
+        #"<?xml version="1.0" encoding="UTF-8"?>"#,
+        #"<gpx version="1.1" creator="\#(escaped(creator))" xmlns="http://www.topografix.com/GPX/1/1">"#,
+    ]
+    for track in tracks {
+        lines += ["  <trk>", "    <name>\(escaped(track.name))</name>", "    <trkseg>"]
+        for point in track.points {
+            let latitude = decimal(point.coordinates.latitude)
+            let longitude = decimal(point.coordinates.longitude)
+            lines.append(
+                "      <trkpt lat=\"\(latitude)\" lon=\"\(longitude)\"><time>\(escaped(point.time))</time>"
+                    + "<type>\(escaped(point.trigger))</type></trkpt>")
+        }
+        lines += ["    </trkseg>", "  </trk>"]
+    }
+    return (lines + ["</gpx>"]).joined(separator: "\n")
+}
+
+/// Degrees with six decimals. XML's decimal numbers have no exponent, which Swift writes for small ones.
+private func decimal(_ degrees: Double) -> String {
+    let millionths = Int64((degrees * 1_000_000).rounded())
+    let fraction = String(millionths.magnitude % 1_000_000)
+    let zeros = String(repeating: "0", count: 6 - fraction.utf8.count)
+    return "\(millionths < 0 ? "-" : "")\(millionths.magnitude / 1_000_000).\(zeros)\(fraction)"
+}
+
+/// Text as XML takes it between tags and in quotes. Control characters, which XML cannot hold, are left out.
+private func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "&": result += "&amp;"
+        case "<": result += "&lt;"
+        case ">": result += "&gt;"
+        case "\"": result += "&quot;"
+        case "\0"..."\u{8}", "\u{B}", "\u{C}", "\u{E}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": continue
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
+}

@@ -1,0 +1,61 @@
+/// Which beacon has to be looked at next, and when: a binary heap with the earliest in front.
+///
+/// Nothing is moved or taken out when a beacon is heard. An entry that came too early, or that holds no more, is found
+/// out when its time has come; `TrackedBeacon.queued` says which entry of a beacon holds.
+struct DeadlineQueue: Sendable {
+    struct Entry: Sendable, BitwiseCopyable {
+        /// Nanoseconds of the monotonic clock.
+        var deadline: Int64
+        /// Of the beacon.
+        var place: Int32
+    }
+
+    private var entries: [Entry] = []
+    /// The deadline in front, in nanoseconds; `.max`: there is none.
+    private(set) var earliest: Int64 = .max
+
+    /// Entries, also those that hold no more.
+    var count: Int { entries.count }
+    var first: Entry? { entries.first }
+
+    mutating func insert(_ place: Int, at deadline: Int64) {
+        let entry = Entry(deadline: deadline, place: Int32(truncatingIfNeeded: place))
+        var position = entries.count
+        entries.append(entry)
+        while position > 0 {
+            let parent = (position - 1) / 2
+            guard entries[parent].deadline > deadline else { break }
+            entries[position] = entries[parent]
+            position = parent
+        }
+        entries[position] = entry
+        earliest = entries[0].deadline
+    }
+
+    /// Takes the entry in front out if its deadline is not after `end`.
+    mutating func removeFirst(until end: Int64) -> Entry? {
+        guard earliest <= end, let first = entries.first, let last = entries.popLast() else { return nil }
+        if !entries.isEmpty { sink(last) }
+        earliest = entries.first?.deadline ?? .max
+        return first
+    }
+
+    /// Puts an entry in front, and down to where it belongs.
+    private mutating func sink(_ entry: Entry) {
+        var position = 0
+        while true {
+            var child = 2 * position + 1
+            guard child < entries.count else { break }
+            if child + 1 < entries.count, entries[child + 1].deadline < entries[child].deadline { child += 1 }
+            guard entries[child].deadline < entry.deadline else { break }
+            entries[position] = entries[child]
+            position = child
+        }
+        entries[position] = entry
+    }
+
+    mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        earliest = .max
+    }
+}

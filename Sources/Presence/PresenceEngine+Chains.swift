@@ -1,0 +1,28 @@
+extension PresenceEngine {
+    /// What a beacon in one region at one receiver takes, without the index that finds it.
+    package static var bytesPerBeacon: Int { MemoryLayout<TrackedBeacon>.stride }
+
+    // Inlined, as each call of a function that changes nothing would copy the engine.
+
+    /// The link at a position of a beacon's chain.
+    @inline(__always)
+    func link(_ position: Int, of place: Int) -> Link {
+        position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
+    }
+
+    /// The membership at a position of a beacon's chain.
+    @inline(__always)
+    func membership(_ position: Int, of place: Int) -> RegionPresence {
+        position == TrackedBeacon.own ? tracked[place].ownMembership : memberships[position]
+    }
+
+    /// Changes the membership at a position of a beacon's chain.
+    @inline(__always)
+    mutating func setMembership(_ position: Int, of place: Int, to member: RegionPresence) {
+        if position == TrackedBeacon.own {
+            tracked[place].ownMembership = member
+        } else {
+            memberships[position] = member
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Base
+import Beacon
+
+extension PresenceEngine {
+    /// Those whose deadline comes within this time are looked at too, in nanoseconds: otherwise each of a thousand
+    /// beacons would wake the gateway by itself, though it was heard meanwhile.
+    private static var lookAhead: Int64 { 1_000_000_000 }
+
+    mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
+        var member = membership(position, of: place)
+        let region = Int(member.region)
+        member.set(near: false)
+        setMembership(position, of: place, to: member)
+        note(mover: tracked[place].beacon)
+        tracked[place].nearCount -= 1
+        mayMakeRoom = true
+        insideCount[region] -= 1
+        if tracked[place].nearCount == 0 { tracked[place].queued = .max }
+        if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
+    }
+
+    /// Takes out whoever is silent too long. It looks at those alone who may be.
+    mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        var due: [Int] = []
+        while let entry = queue.removeFirst(until: now.nanoseconds &+ Self.lookAhead) {
+            let place = Int(entry.place)
+            guard tracked[place].queued == entry.deadline else { continue }
+            tracked[place].queued = .max
+            due.append(place)
+        }
+        // Effects come in the order in which the beacons were first heard.
+        due.sort()
+        for place in due { expire(place, at: now, &effects) }
+        while let entry = queue.first, tracked[Int(entry.place)].queued != entry.deadline {
+            _ = queue.removeFirst(until: entry.deadline)
+        }
+    }
+
+    /// The same, and every deadline anew: the clock, the scan duty or the regions changed, so that none holds any more.
+    mutating func expireAll(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        queue.removeAll()
+        for place in tracked.indices {
+            tracked[place].queued = .max
+            expire(place, at: now, &effects)
+        }
+    }
+
+    /// Takes a beacon out of the regions for which it is silent too long, and queues its next deadline.
+    private mutating func expire(_ place: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard tracked[place].nearCount > 0 else { return }
+        var next = Int64.max
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            if member.isNear {
+                let deadline = deadline(of: position, at: place, now: now)
+                if deadline <= now.nanoseconds {
+                    leave(position, of: place, &effects)
+                } else {
+                    next = min(next, deadline)
+                }
+            }
+            position = Int(member.next)
+        }
+        schedule(place, at: next)
+    }
+
+    /// Has a beacon looked at no later than at `deadline`, in nanoseconds; `.max`: it need not be.
+    @inline(__always)
+    mutating func schedule(_ place: Int, at deadline: Int64) {
+        // A later one is put off until the queued one has come: a sighting costs one comparison.
+        if deadline < tracked[place].queued { queueEarlier(place, at: deadline) }
+    }
+
+    @inline(never)
+    private mutating func queueEarlier(_ place: Int, at deadline: Int64) {
+        tracked[place].queued = deadline
+        queue.insert(place, at: deadline)
+        // Entries that hold no more are few, unless somebody makes a beacon's rhythm jump on purpose.
+        if queue.count > 2 * tracked.count + 64 { requeue() }
+    }
+
+    /// Makes the queue anew of the entries that hold: the others are too many, or the beacons have other places.
+    mutating func requeue() {
+        queue.removeAll()
+        for place in tracked.indices where tracked[place].queued < .max {
+            queue.insert(place, at: tracked[place].queued)
+        }
+    }
+
+    /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, as nobody listens.
+    ///
+    /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief for a while.
+    @inline(__always)
+    func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
+        let member = membership(position, of: place)
+        var latest = Int64.min
+        var fade = Int64.max
+        var next = tracked[place].link
+        while next >= 0 {
+            let link = link(next, of: place)
+            let receiver = link.receiver
+            let hold = rules[Int(member.region)].hold(learned: link.model.hold)
+            let end = max(link.model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
+            latest = max(latest, clock.instant(at: end, of: receiver, now: now))
+            if member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
+                let due = member.fadeDeadline(dwell: Self.dwell(interval: link.model.interval))
+            {
+                fade = clock.instant(at: due, of: receiver, now: now)
+            }
+            next = Int(link.next)
+        }
+        return min(latest, fade)
+    }
+
+    /// Nanoseconds that a level must stand on the other side of a threshold.
+    ///
+    /// - Parameter interval: Seconds between advertisements.
+    static func dwell(interval: Float) -> Int64 {
+        let intervals = min(PresenceTiming.dwellIntervals * interval, PresenceTiming.capSeconds)
+        return Int64(max(PresenceTiming.dwellSeconds, intervals) * 1e9)
+    }
+}

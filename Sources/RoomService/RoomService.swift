@@ -1,0 +1,430 @@
+import Base
+import Configuration
+import Gateway
+import JSON
+import Messaging
+import OwnTracks
+import Regions
+package import RoomMessages
+import Rooms
+package import Runtime
+package import Service
+import Storage
+package import System
+
+/// The rooms service of one site: what gateways hear goes in, the rooms of tags come out.
+///
+/// `RoomSite` decides, this carries out: each decision is one transaction of the store, and its messages go to the broker
+/// from there. It is used by one thread.
+package final class RoomService {
+    private let host: any ServiceHost
+    private let store: any StoreLink
+    private let broker: any BrokerLink
+    private let log: Log
+    private var settings: Settings
+    private let identity: RoomServiceIdentity
+    package private(set) var site: RoomSite
+    package private(set) var election: ActiveService
+    /// Tags as regions: those of the configuration, and those that came by `setWaypoints` or the command line.
+    private var tags = RegionSet()
+    private var deadline: (any ServiceTimer)?
+    private var keeping: (any ServiceTimer)?
+    /// For what goes to the broker beside the outbox; those are below 0.
+    private var lastToken: Int64 = 0
+
+    /// How often what was learned is kept.
+    private static let keepingPeriod: Duration = .seconds(900)
+    /// Messages that may be with the broker unacknowledged.
+    private static let window = 20
+    private static let learnedKey = "rooms.learned"
+    private static let tagKeyPrefix = "rooms.tag."
+
+    /// - Throws: What is wrong with `rooms` in the configuration.
+    package init(
+        settings: Settings, store: any StoreLink, broker: any BrokerLink, host: any ServiceHost, log: Log
+    ) throws(Failure) {
+        (self.settings, self.store, self.broker, self.host, self.log) = (settings, store, broker, host, log)
+        identity = try RoomServiceIdentity(settings.configuration)
+        site = RoomSite(try Self.roomSettings(settings))
+        let instance = settings.configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
+        election = ActiveService(instance: instance)
+    }
+
+    private static func roomSettings(_ settings: Settings) throws(Failure) -> RoomSettings {
+        do throws(FeedError) {
+            var rooms = try RoomSettings(configuration: settings.json)
+            rooms.site = settings.configuration.rooms?.site
+            rooms.user = settings.configuration.trackers[0].username ?? "user"
+            rooms.ownsTags = true
+            return rooms
+        } catch {
+            throw Failure(.configuration, "\(settings.path ?? "the configuration") cannot be used:\n  \(error)")
+        }
+    }
+
+    /// Opens the store. The service begins when it is open.
+    package func start() throws {
+        deadline = host.timer { [unowned self] _ in tick() }
+        keeping = host.timer(tolerance: .seconds(5)) { [unowned self] _ in
+            keepLearned()
+            keeping?.arm(after: Self.keepingPeriod)
+        }
+        try store.open(
+            StoreSettings(
+                directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: { _ in nil })
+        ) { [unowned self] in handleStoreEvents() }
+    }
+
+    /// Ends in order: what was learned goes to the disk, and another service may take over at once.
+    package func stop() {
+        guard deadline != nil else { return }
+        host.report(.stopping)
+        log.notice("stopping")
+        (deadline, keeping) = (nil, nil)
+        keepLearned()
+        publishCard(isActive: false, counter: 0)
+        broker.close(within: broker.isConnected ? .seconds(2) : .zero)
+        handleBrokerEvents()
+        if !store.close(within: .seconds(10)) { log.error("the disk is too slow; what was not written is lost") }
+        host.exit(.ok)
+    }
+
+    /// Reads the tags and gateways of the configuration file again.
+    package func reload() {
+        host.report(.reloading)
+        defer { host.report(.reloaded) }
+        store.submit(.checkEdits)
+        guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
+        do throws(Failure) {
+            let new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
+            _ = try Self.roomSettings(new)
+            settings = new
+            applyConfiguredTags()
+            log.notice("read \(path) again; settings of the broker, the site and gateways need a restart")
+        } catch {
+            log.error("\(error.message); the old settings stay in force")
+        }
+    }
+
+    // MARK: - Decisions
+
+    private func tick() {
+        let now = host.now
+        perform(site.tick(at: now, epoch: epoch))
+        elect(election.tick(at: now))
+    }
+
+    /// Keeps what was decided, with its messages, in one transaction, and asks to be woken in time.
+    private func perform(_ outcome: RoomSite.Outcome) {
+        defer { armDeadline() }
+        for finding in outcome.findings { log.once("\(finding)", .warning, finding.text) }
+        if let problem = outcome.problem { log.once("feed", .warning, "a message is not taken: \(problem)") }
+        commit(outcome.messages)
+    }
+
+    private func commit(_ messages: [RoomMessage], _ more: [StoreChange] = []) {
+        var changes = more
+        for message in messages {
+            changes.append(
+                .message(
+                    Storage.OutgoingMessage(
+                        tracker: identity.topics.base, topic: message.topic, payload: message.payload, qos: message.qos,
+                        retain: message.isRetained, kind: message.kind, happened: host.now, stamp: .exact)))
+            guard case .tag(_, let tag) = RoomTopic(message.topic) else { continue }
+            changes.append(
+                .value(key: Self.tagKeyPrefix + tag, message.payload.isEmpty ? nil : message.payload))
+            if let text = message.summary { log.notice(text) }
+        }
+        if !changes.isEmpty { store.submit(.commit(changes)) }
+    }
+
+    private func armDeadline() {
+        guard let next = [site.nextDeadline, election.nextDeadline].compactMap(\.self).min() else { return }
+        deadline?.arm(at: next)
+    }
+
+    private var epoch: Int64 { host.wallClock.epochSeconds(at: host.now) }
+
+    private func keepLearned() {
+        guard broker.settings != nil else { return }
+        commit([], [.value(key: Self.learnedKey, site.engine.learned.json.bytes)])
+    }
+
+    // MARK: - The store
+
+    package func handleStoreEvents() {
+        for event in store.takeEvents() {
+            switch event {
+            case .opened(let snapshot): begin(with: snapshot)
+            case .deliver(let rows): deliver(rows)
+            case .regionEdits(let edits): apply(edits)
+            case .notice(let notice): write(notice)
+            case .unavailable(let failure):
+                if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
+            case .troubled(let failure):
+                log.error("the state cannot be written: \(failure.error); it is tried again")
+            case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
+            case .failed(let error, let willRetry):
+                log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
+            case .stateLost: keepAll()
+            case .stopped: break
+            }
+        }
+    }
+
+    /// Goes on from what was kept, and connects.
+    private func begin(with snapshot: StoreSnapshot) {
+        tags = RegionSet(snapshot.regions[ExactString(identity.topics.base)] ?? [])
+        let configured = (try? RoomSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([]))) ?? []
+        tags.apply(configured)
+        var reported: [String: [UInt8]] = [:]
+        for (key, value) in snapshot.values where key.text.hasPrefix(Self.tagKeyPrefix) {
+            reported[String(key.text.dropFirst(Self.tagKeyPrefix.count))] = value
+        }
+        site.start(learned: learned(in: snapshot), reported: reported, tags: identities, at: host.now)
+        // Until it is known whether another service is active.
+        _ = site.setActive(false, at: host.now, epoch: epoch)
+        apply(snapshot.edits)
+        connect()
+        keeping?.arm(after: Self.keepingPeriod)
+        let text = "\(site.tags.count) tags, \(snapshot.outboxCount) messages waiting"
+        log.notice("ibeacon-gateway \(Program.version) decides about site '\(identity.site)': \(text)")
+        host.report(.ready(status: text))
+    }
+
+    private func learned(in snapshot: StoreSnapshot) -> LearnedSite? {
+        guard let bytes = snapshot.values[ExactString(Self.learnedKey)] else { return nil }
+        do {
+            var limits = JSONLimits()
+            limits.bytes = 64 << 20
+            limits.values = 10_000_000
+            return try LearnedSite(try JSONValue(parsing: bytes, limits: limits))
+        } catch {
+            log.error("what was learned cannot be read and is learned anew: \(error)")
+            return nil
+        }
+    }
+
+    /// The state was taken away or damaged: all of it is written again.
+    private func keepAll() {
+        keepTags([])
+        keepLearned()
+        let states = site.reported.map { StoreChange.value(key: Self.tagKeyPrefix + $0.id, $0.payload) }
+        if !states.isEmpty { store.submit(.commit(states)) }
+    }
+
+    private func write(_ notice: StoreNotice) {
+        switch notice.level {
+        case .info: log.info(notice.text)
+        case .warning: log.warning(notice.text)
+        case .error: log.error(notice.text)
+        }
+    }
+
+    /// Some trouble with the state is not cured by waiting. Then the service ends, and says why.
+    private func refuses(_ failure: StoreFailure) -> Bool {
+        let code: ExitCode
+        switch failure.error {
+        case .inUse: code = .unavailable
+        case .newerSchema: code = .configuration
+        case .database, .system, .absent, .untrusted: return false
+        }
+        log.error("cannot start: \(failure.error)")
+        host.exit(code)
+        return true
+    }
+
+    // MARK: - Tags
+
+    private var identities: [TagIdentity] {
+        tags.regions.compactMap { region in
+            guard let tag = TagIdentity(region) else {
+                log.once("tag \(region.rid)", .warning, "'\(region.displayName)' names no beacon, and is no tag")
+                return nil
+            }
+            return tag
+        }
+    }
+
+    private func applyConfiguredTags() {
+        guard let list = settings.json["rooms"]?["tags"], let changes = try? RoomSettings.tagChanges(list) else {
+            return
+        }
+        change(tags: changes)
+    }
+
+    private func apply(_ edits: [RegionEdit]) {
+        guard let last = edits.last?.id else { return }
+        let own = edits.filter { $0.tracker.hasSameBytes(as: identity.topics.base) }
+        change(tags: own.map(\.change), [.editsTaken(tracker: identity.topics.base, upTo: last)])
+    }
+
+    private func change(tags changes: [RegionChange], _ more: [StoreChange] = []) {
+        let difference = tags.apply(changes)
+        guard !difference.isEmpty || !more.isEmpty else { return }
+        let cleared = site.replaceTags(by: identities, at: host.now)
+        keepTags(more, clearing: cleared)
+        if election.role == .active { publishTagList() }
+        log.notice(
+            "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
+                + "\(difference.removed.count) removed")
+        armDeadline()
+    }
+
+    private func keepTags(_ more: [StoreChange], clearing messages: [RoomMessage] = []) {
+        commit(election.role == .active ? messages : [], [.regions(tracker: identity.topics.base, tags.regions)] + more)
+    }
+
+    // MARK: - The broker
+
+    private func connect() {
+        guard !settings.configuration.broker.isOffline else {
+            return log.error("offline (port 0): without a broker there is nothing to decide about")
+        }
+        do {
+            try broker.open(
+                identity.brokerSettings(settings.configuration, instance: election.instance), filters: filters,
+                read: nil
+            ) {
+                [unowned self] in handleBrokerEvents()
+            }
+        } catch {
+            log.error("cannot connect: \(error)")
+        }
+    }
+
+    private var filters: Set<String> {
+        let root = "ibeacon-rooms/\(identity.site)"
+        var filters: Set = [
+            "\(root)/heard/+", "\(root)/gateway/+", "\(root)/service/+", "\(root)/tag/+", "\(root)/tags",
+            "\(root)/learn",
+            "ibeacon-gateway/+/availability", "espresense/devices/+/+", "espresense/rooms/+/status",
+        ]
+        if settings.configuration.obeysCommands { filters.insert(identity.topics.command) }
+        return filters
+    }
+
+    package func handleBrokerEvents() {
+        for event in broker.takeEvents() {
+            let now = host.now
+            switch event {
+            case .connected:
+                log.notice("connected to \(settings.configuration.broker.host):\(settings.configuration.broker.port)")
+                if election.role != .active { store.submit(.window(0)) }
+                elect(election.connected(at: now))
+                if election.role == .active {
+                    store.submit(.window(Self.window))
+                    publishTagList()
+                }
+            case .disconnected(let failure, let retryIn):
+                store.submit(.window(0))
+                election.disconnected(at: now)
+                log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
+            case .message(let message): take(message, at: now)
+            case .acknowledged(let token): if token.rawValue > 0 { store.submit(.acknowledged(token.rawValue)) }
+            case .refused(let token, let refusal):
+                log.once("refused", .warning, "a message is set aside: \(refusal)")
+                if token.rawValue > 0 { store.submit(.refused(token.rawValue, reason: "\(refusal)")) }
+            case .untaken(let message): log.once("untaken", .error, "a message was too large: \(message)")
+            case .subscriptionRefused(let filter):
+                log.once("subscription", .warning, "the broker refuses to send us \(filter)")
+            case .commands: break
+            }
+        }
+        armDeadline()
+    }
+
+    private func take(_ message: ReceivedMessage, at now: MonotonicInstant) {
+        if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
+        switch RoomTopic(message.topic) {
+        case .service(_, let instance):
+            guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }
+            elect(election.heard(instance, isActive: card.isActive, counter: card.counter, at: now))
+        case .tags:
+            // A broker that lost the list, or another program, must not leave gateways without it.
+            guard election.role == .active, message.payload != site.tagList?.payload else { return }
+            publishTagList()
+        default:
+            perform(
+                site.take(message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch))
+        }
+    }
+
+    private func obey(_ message: ReceivedMessage) {
+        do throws(CommandError) {
+            switch try Command(parsing: message.payload, base: settings.configuration.numberBase) {
+            case .setWaypoints(let reading):
+                for problem in reading.problems { log.warning("setWaypoints: \(problem)") }
+                change(tags: reading.changes)
+            case .clearWaypoints: change(tags: tags.regions.map { .remove(rid: $0.rid) })
+            case let command: log.notice("the rooms service does not obey '\(command)'")
+            }
+        } catch {
+            log.once("command", .warning, "command on \(message.topic) refused: \(error)")
+        }
+    }
+
+    /// Rows of the outbox, which are on the disk by now. What a service decided that is not active any more is of no worth.
+    private func deliver(_ rows: [OutboxRow]) {
+        guard election.role == .active else {
+            for row in rows { store.submit(.acknowledged(row.id)) }
+            return
+        }
+        for row in rows {
+            publish(
+                Messaging.OutgoingMessage(
+                    token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
+                    qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain))
+        }
+    }
+
+    private func publish(_ message: Messaging.OutgoingMessage) {
+        if !broker.publish(message) { log.once("queue", .error, "the broker's queue is full") }
+    }
+
+    // MARK: - One active service
+
+    private func elect(_ effects: [ActiveService.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .publish(let isActive, let counter):
+                publishCard(isActive: isActive, counter: counter)
+                guard !isActive else { continue }
+                // One that was active before a long outage learns of the other here.
+                _ = site.setActive(false, at: host.now, epoch: epoch)
+                // A standby has the store hand out what waits, and drops it.
+                store.submit(.window(Self.window))
+            case .began:
+                log.notice("this service is the active one of site '\(identity.site)'")
+                perform(site.setActive(true, at: host.now, epoch: epoch))
+                store.submit(.redeliver)
+                store.submit(.window(Self.window))
+                publishTagList()
+            case .stoodDown(let other):
+                log.error("the service '\(other)' is active too; this one is the standby from now on")
+                _ = site.setActive(false, at: host.now, epoch: epoch)
+            }
+        }
+    }
+
+    private func publishCard(isActive: Bool, counter: UInt64) {
+        publishAside(
+            RoomTopic.service(site: identity.site, instance: election.instance).text,
+            ActiveService.card(isActive: isActive, counter: counter, version: Program.version))
+    }
+
+    private func publishTagList() {
+        guard let list = site.tagList else { return }
+        publishAside(list.topic, list.payload)
+    }
+
+    /// Publishes a retained message that is made anew for every connection, and needs no place in the outbox.
+    private func publishAside(_ topic: String, _ payload: [UInt8]) {
+        guard broker.isConnected else { return }
+        lastToken -= 1
+        publish(
+            Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: lastToken), topic: topic, payload: payload, qos: .atLeastOnce,
+                retain: true))
+    }
+}

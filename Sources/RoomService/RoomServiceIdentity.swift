@@ -1,0 +1,49 @@
+import Base
+package import Configuration
+package import Messaging
+package import OwnTracks
+import RoomMessages
+import Service
+package import System
+
+/// What the rooms service is called at the broker. It differs from every gateway's, so that both can share a machine and a
+/// configuration file.
+package struct RoomServiceIdentity: Hashable, Sendable {
+    package let site: String
+    /// The service's own topics, those of an OwnTracks device `rooms-<site>`.
+    package let topics: Topics
+
+    package init(_ configuration: Configuration) throws(Failure) {
+        guard let rooms = configuration.rooms else {
+            throw Failure(.configuration, "rooms is null, so no site is named; write rooms: {site: \"home\"}")
+        }
+        site = rooms.site
+        do throws(TopicError) {
+            let user = configuration.trackers[0].username ?? "user"
+            topics = try Topics(base: "owntracks/\(user)/rooms-\(rooms.site)")
+        } catch {
+            throw Failure(.configuration, "the topic of the rooms service is no topic: \(error)")
+        }
+        if let tracker = configuration.trackers.first(where: { $0.topics == topics }) {
+            throw Failure(
+                .configuration,
+                "the tracker '\(tracker.trackerID)' has the topic \(topics.base), which is that of the rooms service; "
+                    + "give it another deviceId")
+        }
+    }
+
+    /// How to reach the broker, with a will that tells a standby to take over.
+    ///
+    /// - Parameter instance: What this service is called among those of the site.
+    package func brokerSettings(_ configuration: Configuration, instance: String) -> BrokerSettings {
+        var settings = BrokerSettings(configuration, for: .command("rooms-\(site)-\(instance)"))
+        // A thousand gateways send as many messages a second.
+        settings.limits.incoming = 10_000
+        settings.limits.incomingBytes = 64 << 20
+        settings.will = BrokerSettings.Will(
+            topic: RoomTopic.service(site: site, instance: instance).text,
+            payload: ActiveService.card(isActive: false, counter: 0, version: Program.version), qos: .atLeastOnce,
+            retain: true)
+        return settings
+    }
+}

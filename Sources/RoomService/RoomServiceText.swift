@@ -1,0 +1,33 @@
+import JSON
+import RoomMessages
+package import Rooms
+import Storage
+
+extension RoomMessage {
+    /// What may be dropped first when there is no room.
+    var kind: MessageKind {
+        if topic.hasSuffix("/event") { return .transition }
+        return topic.hasPrefix("ibeacon-rooms/") ? .state : .location
+    }
+
+    /// A line for the log about the state of a tag; nil for any other message.
+    var summary: String? {
+        guard case .tag(_, let id) = RoomTopic(topic), let json = try? JSONValue(parsing: payload) else { return nil }
+        let name = json["name"]?.string ?? id
+        guard json["home"]?.asBool == true else { return "\(name) is away" }
+        return json["roomName"]?.string.map { "\(name) is in \($0)" } ?? "\(name) is at home"
+    }
+}
+
+extension RoomEngine.Finding {
+    /// For people: what it is, and what to do.
+    package var text: String {
+        switch self {
+        case .deaf(let gateway):
+            "gateway \(gateway) receives nothing while others do; look at its radio and its antenna"
+        case .hears(let gateway): "gateway \(gateway) receives again"
+        case .tooManyGateways: "there are more gateways than a site can have; the ones that came last are not heeded"
+        case .tooManyRooms: "there are more rooms than a site can have; the ones that came last are not heeded"
+        }
+    }
+}

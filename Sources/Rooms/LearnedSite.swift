@@ -1,0 +1,45 @@
+/// What was learned about a site, as a value: to keep it, and to go on from it.
+package struct LearnedSite: Hashable, Sendable {
+    /// A moment that was spent in a room.
+    package struct Moment: Hashable, Sendable {
+        /// The level of one gateway.
+        package struct Level: Hashable, Sendable {
+            /// Position in `gateways`.
+            package var gateway: Int
+            /// Eighths of a dB, -1024 … 1023; nil: the gateway was not listening.
+            package var eighths: Int?
+
+            package init(gateway: Int, eighths: Int?) { (self.gateway, self.eighths) = (gateway, eighths) }
+        }
+
+        /// Seconds that it stands for, 0 … 30.
+        package var seconds: Float
+        package var levels: [Level]
+
+        package init(seconds: Float, levels: [Level]) { (self.seconds, self.levels) = (seconds, levels) }
+    }
+
+    package struct Gateway: Hashable, Sendable {
+        package var name: String
+        /// Position in `rooms`; nil: it has not said where it stands.
+        package var room: Int?
+
+        package init(name: String, room: Int?) { (self.name, self.room) = (name, room) }
+    }
+
+    package struct LearnedRoom: Hashable, Sendable {
+        package var name: RoomName
+        /// From training runs, and from the engine's own decisions; the oldest first.
+        package var labelled: [Moment]
+        package var own: [Moment]
+
+        package init(name: RoomName, labelled: [Moment], own: [Moment]) {
+            (self.name, self.labelled, self.own) = (name, labelled, own)
+        }
+    }
+
+    package var gateways: [Gateway] = []
+    package var rooms: [LearnedRoom] = []
+
+    package init() {}
+}

@@ -1,0 +1,108 @@
+import Base
+import Beacon
+package import Configuration
+import Messaging
+import OwnTracks
+import ReadingFeed
+import RoomMessages
+
+/// Carries what this gateway hears of the tags of its site to the connection that holds the availability, for the rooms
+/// service.
+///
+/// The site's list of tags turns the feed on. The list is retained: each connection brings it again, and without a
+/// connection the feed is off. None of it goes through the outbox, since a reading is worthless a few seconds later: while
+/// messages of an earlier second have not left, those of a later one are dropped.
+package struct ReadingFeedLink {
+    package struct Settings: Hashable {
+        /// A level of topics.
+        package let site: String
+        /// A level of topics.
+        let gateway: String
+        /// Where the gateway stands, by its name.
+        var room: String
+
+        /// nil: the configuration wants no feed.
+        package init?(_ configuration: Configuration) {
+            guard let rooms = configuration.rooms else { return nil }
+            (site, room) = (rooms.site, configuration.room)
+            gateway = TopicIdentifier.identifier(of: configuration.trackers[0].deviceID)
+        }
+
+        /// The topic of the list of tags.
+        package var tags: String { RoomTopic.tags(site: site).text }
+        /// The topic of the readings.
+        package var heard: String { RoomTopic.heard(site: site, gateway: gateway).text }
+        /// The topic of the card.
+        package var card: String { RoomTopic.card(site: site, gateway: gateway).text }
+    }
+
+    private(set) var settings: Settings
+    /// Fires when the feed has something to publish.
+    let timer: any ServiceTimer
+    private var feed: ReadingFeed
+    private var armed: MonotonicInstant?
+    private var lastToken: Int64 = 0
+    private var unsent: Set<MessageToken> = []
+    /// Messages that were dropped because the connection was too slow.
+    private(set) var dropped: UInt64 = 0
+
+    /// - Parameter boot: Up to 32 characters that differ at each start of the program.
+    init(_ settings: Settings, boot: String, timer: any ServiceTimer) {
+        self.settings = settings
+        self.timer = timer
+        feed = ReadingFeed(boot: boot)
+    }
+
+    /// Whether there is a list of tags.
+    var isOn: Bool { feed.isOn }
+
+    /// Takes over settings that ask for the same topics.
+    ///
+    /// - Returns: false if they do not.
+    mutating func adopt(_ new: Settings) -> Bool {
+        guard new.site == settings.site, new.gateway == settings.gateway else { return false }
+        settings = new
+        return true
+    }
+
+    /// Takes an input and publishes what is due.
+    ///
+    /// - Parameter connection: nil: what is due is not published, as in quiet mode.
+    mutating func handle(_ input: ReadingFeed.Input, at now: MonotonicInstant, by connection: (any BrokerLink)?) {
+        let messages = feed.handle(input, at: now)
+        if !messages.isEmpty, let connection { publish(messages, by: connection) }
+        guard let deadline = feed.nextDeadline else { return }
+        if let armed, armed <= deadline { return }
+        armed = deadline
+        timer.arm(at: deadline)
+    }
+
+    /// The timer fired.
+    mutating func fired() { armed = nil }
+
+    /// The connection has ended. What it had not sent will not be sent.
+    mutating func disconnected(at now: MonotonicInstant) {
+        _ = feed.handle(.tags(nil), at: now)
+        unsent = []
+    }
+
+    /// A message left, or never will.
+    ///
+    /// - Returns: false if it was none of the feed's.
+    mutating func answered(_ token: MessageToken) -> Bool { unsent.remove(token) != nil }
+
+    private mutating func publish(_ payloads: [[UInt8]], by connection: any BrokerLink) {
+        guard unsent.isEmpty else {
+            dropped += UInt64(payloads.count)
+            return
+        }
+        for payload in payloads {
+            // Below 0, so that tokens differ from those of what else the connection carries.
+            lastToken -= 1
+            let message = Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: lastToken),
+                topic: settings.heard, payload: payload, qos: .atMostOnce, retain: false, isTransient: true)
+            if connection.publish(message) { unsent.insert(message.token) } else { dropped += 1 }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Base
+import Beacon
+import Gateway
+import JSON
+import Messaging
+import OwnTracks
+import ReadingFeed
+import RoomMessages
+import Runtime
+import Scanning
+
+/// The feed of readings for the rooms service. A gateway whose site has no list of tags publishes nothing of it, nor does
+/// one in quiet mode.
+extension Service {
+    /// Puts the configuration's wish for a feed in force. A list of tags that is in force stays so.
+    func prepareReadingFeed() {
+        let wanted = ReadingFeedLink.Settings(settings.configuration)
+        guard wanted != readingFeed?.settings else { return }
+        if let wanted, readingFeed?.adopt(wanted) == true {
+            if readingFeed?.isOn == true { publishCard() }
+            return
+        }
+        readingFeed = wanted.map { settings in
+            let timer = host.timer { [unowned self] now in
+                readingFeed?.fired()
+                feed(.reports(links.radio.adapters.reduce(0) { $0 &+ $1.reports }), at: now)
+                feed(.tick, at: now)
+            }
+            return ReadingFeedLink(settings, boot: Self.randomBoot(), timer: timer)
+        }
+        for adapter in links.radio.adapters {
+            if let duty = adapter.duty { feed(.scanDuty(adapter.receiver, duty), at: host.now) }
+            feed(.listening(adapter.receiver, adapter.isListening), at: host.now)
+        }
+    }
+
+    /// The configuration is another, and the connection is the same.
+    func refreshReadingFeed() {
+        prepareReadingFeed()
+        links.availability.subscribe(to: availabilityFilters)
+    }
+
+    /// What the availability's connection subscribes to.
+    var availabilityFilters: Set<String> {
+        var filters = home?.subscriptions ?? []
+        if let readingFeed { filters.insert(readingFeed.settings.tags) }
+        return filters
+    }
+
+    /// Gives the feed an input.
+    func feed(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
+        readingFeed?.handle(input, at: now, by: gateway.trackers[0].publishesPresence ? links.availability : nil)
+    }
+
+    /// Takes a message on the availability's connection.
+    ///
+    /// - Returns: false if it is none of the feed's.
+    func feedReceived(_ message: ReceivedMessage) -> Bool {
+        guard let readingFeed, message.topic.hasSameBytes(as: readingFeed.settings.tags) else { return false }
+        // An empty message removes a retained one.
+        guard !message.payload.isEmpty else {
+            feed(.tags(nil), at: host.now)
+            return true
+        }
+        do {
+            let tags = try FeedDecoder.tags(message.payload)
+            let isNews = !readingFeed.isOn
+            feed(.tags(tags.map(\.beacon)), at: host.now)
+            guard isNews else { return true }
+            log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags: what is heard of them is published")
+            publishCard()
+        } catch {
+            log.once("tags", .warning, "the list of tags on \(message.topic) is not taken: \(error)")
+        }
+        return true
+    }
+
+    /// Tells the rooms service where this gateway stands.
+    private func publishCard() {
+        guard let settings = readingFeed?.settings else { return }
+        var card: [String: JSONValue] = [
+            "v": 1, "room": .string(settings.room), "version": .string(Program.version),
+            "scanner": .string(links.radio.way),
+        ]
+        let clock = gateway.wallClock
+        if clock.isKnown { card["since"] = .integer(clock.epochSeconds(at: monitor.startedAt)) }
+        let message = Messaging.OutgoingMessage(
+            token: MessageToken(rawValue: 0),
+            topic: settings.card,
+            payload: JSONValue.object(card).bytes, qos: .atLeastOnce, retain: true)
+        if !links.availability.publish(message) { log.once("card", .warning, "the broker's queue is full") }
+    }
+
+    private static func randomBoot() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
+}

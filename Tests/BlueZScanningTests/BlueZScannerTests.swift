@@ -1,0 +1,258 @@
+import Base
+import Beacon
+import Scanning
+import Testing
+
+@testable import BlueZScanning
+
+@Suite struct BlueZScannerTests {
+    private let fixture = BlueZFixture()
+    private let device = "/org/bluez/hci0/dev_C0_00_00_00_00_0A"
+
+    /// A scanner whose monitors are active on these adapters.
+    private func listening(on adapters: [Int] = [0]) throws -> BlueZScanner {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: adapters, offersMonitor: true)
+        for number in adapters { fixture.bus.answer("RegisterMonitor", of: "/org/bluez/hci\(number)") }
+        fixture.activates()
+        #expect(fixture.takeEvents().sorted() == adapters.map { "\($0) listens" })
+        return scanner
+    }
+
+    @Test func `Without a bus the scanner cannot start`() {
+        fixture.hasBus = false
+        let scanner = fixture.makeScanner()
+        #expect(throws: ScannerError.self) { try scanner.start() }
+    }
+
+    @Test(arguments: [true, false])
+    func `Where bluetoothd offers a monitor, it listens when bluetoothd activates it`(isManagerFirst: Bool) throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: true, isManagerFirst: isManagerFirst)
+        #expect(fixture.bus.calls == ["RegisterMonitor hci0"])
+        fixture.bus.answer("RegisterMonitor")
+        #expect(fixture.events.isEmpty)
+        fixture.activates()
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `Without a monitor it discovers, and listens when that is granted`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        #expect(fixture.bus.calls == ["SetDiscoveryFilter hci0", "StartDiscovery hci0"])
+        fixture.bus.answer("SetDiscoveryFilter")
+        fixture.bus.answer("StartDiscovery")
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.count == 1)
+    }
+
+    @Test func `A monitor that is refused is followed by a discovery, and not asked for again`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: true)
+        fixture.bus.refuse("RegisterMonitor")
+        #expect(fixture.bus.calls.contains("StartDiscovery hci0"))
+        fixture.bus.refuse("StartDiscovery")
+        fixture.host.advance(by: .seconds(2))
+        #expect(!fixture.bus.calls.contains("RegisterMonitor hci0"))
+        #expect(fixture.bus.calls.contains("StartDiscovery hci0"))
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `A discovery that is on already counts as granted`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.bus.refuse("StartDiscovery", with: "org.bluez.Error.InProgress")
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.count == 1)
+    }
+
+    @Test func `A discovery that others end is begun again after the longest pause of bluetoothd`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.bus.answer("SetDiscoveryFilter")
+        fixture.bus.answer("StartDiscovery")
+        fixture.changes(0, "Discovering", true)
+        _ = fixture.takeEvents()
+        // A pause between two rounds is shorter.
+        fixture.changes(0, "Discovering", false)
+        fixture.host.advance(by: .seconds(5))
+        fixture.changes(0, "Discovering", true)
+        fixture.host.advance(by: .seconds(20))
+        #expect(fixture.takeEvents().isEmpty)
+        fixture.changes(0, "Discovering", false)
+        fixture.host.advance(by: .seconds(8))
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        fixture.bus.answer("StartDiscovery")
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.restarts) == [1])
+    }
+
+    @Test func `An adapter that is off is switched on, again after two seconds if that is refused`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], isPowered: false, offersMonitor: true)
+        #expect(fixture.bus.calls == ["Set hci0"])
+        fixture.bus.refuse("Set")
+        fixture.host.advance(by: .seconds(2))
+        #expect(fixture.bus.calls == ["Set hci0"])
+        fixture.bus.answer("Set")
+        fixture.changes(0, "Powered", true)
+        #expect(fixture.bus.calls == ["RegisterMonitor hci0"])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `An adapter that is switched off is deaf, and is switched on`() throws {
+        let scanner = try listening()
+        fixture.changes(0, "Powered", false)
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.bus.calls == ["Set hci0"])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `Of two adapters, the one that is unplugged is deaf`() throws {
+        let scanner = try listening(on: [0, 1])
+        fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in
+            writer.path("/org/bluez/hci1")
+            writer.container(BusType.array, "s") { $0.string("org.bluez.Adapter1") }
+        }
+        #expect(fixture.takeEvents() == ["1 is deaf"])
+        #expect(scanner.adapters.map(\.isListening) == [true, false])
+    }
+
+    @Test func `An adapter that was not chosen is left alone`() throws {
+        let scanner = fixture.makeScanner(selection: .index(1))
+        try scanner.start()
+        fixture.shows(adapters: [0, 1], offersMonitor: true)
+        #expect(fixture.bus.calls == ["RegisterMonitor hci1"])
+        #expect(scanner.adapters.count == 2)
+    }
+
+    @Test func `When bluetoothd ends it is deaf, and when it begins all is asked for anew`() throws {
+        let scanner = try listening()
+        fixture.bluetoothd(isRunning: false)
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        fixture.bluetoothd(isRunning: true)
+        fixture.shows(adapters: [0], offersMonitor: true)
+        fixture.bus.answer("RegisterMonitor")
+        fixture.activates()
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.restarts) == [1])
+    }
+
+    @Test func `A bluetoothd that does not run is told of once, with what to do`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.bus.refuse("GetManagedObjects", with: "org.freedesktop.DBus.Error.ServiceUnknown")
+        fixture.bluetoothd(isRunning: true)
+        fixture.bus.refuse("GetManagedObjects", with: "org.freedesktop.DBus.Error.ServiceUnknown")
+        #expect(
+            fixture.notices == ["bluez: bluetoothd is not running; start it: sudo systemctl start bluetooth"])
+        #expect(scanner.adapters.isEmpty)
+    }
+
+    @Test func `A bus that is lost is connected to again every five seconds`() throws {
+        let scanner = try listening()
+        fixture.hasBus = false
+        fixture.bus.breaks()
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        fixture.host.advance(by: .seconds(12))
+        #expect(fixture.connections == 1)
+        fixture.hasBus = true
+        fixture.host.advance(by: .seconds(5))
+        #expect(fixture.connections == 2)
+        #expect(fixture.bus.calls.count == 1, "GetManagedObjects")
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `A monitor that bluetoothd releases is asked for again after two seconds`() throws {
+        let scanner = try listening()
+        fixture.bus.callsUs(BeaconMonitorObject.interface, "Release")
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.bus.calls.isEmpty)
+        fixture.host.advance(by: .seconds(2))
+        #expect(fixture.bus.calls == ["RegisterMonitor hci0"])
+        #expect(scanner.adapters.count == 1)
+    }
+
+    @Test func `A device that is added is heard with its data and strength`() throws {
+        let scanner = try listening()
+        fixture.adds(device: device)
+        #expect(fixture.takeEvents() == ["0 heard"])
+        #expect(fixture.strengths == [-60])
+        #expect(fixture.data == [[6, 0xff, 0x4c, 0x00, 0x02, 0x15, 7]])
+        fixture.changed(device, "org.bluez.Device1") { $0.property("RSSI", "n") { $0.int16(-72) } }
+        #expect(fixture.takeEvents() == ["0 heard"])
+        #expect(fixture.strengths == [-60, -72])
+        #expect(scanner.adapters.map(\.reports) == [2])
+    }
+
+    @Test func `A change that tells of no advertisement is no report`() throws {
+        let scanner = try listening()
+        fixture.adds(device: device)
+        _ = fixture.takeEvents()
+        fixture.changed(device, "org.bluez.Device1") { $0.property("Connected", "b") { $0.boolean(true) } }
+        #expect(fixture.events.isEmpty)
+        #expect(scanner.adapters.map(\.reports) == [1])
+    }
+
+    @Test func `While bluetoothd reports a device present, it counts as heard each second`() throws {
+        let scanner = try listening()
+        fixture.adds(device: device)
+        fixture.bus.callsUs(BeaconMonitorObject.interface, "DeviceFound") { $0.path(device) }
+        _ = fixture.takeEvents()
+        fixture.host.advance(by: .seconds(3))
+        #expect(fixture.takeEvents() == ["0 heard", "0 heard", "0 heard"])
+        fixture.bus.callsUs(BeaconMonitorObject.interface, "DeviceLost") { $0.path(device) }
+        fixture.host.advance(by: .seconds(3))
+        #expect(fixture.events.isEmpty)
+        #expect(scanner.adapters.map(\.reports) == [4])
+    }
+
+    @Test func `A value of another type than bluetoothd's is passed over`() throws {
+        let scanner = try listening()
+        fixture.adds(device: device)
+        _ = fixture.takeEvents()
+        fixture.changed(device, "org.bluez.Device1") { properties in
+            properties.property("RSSI", "s") { $0.string("loud") }
+            properties.property("ManufacturerData", "b") { $0.boolean(true) }
+            properties.property("Address", "n") { $0.int16(1) }
+        }
+        fixture.changes(0, "Address", true)
+        fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded") { $0.boolean(true) }
+        fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { $0.uint16(3) }
+        #expect(fixture.events.isEmpty)
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `A call that our monitor object does not have is answered with an error`() throws {
+        let scanner = try listening()
+        let before = fixture.bus.sent.count
+        fixture.bus.callsUs("org.example", "Anything")
+        #expect(fixture.bus.sent.count == before + 1)
+        #expect(fixture.bus.sent.last?.isError == true)
+        #expect(scanner.adapters.count == 1)
+    }
+
+    @Test func `Stopping ends a discovery and says that nobody listens`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.bus.answer("SetDiscoveryFilter")
+        fixture.bus.answer("StartDiscovery")
+        _ = fixture.takeEvents()
+        let bus = fixture.bus
+        scanner.stop()
+        #expect(bus.sent.map(\.member) == ["StopDiscovery"])
+        #expect(!bus.isOpen)
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        fixture.host.advance(by: .seconds(60))
+        #expect(fixture.connections == 1)
+    }
+}

@@ -1,0 +1,239 @@
+import Base
+import Beacon
+import CDBus
+import Scanning
+
+@testable import BlueZScanning
+
+/// Time that moves only when the test says so.
+final class ManualHost: ScannerHost {
+    private final class Token: ScannerToken {
+        var isCancelled = false
+        func cancel() { isCancelled = true }
+    }
+
+    var now = MonotonicInstant.zero
+    private var timers: [(due: MonotonicInstant, token: Token, handler: () -> Void)] = []
+
+    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken { Token() }
+
+    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
+        let token = Token()
+        timers.append((instant, token, handler))
+        return token
+    }
+
+    func advance(by duration: Duration) {
+        let end = now.advanced(by: duration)
+        while let next = timers.filter({ !$0.token.isCancelled && $0.due <= end }).min(by: { $0.due < $1.due }) {
+            now = max(now, next.due)
+            next.token.cancel()
+            next.handler()
+        }
+        timers.removeAll { $0.token.isCancelled }
+        now = end
+    }
+}
+
+/// A bus whose every message the test writes.
+final class ScriptedBus: MessageBus {
+    var onMessage: ((BusMessage) -> Void)?
+    var onClosed: (() -> Void)?
+    private(set) var isOpen = false
+    /// What was sent without a wait for an answer: replies, errors, and calls that need none.
+    private(set) var sent: [BusMessage] = []
+    private var pending: [(call: BusMessage, answered: (BusMessage) -> Void)] = []
+    private var serial: UInt32 = 0
+
+    func open() { isOpen = true }
+    func close() { isOpen = false }
+    func match(_ rule: String) {}
+    func send(_ message: BusMessage?) { if let message { sent.append(message) } }
+
+    func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void) {
+        guard let message else { return }
+        serial += 1
+        dbus_message_set_serial(message.pointer, serial)
+        pending.append((message, answered))
+    }
+
+    /// Calls that wait for an answer, in their order: `StartDiscovery hci0`.
+    var calls: [String] {
+        pending.map { call, _ in
+            let adapter = call.path.split(separator: "/").last.map { " \($0)" } ?? ""
+            return call.member + adapter
+        }
+    }
+
+    /// Answers the oldest call of this member, of this adapter if it matters.
+    func answer(_ member: String, of path: String? = nil, _ body: (inout BusWriter) -> Void = { _ in }) {
+        reply(member, path) { call in
+            let reply = call.reply()
+            reply?.append(body)
+            return reply
+        }
+    }
+
+    /// Answers the oldest call of this member with an error.
+    func refuse(_ member: String, of path: String? = nil, with name: String = "org.bluez.Error.Failed") {
+        reply(member, path) { $0.error(name, "no") }
+    }
+
+    private func reply(_ member: String, _ path: String?, _ make: (BusMessage) -> BusMessage?) {
+        let place = pending.firstIndex { $0.call.member == member && (path == nil || $0.call.path == path) }
+        guard let place, let reply = make(pending[place].call) else { return }
+        let answered = pending.remove(at: place).answered
+        answered(reply)
+    }
+
+    func signal(_ path: String, _ interface: String, _ member: String, _ body: (inout BusWriter) -> Void) {
+        guard let pointer = dbus_message_new_signal(path, interface, member) else { return }
+        let message = BusMessage(owning: pointer)
+        message.append(body)
+        onMessage?(message)
+    }
+
+    /// bluetoothd calls our monitor object.
+    func callsUs(_ interface: String, _ member: String, _ body: (inout BusWriter) -> Void = { _ in }) {
+        guard let message = BusMessage.call(":1.1", BeaconMonitorObject.path, interface, member) else { return }
+        serial += 1
+        dbus_message_set_serial(message.pointer, serial)
+        message.append(body)
+        onMessage?(message)
+    }
+
+    func breaks() {
+        isOpen = false
+        onClosed?()
+    }
+}
+
+/// bluetoothd as its messages show it, and what the scanner makes of it.
+final class BlueZFixture: ScannerOutput {
+    let host = ManualHost()
+    /// The newest connection.
+    private(set) var bus = ScriptedBus()
+    private(set) var connections = 0
+    var hasBus = true
+    private(set) var events: [String] = []
+    private(set) var notices: [String] = []
+    private(set) var strengths: [Int8?] = []
+    private(set) var data: [[UInt8]] = []
+
+    func makeScanner(selection: AdapterSelection = .all) -> BlueZScanner {
+        BlueZScanner(selection: selection, host: host, output: self) { [unowned self] () throws(ScannerError) in
+            guard hasBus else { throw ScannerError(.unavailable, "no bus") }
+            connections += 1
+            bus = ScriptedBus()
+            return bus
+        }
+    }
+
+    func heard(_ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant) {
+        events.append("\(receiver.index) heard")
+        strengths.append(report.rssi?.dBm)
+        self.data.append(data.indices.map { data[$0] })
+    }
+    func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
+        events.append("\(receiver.index) \(isListening ? "listens" : "is deaf")")
+    }
+    func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
+    func finished(at instant: MonotonicInstant) {}
+
+    func takeEvents() -> [String] {
+        defer { events = [] }
+        return events
+    }
+
+    /// The answer to GetManagedObjects: these adapters.
+    ///
+    /// - Parameter isManagerFirst: whether the manager of monitors comes before the adapter's own properties.
+    func shows(adapters: [Int], isPowered: Bool = true, offersMonitor: Bool, isManagerFirst: Bool = false) {
+        bus.answer("GetManagedObjects") { writer in
+            writer.container(BusType.array, "{oa{sa{sv}}}") { objects in
+                for number in adapters {
+                    objects.container(BusType.dictionaryEntry, nil) { object in
+                        object.path("/org/bluez/hci\(number)")
+                        Self.adapter(&object, isPowered, offersMonitor, isManagerFirst)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func adapter(
+        _ writer: inout BusWriter, _ isPowered: Bool, _ offersMonitor: Bool, _ isManagerFirst: Bool
+    ) {
+        writer.container(BusType.array, "{sa{sv}}") { interfaces in
+            if offersMonitor, isManagerFirst { manager(&interfaces) }
+            interfaces.container(BusType.dictionaryEntry, nil) { entry in
+                entry.string("org.bluez.Adapter1")
+                entry.container(BusType.array, "{sv}") { properties in
+                    properties.property("Address", "s") { $0.string("AA:00:00:00:00:01") }
+                    properties.property("Powered", "b") { $0.boolean(isPowered) }
+                }
+            }
+            if offersMonitor, !isManagerFirst { manager(&interfaces) }
+        }
+    }
+
+    private static func manager(_ interfaces: inout BusWriter) {
+        interfaces.container(BusType.dictionaryEntry, nil) { entry in
+            entry.string("org.bluez.AdvertisementMonitorManager1")
+            entry.container(BusType.array, "{sv}") { _ in }
+        }
+    }
+
+    /// PropertiesChanged of an adapter, for one truth value.
+    func changes(_ adapter: Int, _ name: String, _ value: Bool) {
+        changed("/org/bluez/hci\(adapter)", "org.bluez.Adapter1") { $0.property(name, "b") { $0.boolean(value) } }
+    }
+
+    func changed(_ path: String, _ interface: String, _ body: (inout BusWriter) -> Void) {
+        bus.signal(path, "org.freedesktop.DBus.Properties", "PropertiesChanged") { writer in
+            writer.string(interface)
+            writer.container(BusType.array, "{sv}", body)
+            writer.container(BusType.array, "s") { _ in }
+        }
+    }
+
+    /// InterfacesAdded for a device with an iBeacon's first octets.
+    func adds(device: String, rssi: Int16? = -60) {
+        bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded") { writer in
+            writer.path(device)
+            writer.container(BusType.array, "{sa{sv}}") { interfaces in
+                interfaces.container(BusType.dictionaryEntry, nil) { entry in
+                    entry.string("org.bluez.Device1")
+                    entry.container(BusType.array, "{sv}") { properties in
+                        properties.property("Address", "s") { $0.string("C0:00:00:00:00:0A") }
+                        properties.property("AddressType", "s") { $0.string("random") }
+                        if let rssi { properties.property("RSSI", "n") { $0.int16(rssi) } }
+                        properties.property("ManufacturerData", "a{qv}") { value in
+                            value.container(BusType.array, "{qv}") { companies in
+                                companies.container(BusType.dictionaryEntry, nil) { company in
+                                    company.uint16(0x004c)
+                                    company.container(BusType.variant, "ay") { content in
+                                        content.container(BusType.array, "y") { bytes in
+                                            for byte: UInt8 in [0x02, 0x15, 7] { bytes.byte(byte) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// NameOwnerChanged: bluetoothd has ended, or begun.
+    func bluetoothd(isRunning: Bool) {
+        bus.signal("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged") { writer in
+            writer.string("org.bluez")
+            writer.string(isRunning ? "" : ":1.1")
+            writer.string(isRunning ? ":1.2" : "")
+        }
+    }
+
+    func activates() { bus.callsUs(BeaconMonitorObject.interface, "Activate") }
+}

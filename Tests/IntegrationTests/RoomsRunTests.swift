@@ -1,0 +1,186 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// The rooms service against a real broker, with gateways that say what the test has them say.
+@Suite struct RoomsRunTests {
+    /// The rooms service in its own process.
+    private final class RoomsProcess {
+        let directory: TemporaryDirectory
+        private var process: ChildProcess?
+
+        init(port: UInt16, instance: String) throws {
+            directory = try TemporaryDirectory()
+            try directory.write(
+                """
+                {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane",
+                 rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(BeaconScript.uuid):1:7"]}}
+                """, to: "config.json")
+        }
+
+        func start() throws {
+            process = try ChildProcess(
+                try GatewayProcess.program,
+                [
+                    "--config", directory.file("config.json"), "--state-dir", directory.file("state"), "--verbose",
+                    "rooms",
+                    "run",
+                ], output: directory.file("log"))
+        }
+
+        var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }
+
+        func says(_ words: String, within limit: Duration = .seconds(20)) -> Bool {
+            eventually(within: limit) { self.log.contains(words) }
+        }
+
+        func kill() {
+            process?.send(SIGKILL)
+            process?.wait()
+        }
+
+        func stop() -> Int32 {
+            process?.send(SIGTERM)
+            return process?.wait() ?? -1
+        }
+    }
+
+    /// Three gateways, in the kitchen, the hall and the bath.
+    private final class House {
+        private let port: UInt16
+        private var second = 100
+        /// What each gateway hears of the tag that is in the room of this number.
+        private static let levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
+
+        init(port: UInt16) throws {
+            self.port = port
+            for (gateway, room) in ["Kitchen", "Hall", "Bath"].enumerated() {
+                try publish("gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, "-r")
+            }
+        }
+
+        private func publish(_ topic: String, _ payload: String, _ options: String...) throws {
+            try run(
+                "mosquitto_pub",
+                ["-h", "127.0.0.1", "-p", "\(port)", "-t", "ibeacon-rooms/home/\(topic)", "-m", payload] + options)
+        }
+
+        /// The tag stays in a room until the service says so, or for so many seconds.
+        func stay(in room: Int, seconds: Int, until isOver: () -> Bool = { false }) throws {
+            for _ in 0..<seconds where !isOver() {
+                for gateway in 0..<3 {
+                    try publish(
+                        "heard/g\(gateway)",
+                        #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
+                            + #""beacons":[{"id":"\#(BeaconScript.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
+                            + #""power":-59,"age":100}]}"#)
+                }
+                second += 1
+                usleep(1_000_000)
+            }
+        }
+    }
+
+    /// The rooms of the tag as they were published, `none` where it was in no room. What was sent again because its
+    /// acknowledgement was not on the disk yet is byte-identical, and counts once.
+    private func rooms(_ witness: Subscriber) -> [String] {
+        var seen: Set<String> = []
+        return witness.lines.filter { $0.topic == "ibeacon-rooms/home/tag/jane" && seen.insert($0.text).inserted }.map {
+            line in
+            (try? JSONValue(parsing: Array(line.text.utf8)))?["roomName"]?.string ?? "none"
+        }
+    }
+
+    private func reported(_ witness: Subscriber, _ room: String) -> Bool { rooms(witness).last == room }
+
+    @Test func `A tag that is carried is reported in each room, with its transitions`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        try service.start()
+        #expect(service.says("the active one of site 'home'"), "\(service.log)")
+        let house = try House(port: broker.port)
+        for (room, name) in ["Kitchen", "Hall", "Bath"].enumerated() {
+            try house.stay(in: room, seconds: 15) { reported(witness, name) }
+        }
+        #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen", "Hall", "Bath"], "\(service.log)")
+        let events = witness.lines.filter { $0.topic == "owntracks/jane/jane/event" }.compactMap { line in
+            try? JSONValue(parsing: Array(line.text.utf8))
+        }
+        #expect(
+            events.map { "\($0["event"]?.string ?? "") \($0["desc"]?.string ?? "")" } == [
+                "enter Kitchen", "leave Kitchen", "enter Hall", "leave Hall", "enter Bath",
+            ])
+        #expect(
+            witness.lines.contains {
+                $0.topic == "ibeacon-rooms/home/tags" && $0.text.contains(#""major":1,"minor":7"#)
+            })
+        #expect(service.stop() == 0)
+    }
+
+    @Test func `After kill -9 a tag that stayed is not reported again, and one that moved is`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        let house = try House(port: broker.port)
+        try house.stay(in: 0, seconds: 15) { reported(witness, "Kitchen") }
+        service.kill()
+        try service.start()
+        try house.stay(in: 0, seconds: 6)
+        #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen"], "\(service.log)")
+        service.kill()
+        try house.stay(in: 1, seconds: 2)
+        try service.start()
+        try house.stay(in: 1, seconds: 15) { reported(witness, "Hall") }
+        #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen", "Hall"], "\(service.log)")
+        #expect(!rooms(witness).dropFirst().contains("none"))
+    }
+
+    @Test func `A standby takes over when the active service is gone, and reports only what is new`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let first = try RoomsProcess(port: broker.port, instance: "a")
+        let second = try RoomsProcess(port: broker.port, instance: "b")
+        try first.start()
+        #expect(first.says("the active one"), "\(first.log)")
+        try second.start()
+        let house = try House(port: broker.port)
+        try house.stay(in: 0, seconds: 15) { reported(witness, "Kitchen") }
+        #expect(!second.log.contains("the active one"), "\(second.log)")
+        first.kill()
+        try house.stay(in: 1, seconds: 20) { reported(witness, "Hall") }
+        #expect(second.log.contains("the active one"), "\(second.log)")
+        // The other returns, and stays the standby although its name comes first.
+        try first.start()
+        try house.stay(in: 2, seconds: 15) { reported(witness, "Bath") }
+        #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen", "Hall", "Bath"], "\(first.log) \(second.log)")
+        #expect(second.stop() == 0)
+        #expect(first.says("the active one"), "\(first.log)")
+    }
+
+    @Test func `Tags come by setWaypoints too, and the gateways are told`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/tags")
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        let waypoint = BeaconScript.waypoint("Keys", minor: 9)
+        try run(
+            "mosquitto_pub",
+            [
+                "-h", "127.0.0.1", "-p", "\(broker.port)", "-t", "owntracks/jane/rooms-home/cmd", "-m",
+                #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[\#(waypoint)]}}"#,
+            ])
+        #expect(eventually { witness.lines.last?.text.contains(#""minor":9"#) == true }, "\(service.log)")
+        service.kill()
+        try service.start()
+        #expect(service.says("2 tags"), "\(service.log)")
+    }
+}

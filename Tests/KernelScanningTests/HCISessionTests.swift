@@ -1,0 +1,271 @@
+import Base
+import Beacon
+import Scanning
+import Testing
+
+@testable import KernelScanning
+
+/// Opcodes of the commands that a session gives.
+private enum Opcode {
+    static let readCommands: UInt16 = 0x1002
+    static let parameters: UInt16 = 0x200b
+    static let enable: UInt16 = 0x200c
+    static let extendedParameters: UInt16 = 0x2041
+    static let extendedEnable: UInt16 = 0x2042
+}
+
+/// A session over a script, and what its owner learns.
+private final class SessionFixture: HCISessionDelegate {
+    let kernel = ScriptedKernel()
+    let session: HCISession
+    private(set) var events: [String] = []
+    private(set) var notices: [String] = []
+    private(set) var heard = 0
+
+    init(listensOnly: Bool = false) {
+        session = HCISession(
+            0, duty: .full, listensOnly: listensOnly, host: kernel.host, kernel: kernel)
+        session.delegate = self
+    }
+
+    var socket: ScriptedHCISocket? { kernel.hci[0] }
+    /// The commands of the present socket: opcodes.
+    var commands: [UInt16] {
+        socket?.commands.map { UInt16($0.group) << 10 | UInt16($0.command) } ?? []
+    }
+
+    func sessionScans(_ session: HCISession, at now: MonotonicInstant) { events.append("scans") }
+    func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant) {
+        events.append("pauses: \(reason)")
+    }
+    func sessionHangs(_ session: HCISession) { events.append("hangs") }
+    func session(
+        _ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>,
+        at now: MonotonicInstant
+    ) {
+        heard += 1
+    }
+    func session(_ session: HCISession, says level: ScannerNotice.Level, _ text: String) {
+        notices.append(text)
+    }
+
+    func takeEvents() -> [String] {
+        defer { events = [] }
+        return events
+    }
+
+    /// The controller answers everything until the scan is on.
+    func startScan(isExtended: Bool = false) {
+        session.start()
+        answerCommands(isExtended: isExtended)
+        socket?.completes(isExtended ? Opcode.extendedParameters : Opcode.parameters)
+        socket?.completes(isExtended ? Opcode.extendedEnable : Opcode.enable)
+    }
+
+    func answerCommands(isExtended: Bool = false) {
+        var commands = [UInt8](repeating: 0, count: 64)
+        if isExtended { commands[37] = 0x60 }
+        socket?.completes(Opcode.readCommands, commands)
+    }
+}
+
+@Suite struct HCISessionTests {
+    @Test
+    func
+        `A scan starts with the controller's commands, the parameters, and on, each after the answer before`()
+    {
+        let fixture = SessionFixture()
+        fixture.session.start()
+        #expect(fixture.commands == [Opcode.readCommands])
+        fixture.answerCommands()
+        #expect(fixture.commands.last == Opcode.parameters)
+        fixture.socket?.completes(Opcode.parameters)
+        #expect(fixture.commands.last == Opcode.enable)
+        #expect(fixture.socket?.commands.last?.parameters == [1, 0])
+        #expect(fixture.events.isEmpty)
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.events == ["scans"])
+    }
+
+    @Test func `A controller that has the extended commands is asked with them`() {
+        let fixture = SessionFixture()
+        fixture.startScan(isExtended: true)
+        #expect(
+            fixture.commands == [Opcode.readCommands, Opcode.extendedParameters, Opcode.extendedEnable])
+        #expect(fixture.events == ["scans"])
+    }
+
+    @Test func `A missing adapter is looked for again each second`() {
+        let fixture = SessionFixture()
+        fixture.kernel.adapters = []
+        fixture.session.start()
+        fixture.kernel.host.advance(by: .seconds(3))
+        #expect(fixture.socket == nil)
+        fixture.kernel.adapters = [0]
+        fixture.kernel.host.advance(by: .seconds(1))
+        #expect(fixture.commands == [Opcode.readCommands])
+    }
+
+    @Test
+    func
+        `Two commands without an answer mean that the controller hangs, and the next reset waits longer`()
+    {
+        let fixture = SessionFixture()
+        fixture.session.start()
+        fixture.kernel.host.advance(by: .milliseconds(2499))
+        #expect(fixture.events.isEmpty)
+        fixture.kernel.host.advance(by: .milliseconds(1))
+        #expect(fixture.takeEvents() == ["pauses: the controller does not answer"])
+        // A second's pause, and another 2.5 s.
+        fixture.kernel.host.advance(by: .milliseconds(3500))
+        #expect(fixture.takeEvents() == ["pauses: the controller does not answer", "hangs"])
+        // Its owner resets it and starts the session, and the controller is still silent.
+        fixture.session.start()
+        fixture.kernel.host.advance(by: .seconds(6))
+        #expect(!fixture.takeEvents().contains("hangs"), "within ten seconds of the last reset")
+        fixture.kernel.host.advance(by: .seconds(10))
+        #expect(fixture.takeEvents().contains("hangs"))
+    }
+
+    @Test func `An answer to another command, or of another group, changes nothing`() {
+        let fixture = SessionFixture()
+        fixture.session.start()
+        fixture.socket?.completes(Opcode.enable)
+        fixture.socket?.completes(0x0c03)
+        #expect(fixture.commands == [Opcode.readCommands])
+        fixture.answerCommands()
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.commands.last == Opcode.parameters)
+        #expect(fixture.events.isEmpty)
+    }
+
+    @Test func `An answer that is cut anywhere changes nothing`() {
+        let whole = ScriptedHCISocket.complete(Opcode.readCommands, [UInt8](repeating: 0, count: 64))
+        for length in 1..<7 {
+            let fixture = SessionFixture()
+            fixture.session.start()
+            fixture.socket?.queue.append(Array(whole[..<length]))
+            fixture.socket?.deliver()
+            #expect(fixture.commands == [Opcode.readCommands], "\(length) octets")
+        }
+    }
+
+    @Test func `A controller that refuses to scan is asked again after five seconds`() {
+        let fixture = SessionFixture()
+        fixture.session.start()
+        fixture.answerCommands()
+        fixture.socket?.completes(Opcode.parameters, status: 0x12)
+        #expect(fixture.events == ["pauses: the controller refuses to scan"])
+        #expect(fixture.notices == ["the controller refuses to scan, HCI error 18; trying again"])
+        let first = fixture.socket
+        fixture.kernel.host.advance(by: .milliseconds(4999))
+        #expect(fixture.socket === first)
+        fixture.kernel.host.advance(by: .milliseconds(1))
+        #expect(fixture.socket !== first)
+        #expect(fixture.commands == [Opcode.readCommands])
+    }
+
+    @Test func `Another program's scan is left alone, and looked at again every five seconds`() {
+        let fixture = SessionFixture()
+        fixture.session.start()
+        fixture.answerCommands()
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        #expect(fixture.events == ["pauses: another program scans on this adapter"])
+        let count = fixture.commands.count
+        fixture.kernel.host.advance(by: .seconds(5))
+        #expect(fixture.commands.count == count + 1)
+        #expect(fixture.commands.last == Opcode.parameters)
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        #expect(fixture.events.count == 1, "it is told once")
+    }
+
+    @Test(arguments: [true, false])
+    func `A scan that nobody renews is taken over after 15 s, unless the kernel scans for a monitor`(
+        hasNoMonitors: Bool
+    ) {
+        let fixture = SessionFixture()
+        fixture.session.hasNoMonitors = hasNoMonitors
+        fixture.session.start()
+        fixture.answerCommands()
+        for _ in 0..<4 {
+            fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+            fixture.kernel.host.advance(by: .seconds(5))
+        }
+        #expect(!fixture.commands.contains(Opcode.enable), "it is 15 s old, not older")
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        #expect(fixture.commands.contains(Opcode.enable) == hasNoMonitors)
+        guard hasNoMonitors else { return }
+        #expect(fixture.socket?.commands.last { $0.command == 0x0c }?.parameters == [0, 0])
+    }
+
+    @Test
+    func `A command of another program during the scan ends it, and it begins again after a second`() {
+        let fixture = SessionFixture()
+        fixture.startScan()
+        _ = fixture.takeEvents()
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.takeEvents() == ["pauses: another program changed the scan"])
+        fixture.kernel.host.advance(by: .seconds(1))
+        fixture.answerCommands()
+        fixture.socket?.completes(Opcode.parameters)
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.takeEvents() == ["scans"])
+    }
+
+    @Test func `A restart switches the scan off and on`() {
+        let fixture = SessionFixture()
+        fixture.startScan()
+        _ = fixture.takeEvents()
+        fixture.session.restart()
+        #expect(fixture.socket?.commands.last?.parameters == [0, 0])
+        fixture.socket?.completes(Opcode.enable)
+        fixture.socket?.completes(Opcode.parameters)
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.takeEvents() == ["scans"])
+        #expect(fixture.socket?.commands.last?.parameters == [1, 0])
+    }
+
+    @Test func `A socket that fails is opened anew after a second`() {
+        let fixture = SessionFixture()
+        fixture.startScan()
+        _ = fixture.takeEvents()
+        let first = fixture.socket
+        first?.failure = SocketFailure(number: 100)
+        first?.deliver()
+        #expect(fixture.takeEvents().count == 1)
+        fixture.kernel.host.advance(by: .seconds(1))
+        #expect(fixture.socket !== first)
+    }
+
+    @Test func `Stopping switches the scan off, and afterwards nothing is sent any more`() {
+        let fixture = SessionFixture()
+        fixture.startScan()
+        fixture.session.stop()
+        #expect(fixture.socket?.commands.last?.parameters == [0, 0])
+        let count = fixture.commands.count
+        fixture.kernel.host.advance(by: .seconds(60))
+        #expect(fixture.commands.count == count)
+    }
+
+    @Test func `One who only listens sends no command and hears at once`() {
+        let fixture = SessionFixture(listensOnly: true)
+        fixture.session.start()
+        #expect(fixture.events == ["scans"])
+        #expect(fixture.commands.isEmpty)
+        // LE Advertising Report: one report of four octets of data.
+        let report: [UInt8] = [0, 0, 1, 2, 3, 4, 5, 6, 3, 2, 1, 6, 0xff, 0xc0]
+        fixture.socket?.queue.append([0x04, 0x3e, UInt8(report.count + 2), 0x02, 1] + report)
+        fixture.socket?.deliver()
+        #expect(fixture.heard == 1)
+        fixture.session.stop()
+        #expect(fixture.commands.isEmpty)
+    }
+
+    @Test func `Packets that the kernel dropped are counted once`() {
+        let fixture = SessionFixture()
+        fixture.startScan()
+        fixture.socket?.drops = 5
+        #expect(fixture.session.lostPackets() == 5)
+        #expect(fixture.session.lostPackets() == 0)
+    }
+}

@@ -1,0 +1,261 @@
+import Base
+import Beacon
+import Scanning
+import Testing
+
+@testable import KernelScanning
+
+/// A scanner over a script, and what it tells.
+private final class ScannerFixture: ScannerOutput {
+    let kernel = ScriptedKernel()
+    private(set) var events: [String] = []
+    private(set) var notices: [String] = []
+
+    /// - Parameter commands: what the kernel says it can do.
+    func make(commands: [ManagementCommand.Opcode] = [.addPatternsMonitor]) throws -> MgmtScanner {
+        let list = commands.flatMap { ScriptedKernel.octets($0.rawValue) }
+        let answer = ScriptedKernel.message(
+            1, ManagementCommand.noIndex,
+            [2, 0, 0] + ScriptedKernel.octets(UInt16(commands.count)) + [0, 0] + list)
+        kernel.management.answer = { $0[0] == 2 ? answer : nil }
+        return try MgmtScanner(
+            selection: .all, duty: .full, host: kernel.host, kernel: kernel, output: self)
+    }
+
+    /// A scanner whose adapters listen.
+    func started(adapters: [UInt16] = [0]) throws -> MgmtScanner {
+        let scanner = try make()
+        try scanner.start()
+        for index in adapters {
+            kernel.informs(index, isPowered: true)
+            kernel.answers(.addPatternsMonitor, index, [1, 0])
+        }
+        #expect(takeEvents() == adapters.map { "\($0) listens" })
+        _ = kernel.sent()
+        return scanner
+    }
+
+    func heard(
+        _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver,
+        at instant: MonotonicInstant
+    ) {
+        events.append("\(receiver.index) heard")
+    }
+    func listening(
+        _ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String
+    ) {
+        events.append("\(receiver.index) \(isListening ? "listens" : "is deaf")")
+    }
+    func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
+    func finished(at instant: MonotonicInstant) {}
+
+    func takeEvents() -> [String] {
+        defer { events = [] }
+        return events
+    }
+
+    func wait(_ duration: Duration) { kernel.host.advance(by: duration) }
+
+    func report(_ index: UInt16) {
+        kernel.says(0x002f, index, Array(ManagementEventTests.found.dropFirst(6)))
+    }
+}
+
+@Suite struct MgmtScannerTests {
+    @Test func `An adapter listens when the kernel has granted the monitor`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        _ = fixture.kernel.sent()
+        fixture.kernel.informs(0, isPowered: true)
+        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        #expect(fixture.events.isEmpty)
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.isListening) == [true])
+        #expect(scanner.adapters.map(\.duty) == [1])
+    }
+
+    @Test(arguments: [(true, ScannerError.Kind.unavailable), (false, .permission)])
+    func `Without monitors in the kernel's list it says what is missing`(
+        isHeld: Bool, kind: ScannerError.Kind
+    ) throws {
+        let fixture = ScannerFixture()
+        if !isHeld { fixture.kernel.capabilities = [] }
+        let scanner = try fixture.make(commands: [.setPowered])
+        let error = #expect(throws: ScannerError.self) { try scanner.start() }
+        #expect(error?.kind == kind)
+    }
+
+    @Test func `Reports go on with the receiver that heard them`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started(adapters: [0, 1])
+        fixture.report(1)
+        fixture.report(0)
+        fixture.report(1)
+        #expect(fixture.takeEvents() == ["1 heard", "0 heard", "1 heard"])
+        #expect(scanner.adapters.map(\.reports) == [1, 2])
+    }
+
+    @Test func `A refused duty leaves the kernel's own, and the adapter listens`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        fixture.kernel.answers(.setDefaultSystemConfiguration, 0, status: 0x0d)
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.duty) == [nil])
+    }
+
+    @Test func `A monitor that is taken away is asked for again, by that adapter alone`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started(adapters: [0, 1])
+        fixture.kernel.says(0x002c, 1, [1, 0])
+        #expect(fixture.takeEvents() == ["1 is deaf"])
+        fixture.wait(.milliseconds(50))
+        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 1", "addPatternsMonitor 1"])
+        fixture.kernel.answers(.addPatternsMonitor, 1, [2, 0])
+        #expect(fixture.takeEvents() == ["1 listens"])
+        #expect(scanner.adapters.map(\.restarts) == [0, 1])
+    }
+
+    @Test func `Another program's monitor that is taken away changes nothing`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.says(0x002c, 0, [9, 0])
+        #expect(fixture.events.isEmpty)
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `Where all monitors are taken it listens through those of others`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.failure == nil)
+    }
+
+    @Test func `A kernel that is busy is asked again each second, however often`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        for _ in 0..<20 {
+            _ = fixture.kernel.sent()
+            fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.busy)
+            fixture.wait(.seconds(1))
+            #expect(fixture.kernel.sent().contains("addPatternsMonitor 0"))
+        }
+        #expect(scanner.failure == nil)
+        #expect(fixture.notices.isEmpty)
+    }
+
+    @Test func `Five refusals in a row on every adapter mean that this way does not work`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        for index: UInt16 in [0, 1] { fixture.kernel.informs(index, isPowered: true) }
+        for refusal in 1...5 {
+            for index: UInt16 in [0, 1] {
+                #expect(scanner.failure == nil, "refusal \(refusal) of \(index)")
+                fixture.kernel.answers(.addPatternsMonitor, index, status: 0x0b)
+            }
+            fixture.wait(.seconds(1))
+        }
+        #expect(scanner.failure?.kind == .unavailable)
+        #expect(fixture.notices.filter { $0.contains("no advertisement monitor") }.count == 2)
+    }
+
+    @Test func `An adapter that is unplugged is deaf, and listens when it is back`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.says(0x0005, 0, [])
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        fixture.kernel.says(0x0004, 0, [])
+        fixture.kernel.informs(0, isPowered: true)
+        #expect(!fixture.kernel.sent().contains("removeMonitor 0"), "the monitor went with the adapter")
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.restarts) == [1])
+    }
+
+    @Test func `After a power cycle the monitor that the kernel kept is replaced`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.switches(0, isPowered: false)
+        fixture.kernel.switches(0, isPowered: true)
+        #expect(scanner.adapters.map(\.isListening) == [false])
+        #expect(
+            fixture.kernel.sent() == [
+                "removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0",
+            ])
+    }
+
+    @Test
+    func `A silent controller is asked after 20 s, and one that answers has its scan started afresh`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        fixture.kernel.controller = { _ in ScriptedHCISocket.complete(0x1009, [1, 2, 3, 4, 5, 6]) }
+        let scanner = try fixture.started()
+        fixture.wait(.seconds(19))
+        #expect(fixture.kernel.hci[0] == nil)
+        fixture.wait(.seconds(6))
+        let probe = try #require(fixture.kernel.hci[0])
+        #expect(probe.commands.map(\.command) == [9], "Read BD_ADDR")
+        #expect(fixture.kernel.sent().contains("addPatternsMonitor 0"))
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test
+    func `A controller that answers no question is reset, and absence does not count meanwhile`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.wait(.seconds(35))
+        #expect(fixture.takeEvents().first == "0 is deaf")
+        #expect(fixture.kernel.sent().contains("setPowered 0=0"))
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `A controller that hangs does not keep the other adapter from listening`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started(adapters: [0, 1])
+        for _ in 0..<35 {
+            fixture.report(1)
+            fixture.wait(.seconds(1))
+        }
+        #expect(scanner.adapters.map(\.isListening) == [false, true])
+    }
+
+    @Test func `Lost messages are entered at the adapter that says most`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started(adapters: [0, 1])
+        fixture.report(1)
+        fixture.kernel.management.drops = 4
+        fixture.wait(.seconds(1))
+        #expect(scanner.adapters.map(\.lost) == [0, 4])
+    }
+
+    @Test func `Stopping takes the monitor away and says that nobody listens`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.stop()
+        #expect(fixture.kernel.sent() == ["removeMonitor 0"])
+        #expect(fixture.takeEvents() == ["0 is deaf"])
+        fixture.wait(.seconds(60))
+        #expect(fixture.kernel.sent().isEmpty)
+    }
+
+    @Test func `A management socket that fails is a failure of the scanner`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.management.failure = SocketFailure(number: 5)
+        fixture.kernel.host.becomeReadable(fixture.kernel.management.descriptor)
+        #expect(scanner.failure?.kind == .unavailable)
+    }
+}

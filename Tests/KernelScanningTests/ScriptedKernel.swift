@@ -1,0 +1,212 @@
+import Base
+import Beacon
+import Scanning
+
+@testable import KernelScanning
+
+/// Time that moves only when the test says so, and descriptors that are readable when it says so.
+final class ManualHost: ScannerHost {
+    private final class Token: ScannerToken {
+        var isCancelled = false
+        func cancel() { isCancelled = true }
+    }
+
+    var now = MonotonicInstant.zero
+    private var timers: [(due: MonotonicInstant, token: Token, handler: () -> Void)] = []
+    private var watches: [(descriptor: CInt, token: Token, handler: () -> Void)] = []
+
+    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
+        let token = Token()
+        watches.append((descriptor, token, handler))
+        return token
+    }
+
+    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
+        let token = Token()
+        timers.append((instant, token, handler))
+        return token
+    }
+
+    func becomeReadable(_ descriptor: CInt) {
+        for watch in watches where watch.descriptor == descriptor && !watch.token.isCancelled {
+            watch.handler()
+        }
+        watches.removeAll { $0.token.isCancelled }
+    }
+
+    func advance(by duration: Duration) {
+        let end = now.advanced(by: duration)
+        while let next = timers.filter({ !$0.token.isCancelled && $0.due <= end }).min(by: {
+            $0.due < $1.due
+        }) {
+            now = max(now, next.due)
+            next.token.cancel()
+            next.handler()
+        }
+        timers.removeAll { $0.token.isCancelled }
+        now = end
+    }
+}
+
+/// A kernel whose every word the test writes. It records what it is asked.
+final class ScriptedKernel: KernelBluetooth {
+    let host = ManualHost()
+    let management = ScriptedSocket(descriptor: 3)
+    /// The adapters that have a raw socket, and the newest socket of each.
+    private(set) var hci: [UInt16: ScriptedHCISocket] = [:]
+    var adapters: Set<UInt16> = [0]
+    var blocked: Set<UInt16> = []
+    var capabilities: Set<Capability> = [.netAdmin, .netRaw]
+    /// How each adapter's controller answers a command; nil: not at all.
+    var controller: (ScriptedHCISocket.Command) -> [UInt8]? = { _ in nil }
+    private var nextDescriptor: CInt = 10
+
+    func openManagement() throws(ScannerError) -> any PacketSocket { management }
+
+    func openHCI(_ index: UInt16) -> (any HCIPacketSocket)? {
+        guard adapters.contains(index) else { return nil }
+        nextDescriptor += 1
+        let socket = ScriptedHCISocket(index, descriptor: nextDescriptor, kernel: self)
+        hci[index] = socket
+        return socket
+    }
+
+    func isBlocked(_ index: UInt16) -> Bool { blocked.contains(index) }
+    func holds(_ capability: Capability) -> Bool { capabilities.contains(capability) }
+
+    /// A message of the management socket: header, then `parameters`.
+    func says(_ code: UInt16, _ index: UInt16, _ parameters: [UInt8]) {
+        management.queue.append(Self.message(code, index, parameters))
+        host.becomeReadable(management.descriptor)
+    }
+
+    /// The answer to a command: Command Complete with status and result.
+    func answers(
+        _ opcode: ManagementCommand.Opcode, _ index: UInt16, status: UInt8 = 0, _ result: [UInt8] = []
+    ) {
+        says(0x0001, index, Self.octets(opcode.rawValue) + [status] + result)
+    }
+
+    /// Read Controller Information: powered or not; every controller of this kernel can do Low Energy.
+    func informs(
+        _ index: UInt16, isPowered: Bool, isLowEnergyOn: Bool = true, canLowEnergy: Bool = true
+    ) {
+        let current: [UInt8] = [isPowered ? 1 : 0, isLowEnergyOn ? 2 : 0, 0, 0]
+        let address: [UInt8] = [UInt8(index), 0, 0, 0, 0, 0xaa]
+        answers(
+            .readControllerInformation, index,
+            address + [9, 0, 0] + [1, canLowEnergy ? 2 : 0, 0, 0] + current + [0, 0, 0])
+    }
+
+    /// New Settings: powered or not, Low Energy on.
+    func switches(_ index: UInt16, isPowered: Bool) {
+        says(0x0006, index, [isPowered ? 1 : 0, 2, 0, 0])
+    }
+
+    /// What was sent on the management socket since it was asked last, in words: `setPowered 0`.
+    func sent() -> [String] {
+        defer { management.sent = [] }
+        return management.sent.map { bytes in
+            let opcode = UInt16(bytes[0]) | UInt16(bytes[1]) << 8
+            let index = UInt16(bytes[2]) | UInt16(bytes[3]) << 8
+            let name = ManagementCommand.Opcode(rawValue: opcode).map { "\($0)" } ?? "\(opcode)"
+            let isSwitch = opcode == ManagementCommand.Opcode.setPowered.rawValue
+            return
+                "\(name) \(index == ManagementCommand.noIndex ? "" : "\(index)")\(isSwitch ? "=\(bytes[6])" : "")"
+        }
+    }
+
+    static func octets(_ number: UInt16) -> [UInt8] { [UInt8(number & 0xff), UInt8(number >> 8)] }
+
+    static func message(_ code: UInt16, _ index: UInt16, _ parameters: [UInt8]) -> [UInt8] {
+        octets(code) + octets(index) + octets(UInt16(parameters.count)) + parameters
+    }
+}
+
+/// A management socket without a kernel.
+final class ScriptedSocket: PacketSocket {
+    let descriptor: CInt
+    var drops: UInt32 = 0
+    var sent: [[UInt8]] = []
+    var queue: [[UInt8]] = []
+    /// What the next `receive` ends with.
+    var failure: SocketFailure?
+    /// What a command is answered with before `send` returns.
+    var answer: ([UInt8]) -> [UInt8]? = { _ in nil }
+
+    init(descriptor: CInt) { self.descriptor = descriptor }
+
+    func send(_ bytes: [UInt8]) -> SocketFailure? {
+        sent.append(bytes)
+        if let answer = answer(bytes) { queue.append(answer) }
+        return nil
+    }
+
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+        while !queue.isEmpty {
+            let packet = queue.removeFirst()
+            guard body(packet.span) else { return nil }
+        }
+        defer { failure = nil }
+        return failure
+    }
+}
+
+/// A raw HCI socket without a controller.
+final class ScriptedHCISocket: HCIPacketSocket {
+    struct Command: Hashable {
+        let index: UInt16
+        let group: Int32
+        let command: Int32
+        let parameters: [UInt8]
+    }
+
+    let index: UInt16
+    let descriptor: CInt
+    var drops: UInt32 = 0
+    private unowned let kernel: ScriptedKernel
+    var commands: [Command] = []
+    var queue: [[UInt8]] = []
+    var failure: SocketFailure?
+
+    init(_ index: UInt16, descriptor: CInt, kernel: ScriptedKernel) {
+        self.index = index
+        self.descriptor = descriptor
+        self.kernel = kernel
+    }
+
+    func listen(to events: [Int32]) -> CInt? { nil }
+
+    func command(group: Int32, command: Int32, parameters: [UInt8]) -> CInt? {
+        let command = Command(index: index, group: group, command: command, parameters: parameters)
+        commands.append(command)
+        // As with a controller, the answer comes after the call has returned.
+        if let answer = kernel.controller(command) {
+            queue.append(answer)
+            _ = kernel.host.at(kernel.host.now) { [weak self] in self?.deliver() }
+        }
+        return nil
+    }
+
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+        while !queue.isEmpty {
+            let packet = queue.removeFirst()
+            guard body(packet.span) else { return nil }
+        }
+        defer { failure = nil }
+        return failure
+    }
+
+    /// Lets the owner read what waits.
+    func deliver() { kernel.host.becomeReadable(descriptor) }
+
+    /// Command Complete for an opcode.
+    func completes(_ opcode: UInt16, status: UInt8 = 0, _ result: [UInt8] = []) {
+        queue.append(Self.complete(opcode, status: status, result))
+        deliver()
+    }
+
+    static func complete(_ opcode: UInt16, status: UInt8 = 0, _ result: [UInt8] = []) -> [UInt8] {
+        [0x04, 0x0e, UInt8(result.count + 4), 1] + ScriptedKernel.octets(opcode) + [status] + result
+    }
+}

@@ -1,0 +1,109 @@
+import Base
+import RoomMessages
+import Testing
+
+/// Which of several services of a site publishes decisions.
+@Suite struct ActiveServiceTests {
+    private func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(seconds)) }
+
+    /// Runs until `end` and tells the effects with their seconds.
+    private func run(_ service: inout ActiveService, until end: Double) -> [String] {
+        var said: [String] = []
+        while let due = service.nextDeadline, due <= instant(end) {
+            for effect in service.tick(at: due) { said.append("\(due.nanoseconds / 1_000_000) \(effect)") }
+        }
+        return said
+    }
+
+    @Test func `A service that is alone is active after a second, and its counter moves every two`() {
+        var service = ActiveService(instance: "b")
+        #expect(service.connected(at: instant(0)).isEmpty)
+        #expect(
+            run(&service, until: 5) == [
+                "1000 began", "1000 publish(isActive: true, counter: 1)", "3000 publish(isActive: true, counter: 2)",
+                "5000 publish(isActive: true, counter: 3)",
+            ])
+    }
+
+    @Test func `A service that finds another one's counter moving stays standby`() {
+        var service = ActiveService(instance: "a")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("b", isActive: true, counter: 7, at: instant(0.1))
+        #expect(
+            service.heard("b", isActive: true, counter: 8, at: instant(2)) == [.publish(isActive: false, counter: 0)])
+        #expect(service.role == .standby)
+        for second in stride(from: 4.0, to: 60, by: 2) {
+            _ = service.heard("b", isActive: true, counter: UInt64(second) + 8, at: instant(second))
+            #expect(run(&service, until: second).isEmpty)
+        }
+        #expect(service.role == .standby)
+    }
+
+    @Test func `A retained card of a service that is gone delays the start by ten seconds`() {
+        var service = ActiveService(instance: "a")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("b", isActive: true, counter: 7, at: instant(0.1))
+        #expect(run(&service, until: 10).isEmpty)
+        #expect(run(&service, until: 10.2).first == "10100 began")
+    }
+
+    @Test func `A standby takes over ten seconds after the counter stands still`() {
+        var service = ActiveService(instance: "a")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("b", isActive: true, counter: 1, at: instant(0))
+        _ = service.heard("b", isActive: true, counter: 2, at: instant(2))
+        #expect(run(&service, until: 11.9).isEmpty)
+        #expect(run(&service, until: 12).first == "12000 began")
+    }
+
+    @Test func `A standby takes over at once when the other says that it is not active`() {
+        var service = ActiveService(instance: "a")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("b", isActive: true, counter: 1, at: instant(0))
+        _ = service.heard("b", isActive: true, counter: 2, at: instant(2))
+        _ = service.heard("b", isActive: false, counter: 2, at: instant(3))
+        #expect(run(&service, until: 3).first == "3000 began")
+    }
+
+    @Test func `Of two that are active the one with the larger name stands down`() {
+        var first = ActiveService(instance: "a")
+        var second = ActiveService(instance: "b")
+        for service in [0, 1] { _ = service == 0 ? first.connected(at: instant(0)) : second.connected(at: instant(0)) }
+        _ = (first.tick(at: instant(1)), second.tick(at: instant(1)))
+        #expect(second.heard("a", isActive: true, counter: 1, at: instant(1)).isEmpty)
+        #expect(first.heard("b", isActive: true, counter: 1, at: instant(1)).isEmpty)
+        #expect(first.heard("b", isActive: true, counter: 2, at: instant(3)).isEmpty)
+        #expect(first.role == .active)
+        #expect(second.heard("a", isActive: true, counter: 2, at: instant(3)).first == .stoodDown(for: "a"))
+        #expect(second.role == .standby)
+    }
+
+    @Test func `A short loss of the connection is none, and after a long one the service listens first`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        _ = run(&service, until: 1)
+        service.disconnected(at: instant(2))
+        #expect(service.connected(at: instant(11)) == [.publish(isActive: true, counter: 2)])
+        service.disconnected(at: instant(20))
+        #expect(service.connected(at: instant(30)).isEmpty)
+        #expect(service.role == .listening)
+    }
+
+    @Test func `The own card, and a card that is none, say nothing`() {
+        var service = ActiveService(instance: "a")
+        _ = service.connected(at: instant(0))
+        #expect(service.heard("a", isActive: true, counter: 9, at: instant(0)).isEmpty)
+        #expect(service.other == nil)
+        #expect(ActiveService.read(Array("{}".utf8)) == nil)
+        #expect(ActiveService.read(Array(#"{"v":1,"active":true,"counter":-1}"#.utf8)) == nil)
+        let card = ActiveService.card(isActive: true, counter: 17, version: "1")
+        #expect(ActiveService.read(card)?.counter == 17)
+    }
+
+    @Test func `A thousand names that are invented are bounded, and end`() {
+        var service = ActiveService(instance: "m")
+        _ = service.connected(at: instant(0))
+        for number in 0..<1000 { _ = service.heard("x\(number)", isActive: true, counter: 1, at: instant(0.5)) }
+        #expect(run(&service, until: 11).contains { $0.hasSuffix("began") })
+    }
+}

@@ -1,0 +1,123 @@
+import Base
+import Beacon
+import JSON
+import Regions
+import RoomMessages
+import Rooms
+import Testing
+
+/// A service that goes on from what was kept.
+@Suite struct RoomRestartTests {
+    private static let beacon = "11112222-3333-4444-5555-666677778888"
+
+    private func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(1000 + seconds)) }
+
+    private func settings() throws -> RoomSettings {
+        try RoomSettings(
+            configuration: try JSONValue(
+                parsing: Array(
+                    #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7"],"gateways":{"k":"Kitchen","h":"Hall"}}}"#
+                        .utf8)))
+    }
+
+    private func heard(_ site: inout RoomSite, _ gateway: String, _ level: Int, second: Int) -> [RoomMessage] {
+        let payload =
+            #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(Self.beacon):1:7","n":3,"rssi":\#(level),"power":-59,"age":12}]}"#
+        return site.take(
+            "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
+            at: instant(Double(second)), epoch: 1_700_000_000
+        ).messages
+    }
+
+    private func rooms(_ messages: [RoomMessage]) -> [String] {
+        messages.filter { $0.topic.contains("/tag/") }.map { message in
+            (try? JSONValue(parsing: message.payload))?["roomName"]?.string ?? "none"
+        }
+    }
+
+    /// The tag has been in the kitchen for a while.
+    private func walked() throws -> (site: RoomSite, messages: [RoomMessage]) {
+        var site = RoomSite(try settings())
+        site.start(at: instant(0))
+        var messages: [RoomMessage] = []
+        for second in 1..<30 {
+            messages += heard(&site, "k", -50, second: second)
+            messages += heard(&site, "h", -80, second: second)
+        }
+        return (site, messages)
+    }
+
+    @Test func `A tag that stayed is not reported again`() throws {
+        let before = try walked()
+        #expect(rooms(before.messages) == ["none", "Kitchen"], "\(before.messages.map(\.topic))")
+        let state = try #require(before.messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
+        var site = RoomSite(try settings())
+        site.start(learned: before.site.engine.learned, reported: ["jane": state.payload], at: instant(0))
+        var messages: [RoomMessage] = []
+        for second in 1..<30 {
+            messages += heard(&site, "k", -50, second: second)
+            messages += heard(&site, "h", -80, second: second)
+        }
+        #expect(messages.isEmpty)
+    }
+
+    @Test func `A tag that went meanwhile is reported away`() throws {
+        let state = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
+        var site = RoomSite(try settings())
+        site.start(reported: ["jane": state.payload], at: instant(0))
+        var messages: [RoomMessage] = []
+        for second in 1..<200 {
+            for gateway in ["k", "h"] {
+                let payload =
+                    #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+                messages +=
+                    site.take(
+                        "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
+                        at: instant(Double(second)), epoch: 0
+                    ).messages
+            }
+            messages += site.tick(at: instant(Double(second) + 0.5), epoch: 0).messages
+        }
+        let states = messages.filter { $0.topic.contains("/tag/") }.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(states.count == 1)
+        #expect(states.first?.contains(#""home":false"#) == true)
+    }
+
+    @Test func `What was learned comes back as it was, by way of JSON`() throws {
+        let learned = try walked().site.engine.learned
+        #expect(learned.rooms.contains { !$0.own.isEmpty })
+        let read = try LearnedSite(try JSONValue(parsing: learned.json.bytes))
+        #expect(read == learned)
+        var site = RoomSite(try settings())
+        site.start(learned: read, at: instant(0))
+        #expect(site.engine.learned.rooms.map(\.own.count) == learned.rooms.map(\.own.count))
+    }
+
+    @Test(
+        arguments: [
+            "{}", "[]", #"{"v":2,"gateways":[],"rooms":[]}"#, #"{"v":1,"gateways":[1],"rooms":[]}"#,
+            #"{"v":1,"gateways":[],"rooms":[{"id":"a/b","name":"A","labelled":[],"own":[]}]}"#,
+            #"{"v":1,"gateways":[],"rooms":[{"id":"a","name":"A","labelled":[[1,2]],"own":[]}]}"#,
+        ])
+    func `What is damaged is refused with a reason`(_ text: String) throws {
+        let json = try JSONValue(parsing: Array(text.utf8))
+        #expect(throws: FeedError.self) { try LearnedSite(json) }
+    }
+
+    @Test func `A standby publishes nothing, and when it takes over only what differs from what the other published`()
+        throws
+    {
+        var site = RoomSite(try settings())
+        site.start(at: instant(0))
+        _ = site.setActive(false, at: instant(0), epoch: 0)
+        for second in 1..<30 {
+            #expect(heard(&site, "k", -50, second: second).isEmpty)
+            #expect(heard(&site, "h", -80, second: second).isEmpty)
+        }
+        let other = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
+        var agreeing = site
+        _ = agreeing.take(other.topic, other.payload, isRetained: true, at: instant(30), epoch: 0)
+        #expect(agreeing.setActive(true, at: instant(31), epoch: 0).messages.isEmpty)
+        #expect(rooms(site.setActive(true, at: instant(31), epoch: 0).messages) == ["Kitchen"])
+    }
+}

@@ -1,0 +1,157 @@
+import Base
+import Beacon
+import JSON
+import Messaging
+import Runtime
+import Scanning
+import TestSupport
+import Testing
+
+@testable import Service
+
+/// The feed for the rooms service: the wiring from radio to broker, in virtual time.
+struct ReadingFeedServiceTests {
+    private static let tags = "ibeacon-rooms/home/tags"
+    private static let card = "ibeacon-rooms/home/gateway/hall"
+    private static let heard = "ibeacon-rooms/home/heard/hall"
+    private static let list =
+        #"{"v":1,"tags":[{"uuid":"\#(ServiceFixture.uuid)","major":1,"minor":7}]}"#
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func send(_ payload: String, to fixture: ServiceFixture, topic: String = tags, isRetained: Bool = true) {
+        fixture.availability.send(
+            .message(
+                ReceivedMessage(
+                    topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, retained: isRetained)))
+        fixture.settle()
+    }
+
+    private func messages(_ fixture: ServiceFixture, _ topic: String) -> [Messaging.OutgoingMessage] {
+        fixture.availability.messages.filter { $0.topic == topic }
+    }
+
+    @Test func `Without a list of tags nothing is published of what is heard`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        fixture.wait(.seconds(60))
+        #expect(fixture.availability.filters == [Self.tags])
+        #expect(fixture.availability.messages.allSatisfy { $0.topic.hasSuffix("/availability") })
+    }
+
+    @Test func `A list of tags brings the card, retained, and a message for each second in which a tag is heard`()
+        throws
+    {
+        let fixture = try ServiceFixture("room: 'Hall', ", in: directory)
+        send(Self.list, to: fixture)
+        let card = try #require(messages(fixture, Self.card).first)
+        #expect(card.retain && card.qos == .atLeastOnce)
+        let json = try JSONValue(parsing: card.payload)
+        #expect(json["v"]?.asInteger == 1)
+        #expect(json["room"]?.string == "Hall")
+        #expect(json["scanner"]?.string == "capture")
+        #expect(json["since"]?.asInteger == 1_700_001_000)
+        #expect(json["version"]?.string == Program.version)
+        try fixture.bringKeys()
+        let heard = messages(fixture, Self.heard)
+        #expect(heard.count == 10)
+        #expect(heard.allSatisfy { !$0.retain && $0.qos == .atMostOnce && $0.isTransient })
+        let reading = try JSONValue(parsing: try #require(heard.last).payload)
+        #expect(reading["beacons"]?.array?.first?["id"]?.string == "\(ServiceFixture.uuid):1:7")
+        #expect(reading["beacons"]?.array?.first?["rssi"]?.asInteger == -60)
+        #expect(reading["listening"]?.asInteger == 1000)
+    }
+
+    @Test func `A gateway that hears no tag gives a sign of life every ten seconds, with its count of reports`() throws
+    {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.radio.adapters = [AdapterStatus(receiver: Receiver(index: 0), name: "hci0")]
+        send(Self.list, to: fixture)
+        fixture.wait(.seconds(10.5))
+        fixture.radio.adapters[0].reports = 12
+        fixture.wait(.seconds(10))
+        let reports = try messages(fixture, Self.heard).map { try JSONValue(parsing: $0.payload)["reports"]?.asInteger }
+        #expect(reports == [0, 12])
+    }
+
+    @Test func `An empty message on the topic of the tags turns the feed off`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        send("", to: fixture, isRetained: false)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).isEmpty)
+    }
+
+    @Test func `A connection that brings no list any more leaves the feed off`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        fixture.availability.lose()
+        fixture.settle()
+        fixture.availability.restore()
+        fixture.settle()
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).isEmpty)
+    }
+
+    @Test func `What cannot be sent at once is dropped, and later seconds are sent again`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        // The connection stands still, and nobody has noticed yet.
+        fixture.availability.isReachable = false
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).count == 1)
+        fixture.availability.isReachable = true
+        for message in messages(fixture, Self.heard) { fixture.availability.send(.acknowledged(message.token)) }
+        fixture.settle()
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).count > 5)
+    }
+
+    @Test func `Quiet mode stops the feed, and another mode begins it again`() throws {
+        let fixture = try ServiceFixture("monitoring: -1, ", in: directory)
+        send(Self.list, to: fixture)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).isEmpty)
+        try fixture.reload("monitoring: 1, ")
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).count >= 9)
+    }
+
+    @Test func `A list that is none leaves the feed as it was`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        send(#"{"v":1,"tags":7}"#, to: fixture)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).count == 10)
+    }
+
+    @Test func `A broker that refuses the topic of the tags is no trouble`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.availability.send(.subscriptionRefused(topicFilter: Self.tags))
+        fixture.settle()
+        try fixture.bringKeys()
+        #expect(fixture.transitions == ["enter Keys"])
+    }
+
+    @Test func `A reload with another room publishes the card again and keeps the tags`() throws {
+        let fixture = try ServiceFixture("room: 'Hall', ", in: directory)
+        send(Self.list, to: fixture)
+        try fixture.reload("room: 'Kitchen', ")
+        let rooms = try messages(fixture, Self.card).map { try JSONValue(parsing: $0.payload)["room"]?.string }
+        #expect(rooms == ["Hall", "Kitchen"])
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).count >= 9)
+    }
+
+    @Test func `A reload with another site subscribes to the tags of that site`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        try fixture.reload("rooms: {site: 'cabin'}, ")
+        #expect(fixture.availability.filters == ["ibeacon-rooms/cabin/tags"])
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).isEmpty)
+        try fixture.reload("rooms: null, ")
+        #expect(fixture.availability.filters.isEmpty)
+    }
+}
