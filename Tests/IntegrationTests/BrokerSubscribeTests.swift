@@ -79,8 +79,8 @@ import Testing
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         let payload = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         owner.publish(1, to: "big", payload)
-        #expect(owner.sees(within: .seconds(60)) { $0 == .acknowledged(MessageToken(rawValue: 1)) })
-        #expect(eventually(within: .seconds(60)) { !owner.messages.isEmpty })
+        #expect(owner.sees(within: .seconds(180)) { $0 == .acknowledged(MessageToken(rawValue: 1)) })
+        #expect(eventually(within: .seconds(180)) { !owner.messages.isEmpty })
         #expect(owner.messages.first?.payload == payload)
     }
 

@@ -46,7 +46,7 @@ import Testing
         /// The wall clock is set: wrong by so many seconds.
         func set(_ offset: Int64) throws { try gateway.directory.write("\(offset)", to: "offset") }
 
-        func hears(_ count: Int, within limit: Duration = .seconds(20)) -> Bool {
+        func hears(_ count: Int, within limit: Duration = .seconds(90)) -> Bool {
             eventually(within: limit) {
                 consumer.read()
                 return consumer.count >= count
@@ -94,7 +94,7 @@ import Testing
         try house.set(ClockRunTests.tenYears)
         usleep(1_000_000)
         #expect(!house.gateway.log.contains("left Ada"), "\(house.gateway.log)")
-        #expect(house.hears(3, within: .seconds(4)), "\(house.gateway.log)")
+        #expect(house.hears(3, within: .seconds(20)), "\(house.gateway.log)")
         try house.check(enterOffBy: 0, leaveOffBy: ClockRunTests.tenYears)
     }
 
@@ -109,7 +109,7 @@ import Testing
         try house.set(-ClockRunTests.tenYears)
         usleep(1_000_000)
         #expect(!house.gateway.log.contains("left Ada"), "\(house.gateway.log)")
-        #expect(house.hears(3, within: .seconds(4)), "\(house.gateway.log)")
+        #expect(house.hears(3, within: .seconds(20)), "\(house.gateway.log)")
         #expect(house.gateway.log.contains("cannot be right"), "\(house.gateway.log)")
         try house.check(enterOffBy: 0, leaveOffBy: 0)
     }

@@ -58,14 +58,14 @@ import Testing
         let house = try House("\(House.quiet), lat: 48.2, lon: 16.4")
         try house.setWaypoints((0..<regions).map { House.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") })
         #expect(house.gateway.says("\(regions) regions now"), "\(house.gateway.log)")
-        #expect(eventually(within: .seconds(60)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
+        #expect(eventually(within: .seconds(180)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
         let lines = Array(repeating: #"{"_type":"cmd","action":"waypoints"}"#, count: count).joined(separator: "\n")
         let file = try house.gateway.directory.write(lines + "\n", to: "commands")
         try run(
             "sh",
             ["-c", "mosquitto_pub -h 127.0.0.1 -p \(house.broker.port) -t \(house.base)/cmd -q 1 -l < '\(file)'"])
         // Counted when all are done; the answer is behind all the others.
-        #expect(eventually(within: .seconds(60)) { (try? house.counter("commands")) ?? 0 >= Int64(count) })
+        #expect(eventually(within: .seconds(180)) { (try? house.counter("commands")) ?? 0 >= Int64(count) })
         let answers = house.said("waypoints").count
         #expect((1...count).contains(answers))
         let peak = house.gateway.peakKiB

@@ -95,7 +95,7 @@ import Testing
         let usage = watch(gateway, for: seconds, consumer)
         publisher.wait()
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually(within: .seconds(180)) {
                 consumer.read()
                 return consumer.events["Ada"]?.count ?? 0 >= expected.count
                     && consumer.events["Street"]?.count ?? 0 >= 2

@@ -73,7 +73,7 @@ final class GatewayProcess {
     }
 
     /// Its exit status, when it ends by itself; nil if it does not.
-    func ends(within limit: Duration = .seconds(20)) -> Int32? {
+    func ends(within limit: Duration = .seconds(90)) -> Int32? {
         guard let process, eventually(within: limit, { !process.isRunning }) else { return nil }
         return process.wait()
     }
@@ -126,7 +126,7 @@ final class GatewayProcess {
 
     var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }
 
-    func says(_ text: String, within limit: Duration = .seconds(20)) -> Bool {
+    func says(_ text: String, within limit: Duration = .seconds(90)) -> Bool {
         eventually(within: limit) { log.contains(text) }
     }
 

@@ -45,7 +45,7 @@ import Testing
                 "-c",
                 "jq -c . '\(file)' | mosquitto_pub -h 127.0.0.1 -p \(broker.port) -t owntracks/jane/hall/cmd -q 1 -l",
             ])
-        #expect(gateway.says("regions: 1 new", within: .seconds(1)), "\(gateway.log)")
+        #expect(gateway.says("regions: 1 new"), "\(gateway.log)")
         #expect(gateway.says("entered Kitchen"))
         #expect(gateway.stop() == 0)
     }
@@ -102,11 +102,11 @@ import Testing
         let gateway = try GatewayProcess("waypoints: [\(Self.kitchen)], \(Self.demo)", port: proxy.port)
         proxy.behave(.isSilent)
         try gateway.start()
-        #expect(gateway.says("left Kitchen", within: .seconds(30)), "\(gateway.log)")
+        #expect(gateway.says("left Kitchen", within: .seconds(180)), "\(gateway.log)")
         #expect(witness.lines.isEmpty)
         proxy.behave(.passes)
         proxy.cut()
-        #expect(eventually(within: .seconds(60)) { witness.lines.count >= 2 }, "\(gateway.log)")
+        #expect(eventually(within: .seconds(180)) { witness.lines.count >= 2 }, "\(gateway.log)")
         #expect(witness.lines.map { $0.text.contains("\"event\":\"enter\"") } == [true, false])
         #expect(gateway.stop() == 0)
     }

@@ -29,7 +29,7 @@ import Testing
         func states() -> [String] { witness.lines.filter { $0.topic == Self.presence }.map(\.text) }
         #expect(eventually { states().contains { $0.contains(#""state":"home""#) } }, "\(gateway.log)")
         #expect(
-            eventually(within: .seconds(40)) { states().last?.contains(#""state":"not_home""#) == true },
+            eventually(within: .seconds(180)) { states().last?.contains(#""state":"not_home""#) == true },
             "\(gateway.log)")
         let described = Set(witness.lines.filter { $0.topic.hasSuffix("/config") }.map(\.topic))
         #expect(described.count { $0.contains("_k_") } == 5, "occupancy, RSSI, distance, last seen, beacon")

@@ -70,7 +70,7 @@ import Testing
             try live(gateway, for: .random(in: 0...1_500_000))
             kills += 2
             try gateway.start()
-            let isComplete = eventually(within: .seconds(30)) {
+            let isComplete = eventually(within: .seconds(180)) {
                 consumer.read()
                 return consumer.count >= world.count
             }

@@ -31,7 +31,7 @@ import Testing
         }
         if GatewayProcess.measured != nil { #expect(merging < .seconds(1)) }
         // Their states are told in the seconds after that.
-        #expect(eventually(within: .seconds(60)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
+        #expect(eventually(within: .seconds(180)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
         let states = Set(house.witness.lines.map(\.topic).filter { $0.hasPrefix("ibeacon-gateway/hall/region/rid") })
         #expect(states.count == many)
         let after = house.gateway.residentKiB

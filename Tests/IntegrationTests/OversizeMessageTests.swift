@@ -138,7 +138,7 @@ import Testing
         if way.tls, way.level != .v5 { #expect(gateway.says("it is told to forget the session"), "\(gateway.log)") }
         if way.tls, way.level != .v5 { #expect(eventually { gateway.log.split(separator: "connected to").count > 2 }) }
         try scene.command("reportLocation")
-        #expect(eventually(within: .seconds(60)) { scene.locations >= 2 }, "\(gateway.log)")
+        #expect(eventually(within: .seconds(180)) { scene.locations >= 2 }, "\(gateway.log)")
         let peak = gateway.peakKiB
         #expect((1..<Self.memoryLimit).contains(peak), "\(peak) KiB")
         #expect(gateway.stop() == 0)

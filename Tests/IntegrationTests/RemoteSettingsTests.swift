@@ -59,7 +59,7 @@ import Testing
             broker: broker)
         #expect(try tag(of: house) == nil)
         try set(#""password":"wrong","tag":"lost""#, on: house)
-        #expect(house.gateway.says("back to the old settings", within: .seconds(40)), "\(house.gateway.log)")
+        #expect(house.gateway.says("back to the old settings", within: .seconds(180)), "\(house.gateway.log)")
         #expect(try tag(of: house) == nil)
     }
 

@@ -31,7 +31,7 @@ import Testing
 
         var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }
 
-        func says(_ words: String, within limit: Duration = .seconds(20)) -> Bool {
+        func says(_ words: String, within limit: Duration = .seconds(90)) -> Bool {
             eventually(within: limit) { self.log.contains(words) }
         }
 

@@ -51,7 +51,7 @@ import Testing
         let gateway = try ChildProcess(
             try GatewayProcess.program, machine.arguments + ["run"], output: machine.directory.file("log"))
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually(within: .seconds(180)) {
                 witness.lines.contains {
                     $0.topic == "owntracks/user/living-room/event" && $0.text.contains("\"Keys\"")
                 }

@@ -45,7 +45,7 @@ import Testing
         for second in 14...24 { air.hear(1, uuid: home, at: Double(second)) }
         let regions = [Self.region("Street", "\(BeaconScript.uuid)"), Self.region("Family", Self.home)]
         try play(air, regions, to: broker, called: "strangers") { gateway in
-            guard gateway.says("entered Family", within: .seconds(60)) else { return false }
+            guard gateway.says("entered Family", within: .seconds(180)) else { return false }
             let lines = gateway.log.split(separator: "\n").filter {
                 $0.contains("too many beacons belong to region Street of owntracks/jane/hall")
             }
@@ -68,7 +68,7 @@ import Testing
         let regions =
             (0..<1000).map { Self.region("R\($0)", "\(BeaconScript.uuid)") } + [Self.region("End", "\(Self.home):1:1")]
         try play(air, regions, to: broker, called: "1,000 regions of 3,000 beacons") { gateway in
-            gateway.says("entered R999", within: .seconds(60)) && gateway.says("entered End", within: .seconds(60))
+            gateway.says("entered R999", within: .seconds(180)) && gateway.says("entered End", within: .seconds(60))
         }
     }
 }

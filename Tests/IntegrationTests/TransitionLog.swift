@@ -41,7 +41,7 @@ final class TransitionLog {
             ] + options,
             output: directory.file("lines"))
         descriptor = open(directory.file("lines"), O_RDONLY | O_CLOEXEC)
-        guard eventually(within: .seconds(10), { subscriptions > 0 }) else {
+        guard eventually(within: .seconds(60), { subscriptions > 0 }) else {
             throw SupportError("mosquitto_sub does not get through")
         }
     }

@@ -48,7 +48,7 @@ package final class MosquittoBroker: Sendable {
     /// It says so itself, once it listens and has read its certificates. That somebody answers on the port
     /// would prove less: it may be another program's that was quicker.
     private static func isUp(_ process: ChildProcess, starts: Int, in directory: TemporaryDirectory) -> Bool {
-        eventually(within: .seconds(10)) { Self.starts(in: directory) >= starts || !process.isRunning }
+        eventually(within: .seconds(60)) { Self.starts(in: directory) >= starts || !process.isRunning }
             && process.isRunning
     }
 

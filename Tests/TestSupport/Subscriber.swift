@@ -38,7 +38,7 @@ package final class Subscriber: Sendable {
                 "-F", "%q %r %x %t",
             ] + options,
             output: directory.file("lines"))
-        guard eventually(within: .seconds(10), { broker.log.contains("Sending SUBACK to \(name)") }) else {
+        guard eventually(within: .seconds(60), { broker.log.contains("Sending SUBACK to \(name)") }) else {
             throw SupportError("mosquitto_sub does not get through: \(text)")
         }
     }
