@@ -105,6 +105,8 @@ package struct TrackerConfiguration: Hashable, Sendable {
     package var username: String?
     /// `%d`
     @ExactString package var deviceID: String
+    /// What Home Assistant calls it; nil: user and device.
+    package var name: String?
     package var topics: Topics
     /// Put into leave transitions instead of the gateway's own position.
     package var away: Position?

@@ -75,6 +75,8 @@ struct ConfigurationMember {
     private static let identity: [ConfigurationMember] = [
         example("tid", "\"KI\"", "Tracker id. Without it: the last two characters of the topic, upper case."),
         example("deviceId", "\"kitchen\"", "%d in the topic. Without it: the name of this computer."),
+        example(
+            "name", "\"Anna\"", "What Home Assistant calls it: sensor.anna_kitchen_rssi. Without it: user and device."),
         ConfigurationMember(
             "pubTopicBase", "\"owntracks/%u/%d\"",
             "%u is the user (or \"user\"), %d the device. Commands are read from …/cmd."),
@@ -88,8 +90,8 @@ struct ConfigurationMember {
             "{_type: \"waypoint\", rid: \"keys\", desc: \"Keys:UUID:1:2\", tst: 1700000000}"),
         ConfigurationMember(
             "trackers", "[]", "Further identities on the same radio, one for each keyfob or person. Each has tid,",
-            "username, deviceId, pubTopicBase, away, encryptionKey and waypoints of its own, and",
-            "takes what it leaves out from here (write waypoints: [] for none)."),
+            "username, deviceId, name, pubTopicBase, away, encryptionKey and waypoints of its own, and",
+            "takes what it leaves out, but for the name, from here (write waypoints: [] for none)."),
         example("card", "{name: \"Kitchen\"}", "A name and a face (base64 of a picture), published on …/info."),
     ]
 

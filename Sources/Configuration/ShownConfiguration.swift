@@ -64,7 +64,7 @@ extension Configuration {
 extension TrackerConfiguration {
     fileprivate var shown: [String: JSONValue] {
         [
-            "tid": .string(trackerID), "username": text(username), "deviceId": .string(deviceID),
+            "tid": .string(trackerID), "username": text(username), "deviceId": .string(deviceID), "name": text(name),
             "pubTopicBase": .string(topics.base),
             "away": away.map { .object($0.members) } ?? .null,
             // "" and not null, which would take the key of the top level.

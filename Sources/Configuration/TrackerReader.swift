@@ -4,10 +4,13 @@ import Regions
 
 /// Reads one identity, whether it stands at the top level or in `trackers`.
 struct TrackerReader {
-    /// Members that make up an identity. What a tracker leaves out it takes from the top level.
+    /// Members that make up an identity. What a tracker leaves out it takes from the top level, but for `name`.
     static let members = [
-        "tid", "username", "deviceId", "pubTopicBase", "away", "encryptionKey", "encryptionKeyFile", "waypoints",
+        "tid", "username", "deviceId", "name", "pubTopicBase", "away", "encryptionKey", "encryptionKeyFile",
+        "waypoints",
     ]
+    /// Characters of a name; Home Assistant makes entity ids of it.
+    static let longestName = 80
 
     var reader: MemberReader
     private let hostName: String
@@ -30,6 +33,8 @@ struct TrackerReader {
         // A key of its own, also an empty one, stands against both ways to give one.
         let hasOwnKey = merged["encryptionKey"] != nil || merged["encryptionKeyFile"] != nil
         for name in members where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
+            // Two devices of one name could not be told apart.
+            guard name != "name" else { continue }
             guard let value = top[name] else { continue }
             merged[name] = value
             inherited.insert(name)
@@ -61,8 +66,22 @@ struct TrackerReader {
             reader.complain("encryptionKeyFile", "it stands beside encryptionKey; give one of the two")
         }
         return TrackerConfiguration(
-            trackerID: trackerID, username: username, deviceID: deviceID, topics: topics,
+            trackerID: trackerID, username: username, deviceID: deviceID, name: name(), topics: topics,
             away: away(&warnings), encryptionKey: key, encryptionKeyFile: keyFile, waypoints: waypoints(&warnings))
+    }
+
+    private mutating func name() -> String? {
+        reader.read(
+            "name", "a text of 1 to \(Self.longestName) characters, with a letter or digit, without control characters"
+        ) {
+            guard let name = $0.string, (1...Self.longestName).contains(name.unicodeScalars.count) else { return nil }
+            let properties = name.unicodeScalars.lazy.map(\.properties)
+            // Home Assistant makes entity ids of letters and digits.
+            guard properties.contains(where: { $0.isAlphabetic || $0.numericType != nil }),
+                !properties.contains(where: { [.control, .format].contains($0.generalCategory) })
+            else { return nil }
+            return name
+        }
     }
 
     private mutating func topics(username: String?, deviceID: String) -> Topics {

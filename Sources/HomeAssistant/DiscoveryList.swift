@@ -106,14 +106,16 @@ struct DiscoveryList {
     private mutating func add(_ tracker: StatusSnapshot.TrackerState, at position: Int) {
         // The topic is the tracker's identity with OwnTracks; its short tid is free to change.
         let id = "tracker-" + TopicIdentifier.identifier(of: tracker.topic)
-        let name = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ").asEntityName
+        let path = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ")
+        let name = (tracker.name ?? path).asEntityName
         let device: JSONValue = [
             "identifiers": [.string("\(settings.node)_\(id)")], "name": .string(name.isEmpty ? tracker.tid : name),
             "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.node),
         ]
         let presence = JSONValue.string(HomeAssistantFeed.presenceTopic(tracker))
-        // Versions before 2026.7 read a tracker's place from the state, later ones from `in_zones`
-        // among the attributes; from 2027.1 on they will not look at the state any more.
+        // Versions before 2026.7 count who is in a zone by the tracker's state, later ones by `in_zones` among the
+        // attributes. 2026.11.0 still shows the state; what it stems from (`TrackerEntity.location_name`) is to be
+        // removed with 2027.7.
         add(
             "device_tracker", id, device,
             [

@@ -238,7 +238,7 @@ private struct TrackerShape: Equatable {
 
     init(_ tracker: StatusSnapshot.TrackerState) {
         texts =
-            ([tracker.tid, tracker.topic, tracker.device]
+            ([tracker.tid, tracker.topic, tracker.device, tracker.name ?? ""]
             + tracker.regions.flatMap { [$0.rid, $0.name, $0.description] }).map(ExactString.init(_:))
     }
 }

@@ -43,7 +43,8 @@ extension Gateway {
             }
             return StatusSnapshot.TrackerState(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
-                device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue, regions: regions)
+                device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue,
+                name: tracker.configuration.name, regions: regions)
         }
     }
 

@@ -182,15 +182,19 @@ extension StatusSnapshot {
         package var device: String
         /// OwnTracks' `monitoring`, −1 … 2; −1 sends no events.
         package var monitoring: Int
+        /// What a person calls it; nil: it was given no name.
+        package var name: String?
         package var regions: [RegionState]
 
         package init(
-            tid: String, topic: String, device: String, monitoring: Int = 1, regions: [RegionState] = []
+            tid: String, topic: String, device: String, monitoring: Int = 1, name: String? = nil,
+            regions: [RegionState] = []
         ) {
             self.tid = tid
             self.topic = topic
             self.device = device
             self.monitoring = monitoring
+            self.name = name
             self.regions = regions
         }
     }

@@ -1,4 +1,5 @@
 import Configuration
+import JSON
 import OwnTracks
 import Regions
 import Testing
@@ -26,6 +27,24 @@ import Testing
         #expect(bag.trackerID == "BG")
         #expect(bag.encryptionKey == nil)
         #expect(bag.waypoints.changes.isEmpty)
+    }
+
+    @Test("A tracker has a name of its own, and none from the top level")
+    func names() throws {
+        let configuration = try read(
+            "{name: 'Kitchen', trackers: [{deviceId: 'keys', name: 'Anna'}, {deviceId: 'bag'}]}")
+        #expect(configuration.trackers.map(\.name) == ["Kitchen", "Anna", nil])
+        #expect(configuration.shown["trackers"]?.array?.first?["name"] == "Anna")
+    }
+
+    @Test(
+        "A name has 1 to 80 characters, one of them a letter or digit, and no control characters",
+        arguments: ["\(String(repeating: "a", count: 81))", "--", " ", "An\\nna", "An\\u202ena"])
+    func badNames(name: String) {
+        let error = #expect(throws: ConfigurationError.self) {
+            try read("{trackers: [{deviceId: 'keys', name: '\(name)'}]}")
+        }
+        #expect(error?.problems.map(\.member) == ["trackers[0].name"])
     }
 
     @Test("Without any tid, each tracker has the last two characters of its own topic")

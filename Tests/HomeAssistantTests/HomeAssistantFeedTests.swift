@@ -79,6 +79,20 @@ struct HomeAssistantFeedTests {
         #expect(entered[0].payload.contains(#""state":"home""#) && entered[0].payload.contains("zone.home"))
     }
 
+    @Test("A tracker's device has its name, and is described anew under another one")
+    mutating func trackerNames() throws {
+        func names(_ messages: [HomeAssistantMessage]) throws -> Set<String> {
+            Set(
+                try configs(messages).compactMap { $0.config["device"] }.filter { $0["model"] == "Tracker" }
+                    .compactMap { $0["name"]?.string })
+        }
+        var snapshot = snapshot([("b4b412", "Kitchen", false)])
+        #expect(try names(feed.update(snapshot)) == ["home anna"])
+        snapshot.trackers[0].name = "Anna"
+        #expect(try names(feed.update(snapshot)) == ["Anna"])
+        #expect(feed.update(snapshot).isEmpty)
+    }
+
     @Test("A new name is the same entity")
     mutating func renames() throws {
         let before = try configs(feed.update(snapshot([("b4b412", "Kitchen", false)])))
