@@ -72,6 +72,9 @@ let package = Package(
         adapter("Runtime", ["Base", "System", "CSystemd"]),
         library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
         adapter("Messaging", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "System", "CMosquitto"]),
+        // No library to link: libcurl is loaded when it is needed.
+        .systemLibrary(name: "CCurl"),
+        adapter("HTTPMessaging", ["Base", "Configuration", "System", "CCurl"]),
         library("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         adapter("Encryption", ["Configuration", "JSON", "OwnTracks", "CSodium"]),
         library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
@@ -86,8 +89,9 @@ let package = Package(
         adapter(
             "Service",
             [
-                "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "HomeAssistant", "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "Presence", "ReadingFeed", "Regions", "RoomMessages",
+                "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "HTTPMessaging",
+                "HomeAssistant", "JSON", "KernelScanning", "Messaging", "OwnTracks", "Presence", "ReadingFeed",
+                "Regions", "RoomMessages",
                 "Runtime",
                 "Scanning", "Status", "StatusPage", "Storage", "System",
             ]),
@@ -105,9 +109,9 @@ let package = Package(
         adapter(
             "CommandLine",
             [
-                "Base", "Beacon", "Configuration", "Encryption", "Gateway", "JSON", "KernelScanning", "Messaging",
-                "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService", "Rooms", "Runtime", "Scanning",
-                "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
+                "Base", "Beacon", "Configuration", "Encryption", "Gateway", "HTTPMessaging", "JSON", "KernelScanning",
+                "Messaging", "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService", "Rooms", "Runtime",
+                "Scanning", "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
             ]),
         .executableTarget(name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings),
 
@@ -124,9 +128,9 @@ let package = Package(
         tests(
             "ServiceTests",
             [
-                "Base", "Beacon", "CFaultVFS", "Gateway", "JSON", "Messaging", "OwnTracks", "Runtime", "Scanning",
-                "Service",
-                "StatusPage", "Storage", "System", "TestSupport",
+                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "JSON", "Messaging",
+                "OwnTracks",
+                "Runtime", "Scanning", "Service", "StatusPage", "Storage", "System", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(
@@ -147,6 +151,7 @@ let package = Package(
                 "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
                 "StatusPageSupport",
             ]),
+        tests("HTTPMessagingTests", ["Base", "Configuration", "HTTPMessaging", "System", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests("HomeAssistantTests", ["Base", "JSON", "Status", "Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),

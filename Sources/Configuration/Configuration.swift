@@ -69,6 +69,8 @@ package struct Configuration: Hashable, Sendable {
 
 /// How to reach the broker and what to agree on with it.
 package struct Broker: Hashable, Sendable {
+    /// Messages are posted there over HTTP, and there is no MQTT; nil: `host` and `port` have an MQTT broker.
+    package var endpoint: Endpoint?
     package var host: String
     /// 0: offline. Everything works and is kept in the history, nothing is sent.
     package var port: UInt16
@@ -94,7 +96,7 @@ package struct Broker: Hashable, Sendable {
     /// `/waypoint` is published unasked when a region changes.
     package var publishesWaypoints: Bool
 
-    package var isOffline: Bool { port == 0 }
+    package var isOffline: Bool { port == 0 && endpoint == nil }
 }
 
 /// One identity: an OwnTracks device of its own.

@@ -31,7 +31,7 @@ struct ConfigurationMember {
 
     /// Read, but not worth a line in the default file: they come from phones.
     private static let alsoRead = [
-        "_type", "mode", "auth", "usePassword", "ws", "allowinvalidcerts", "allowUntrustedCertificates", "clientpkcs",
+        "_type", "auth", "usePassword", "ws", "allowinvalidcerts", "allowUntrustedCertificates", "clientpkcs",
         "passphrase", "servercer", "tlsCaCrt", "tlsCaCrtPath", "tlsClientCrt", "tlsClientCrtPath",
         "tlsClientCrtPassword",
     ]
@@ -43,6 +43,10 @@ struct ConfigurationMember {
     ]
 
     private static let broker: [ConfigurationMember] = [
+        ConfigurationMember("mode", "0", "0: an MQTT broker. 3: each message is posted to url over HTTP instead."),
+        example(
+            "url", "\"https://recorder.lan/pub\"", "For mode 3; the login is username and password, or stands in it.",
+            "TLS goes by its https:, and uses caFile and the gateway's certificate if they are set."),
         ConfigurationMember("host", "\"localhost\"", "Name or address of the MQTT broker."),
         ConfigurationMember(
             "port", "1883", "1883, or 8883 with tls. 0 is offline: everything works and is kept in the",

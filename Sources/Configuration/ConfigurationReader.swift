@@ -59,6 +59,8 @@ struct ConfigurationReader {
         if let enter, let leave, leave > enter {
             top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
         }
+        let endpoint = broker.endpoint
+        if endpoint != nil { checkHeaders(of: trackers) }
         return Configuration(
             broker: broker, trackers: trackers, position: position(),
             monitoring: top.read("monitoring", "-1 (quiet), 0 (manual), 1 (significant) or 2 (move)") {
@@ -76,8 +78,8 @@ struct ConfigurationReader {
                 Int64(((top.number("rangingInterval", 0.1...86_400, ", in seconds") ?? 5) * 1000).rounded())),
             scanner: scanner(), adapters: adapters(),
             leaveRule: top.read("leaveAfter", LeaveRule.allowed) { LeaveRule($0) } ?? .auto,
-            enterRSSI: enter, leaveRSSI: leave, homeAssistant: homeAssistant(),
-            room: room(default: trackers[0].deviceID), rooms: rooms(), statusPage: statusPage(),
+            enterRSSI: enter, leaveRSSI: leave, homeAssistant: homeAssistant(endpoint),
+            room: room(default: trackers[0].deviceID), rooms: rooms(endpoint), statusPage: statusPage(),
             historyDays: historyDays(), numberBase: numberBase, card: card(),
             reannounces: top.flag("reannounce") ?? false, warnings: warnings)
     }
@@ -86,10 +88,7 @@ struct ConfigurationReader {
         if let type = top.value("_type"), type != "configuration" {
             top.complain("_type", "\(type.shortened) does not fit; write 'configuration' or leave it out")
         }
-        if let mode = top.value("mode"), mode.asInteger != 0 {
-            top.complain("mode", "\(mode.shortened) does not fit; a gateway speaks MQTT only, which is 0")
-        }
-        if top.flag("ws") == true {
+        if !isHTTP, top.flag("ws") == true {
             top.complain("ws", "true does not fit; a gateway does not speak MQTT over WebSockets, write false")
         }
         for name in ["allowinvalidcerts", "allowUntrustedCertificates"] where top.flag(name) == true {
@@ -155,7 +154,7 @@ struct ConfigurationReader {
             top.complain("username", "it is missing beside the password")
         }
         return Broker(
-            host: top.text("host") ?? "localhost",
+            endpoint: endpoint(), host: top.text("host") ?? "localhost",
             port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)), tls: tls,
             caFile: top.text("caFile"), clientCertificateFile: certificate, clientKeyFile: key,
             username: logsIn ? tracker.username : nil, password: sendsPassword ? password : nil,
@@ -170,6 +169,45 @@ struct ConfigurationReader {
             qos: UInt8(truncatingIfNeeded: top.whole("pubQos", 0...2) ?? 1),
             retainsLocations: top.flag("pubRetain") ?? true,
             publishesWaypoints: top.flag("publishWaypoints") ?? false)
+    }
+
+    private var isHTTP: Bool { top.value("mode")?.asInteger == 3 }
+
+    /// nil in MQTT mode, whatever address an app has left there.
+    private mutating func endpoint() -> Endpoint? {
+        if let mode = top.value("mode"), ![0, 3].contains(mode.asInteger) {
+            top.complain("mode", "\(mode.shortened) does not fit; write 0 (MQTT) or 3 (HTTP)")
+        }
+        guard isHTTP else { return nil }
+        if top.value("httpHeaders") != nil { warn("httpHeaders", "these are not sent") }
+        guard let text = top.text("url", isSecret: true) else {
+            if top.value("url") == nil { top.complain("url", "it is missing, and mode 3 posts there") }
+            return nil
+        }
+        // What is wrong is not shown: a password may stand in it.
+        guard let endpoint = Endpoint(text) else {
+            top.complain("url", "this does not fit; write http://host/path or https://host/path")
+            return nil
+        }
+        guard endpoint.login?.password.revealed != Secret.mask else {
+            top.complain("url", "this holds what stands for a hidden secret in a dump; write the secret itself")
+            return nil
+        }
+        return endpoint
+    }
+
+    /// User and device go into headers, where a line end would begin another one.
+    private mutating func checkHeaders(of trackers: [TrackerConfiguration]) {
+        for (position, tracker) in trackers.enumerated() {
+            for (name, text) in [("username", tracker.username ?? ""), ("deviceId", tracker.deviceID)]
+            where text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+                let path = position == 0 ? "" : "trackers[\(position - 1)]."
+                top.add([
+                    ConfigurationProblem(
+                        member: path + name, reason: "it has a control character, which HTTP cannot carry")
+                ])
+            }
+        }
     }
 
     /// As the apps make it: user and device, letters and digits only.
@@ -244,7 +282,7 @@ struct ConfigurationReader {
         } ?? []
     }
 
-    private mutating func homeAssistant() -> HomeAssistantSettings {
+    private mutating func homeAssistant(_ endpoint: Endpoint?) -> HomeAssistantSettings {
         var settings = HomeAssistantSettings(discovery: false, prefix: "homeassistant")
         guard var inner = top.inner("homeAssistant", "{discovery: true, prefix: 'homeassistant'}") else {
             return settings
@@ -259,6 +297,10 @@ struct ConfigurationReader {
         }
         inner.refuseUnknown(known: ["discovery", "prefix"])
         top.add(inner.problems)
+        if endpoint != nil, settings.discovery {
+            warn("homeAssistant", "discovery is off in mode 3; it needs an MQTT broker")
+            settings.discovery = false
+        }
         return settings
     }
 
@@ -271,17 +313,21 @@ struct ConfigurationReader {
         } ?? String(name.prefix(64))
     }
 
-    private mutating func rooms() -> RoomsSettings? {
+    private mutating func rooms(_ endpoint: Endpoint?) -> RoomsSettings? {
         if top.members["rooms"] == .null { return nil }
-        let standard = RoomsSettings(site: "home")
+        let standard = endpoint == nil ? RoomsSettings(site: "home") : nil
         guard var inner = top.inner("rooms", "{site: 'home'}, or null for none") else { return standard }
         let level = { (json: JSONValue) in json.string.flatMap { RoomsSettings.isLevel($0) ? $0 : nil } }
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
-        let site = inner.read("site", allowed, level) ?? standard.site
+        let site = inner.read("site", allowed, level) ?? "home"
         let instance = inner.read("instance", allowed, level)
         // What `tags` and `gateways` hold, the rooms service reads itself.
         inner.refuseUnknown(known: ["site", "instance", "tags", "gateways"])
         top.add(inner.problems)
+        guard endpoint == nil else {
+            warn("rooms", "no readings are published in mode 3; a rooms service needs an MQTT broker")
+            return nil
+        }
         return RoomsSettings(site: site, instance: instance)
     }
 

@@ -7,7 +7,7 @@ enum PhoneSettings {
     private static let connection: Set<String> = [
         "connectionTimeoutSeconds", "dontReuseHttpClient", "httpHeaders", "httpSchedulerConsiderStrategyDirect",
         "policymode", "pubQosEvents", "pubQosLocations", "pubQosWaypoints", "pubRetainEvents",
-        "pubRetainLocations", "pubRetainWaypoints", "quickstart", "sub", "subQos", "subTopic", "url",
+        "pubRetainLocations", "pubRetainWaypoints", "quickstart", "sub", "subQos", "subTopic",
         "usepolicy", "validatecertificatechain", "validatedomainname", "willQos", "willRetain", "willTopic",
         "willPayload",
     ]

@@ -50,6 +50,10 @@ package struct RemoteSettings: Hashable, Sendable {
             }
             members[name] = value == .null ? nil : value
         }
+        if Self.isSealed(before), !Self.isSealed(members) {
+            let reason = "it leads away from TLS, which cannot be done from afar; change the file"
+            problems.append(ConfigurationProblem(member: changed["url"] == nil ? "mode" : "url", reason: reason))
+        }
         Self.withholdCredentials(&members, before: before, changed: changed)
         let json = JSONValue.object(members)
         do throws(ConfigurationError) {
@@ -105,6 +109,12 @@ package struct RemoteSettings: Hashable, Sendable {
         let port = members["port"]?.asInteger ?? (isTLS ? 8883 : 1883)
         let url = members["mode"]?.asInteger == 3 ? members["url"]?.string ?? "" : ""
         return [.string(host.lowercased()), .integer(port), .string(url)]
+    }
+
+    /// Whether the connection is encrypted.
+    private static func isSealed(_ members: [String: JSONValue]) -> Bool {
+        guard members["mode"]?.asInteger == 3 else { return members["tls"]?.asBool == true }
+        return members["url"]?.string.flatMap { Endpoint($0) }?.isTLS == true
     }
 
     private static func waypoints(

@@ -7,7 +7,7 @@ extension Configuration {
     /// The settings in force as a configuration, every member written out, secrets hidden. Without
     /// secrets, loading it gives these settings again.
     package var shown: JSONValue {
-        var members: [String: JSONValue] = ["_type": "configuration", "mode": 0]
+        var members: [String: JSONValue] = ["_type": "configuration"]
         members.merge(shownBroker) { $1 }
         members.merge(trackers[0].shown) { $1 }
         members["trackers"] = .array(trackers.dropFirst().map { .object($0.shown.filter { $0.value != .null }) })
@@ -43,6 +43,7 @@ extension Configuration {
 
     private var shownBroker: [String: JSONValue] {
         [
+            "mode": broker.endpoint == nil ? 0 : 3, "url": text(broker.endpoint?.shown),
             "host": .string(broker.host), "port": .integer(Int64(broker.port)), "tls": .bool(broker.tls),
             "caFile": text(broker.caFile), "clientCertificateFile": text(broker.clientCertificateFile),
             "clientKeyFile": text(broker.clientKeyFile), "password": text(broker.password?.description),
@@ -57,7 +58,7 @@ extension Configuration {
 
     /// Whether the file itself holds a secret, so that nobody else may read it.
     package var holdsSecret: Bool {
-        broker.password != nil || trackers.contains { $0.encryptionKey != nil }
+        broker.login != nil || trackers.contains { $0.encryptionKey != nil }
     }
 }
 

@@ -90,8 +90,11 @@ package struct ReceivedMessage: Hashable, Sendable {
     package var qos: QoS
     /// It was kept by the broker and is not news.
     package var retained: Bool
+    /// It is the answer to a message over HTTP, whose sender's commands are on `topic`. It may hold what is no command.
+    package var isAnswer: Bool
 
-    package init(topic: String, payload: [UInt8], qos: QoS, retained: Bool) {
+    package init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, isAnswer: Bool = false) {
+        self.isAnswer = isAnswer
         self.topic = topic
         self.payload = payload
         self.qos = qos
@@ -111,6 +114,8 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     case endsConnection(times: Int)
     /// It is transient, and the connection ended before it was sent.
     case late
+    /// A status of HTTP that is about the message.
+    case byEndpoint(status: Int)
 
     package var description: String {
         switch self {
@@ -119,6 +124,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .byBroker(let code): "the broker refuses it: \(BrokerFailure.reason(code: code))"
         case .endsConnection(let times): "the broker ended the connection at it \(times) times in a row"
         case .late: "the connection ended before it was sent"
+        case .byEndpoint(let status): "the server answers \(status)"
         }
     }
 }

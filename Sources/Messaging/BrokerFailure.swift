@@ -26,6 +26,8 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     /// another program with the same client id, or the broker does not keep to MQTT.
     case unaskedExactlyOnce
     case other(String)
+    /// Messages cannot be posted over HTTP; why, and what to do about it.
+    case endpoint(reason: String, cure: String)
 
     /// The login, and nothing else, is what to look at.
     package var isLogin: Bool {
@@ -69,6 +71,7 @@ extension BrokerFailure: CustomStringConvertible {
         case .messageTooLarge: "the broker sent a message that is too large"
         case .unaskedExactlyOnce: "the broker sent a message with QoS 2, which nothing is subscribed to with"
         case .other(let why): why
+        case .endpoint(let reason, _): reason
         }
     }
 

@@ -1,3 +1,4 @@
+import Base
 package import Configuration
 import OwnTracks
 
@@ -30,11 +31,41 @@ package struct BrokerSettings: Hashable, Sendable {
     /// The first delay between attempts; the next ones double it.
     package var firstRetryDelay: Duration = Backoff.first
     package var limits = QueueLimits()
+    /// Messages are posted there over HTTP; nil: they go to the MQTT broker.
+    package var endpoint: Posting?
 
     package init(host: String, port: UInt16, clientID: String) {
         self.host = host
         self.port = port
         self.clientID = clientID
+    }
+
+    /// An address for messages over HTTP, and the identities that may post there.
+    package struct Posting: Hashable, Sendable {
+        package var url: String
+        /// What the requests call the program.
+        package var userAgent: String
+        /// The gateway's own first; never empty.
+        package var senders: [Sender]
+
+        /// An identity by its base topic.
+        package struct Sender: Hashable, Sendable {
+            package var base: String
+            package var user: String
+            package var device: String
+
+            package init(base: String, user: String, device: String) {
+                self.base = base
+                self.user = user
+                self.device = device
+            }
+        }
+
+        package init(url: String, userAgent: String, senders: [Sender]) {
+            self.url = url
+            self.userAgent = userAgent
+            self.senders = senders
+        }
     }
 
     /// Whom to trust, and how to be trusted.

@@ -110,6 +110,14 @@ extension Command {
         }
     }
 
+    /// Reads the answer to a message over HTTP: an object or an array of them, friends' locations and cards among them,
+    /// which mean nothing to a gateway. A bad command does not stop its neighbours.
+    package static func all(inAnswer json: JSONValue, base: NumberBase = .auto) -> [Result<Command, CommandError>] {
+        (json.array ?? [json]).filter { $0["_type"] == "cmd" }.map { element in
+            Result { () throws(CommandError) in try Command(element, base: base) }
+        }
+    }
+
     package init(_ json: JSONValue, base: NumberBase = .auto) throws(CommandError) {
         guard let members = json.object else { throw .notAnObject(json.kindName) }
         guard members["_type"] == "cmd" else { throw .wrongType(members["_type"]?.shortened ?? "missing") }

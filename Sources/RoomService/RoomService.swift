@@ -278,6 +278,9 @@ package final class RoomService {
     // MARK: - The broker
 
     private func connect() {
+        guard settings.configuration.broker.endpoint == nil else {
+            return log.error("mode 3 (HTTP): a rooms service needs an MQTT broker")
+        }
         guard !settings.configuration.broker.isOffline else {
             return log.error("offline (port 0): without a broker there is nothing to decide about")
         }

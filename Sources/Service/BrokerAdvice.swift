@@ -9,6 +9,7 @@ package enum BrokerAdvice {
     /// - Parameter wasConnected: The broker has taken us before with the same settings.
     package static func text(for failure: BrokerFailure, _ broker: Broker, wasConnected: Bool = false) -> String {
         switch failure {
+        case .endpoint(_, let cure): return cure
         case .nameNotResolved: return unknownName(broker)
         case .unreachable: return unreachable(broker)
         case .tls(let why) where why.contains("expired"):

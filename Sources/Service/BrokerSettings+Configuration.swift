@@ -19,13 +19,19 @@ extension BrokerSettings {
         let broker = configuration.broker
         let tracker = configuration.trackers[0]
         self.init(host: broker.host, port: broker.port, clientID: broker.clientID)
-        if broker.tls {
+        if broker.endpoint?.isTLS ?? broker.tls {
             tls = TLS(
                 caFile: broker.caFile, clientCertificateFile: broker.clientCertificateFile,
                 clientKeyFile: broker.clientKeyFile)
         }
         username = broker.username
         password = broker.password
+        if let address = broker.endpoint {
+            endpoint = Posting(
+                url: address.url, userAgent: "ibeacon-gateway/\(Program.version)", senders: configuration.senders)
+            username = broker.login?.user
+            password = broker.login?.password
+        }
         keepalive = broker.keepalive
         cleanSession = broker.cleanSession
         protocolLevel = broker.protocolLevel
@@ -46,5 +52,12 @@ extension BrokerSettings {
             clientID += "-\(name)"
             cleanSession = true
         }
+    }
+}
+
+extension Configuration {
+    /// The identities over HTTP. The apps take "user" for a user without a name.
+    var senders: [BrokerSettings.Posting.Sender] {
+        trackers.map { .init(base: $0.topics.base, user: $0.username ?? "user", device: $0.deviceID) }
     }
 }

@@ -56,7 +56,7 @@ struct BrokerWatch {
 
     func state(of broker: Broker, at now: MonotonicInstant) -> StatusSnapshot.BrokerState {
         guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
-        var state = StatusSnapshot.BrokerState(name: "\(broker.host):\(broker.port)", phase: phase, since: since)
+        var state = StatusSnapshot.BrokerState(name: broker.name, phase: phase, since: since)
         if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }
         (state.reason, state.cure) = trouble(with: broker, at: now) ?? ("", "")
         return state
@@ -64,7 +64,8 @@ struct BrokerWatch {
 
     private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
         let lost = losses.count { $0.duration(to: now) < Self.memory }
-        if lost >= Self.mostLosses {
+        // Over HTTP, what ended it says why.
+        if lost >= Self.mostLosses, broker.endpoint == nil {
             return (
                 "the connection does not last" + (failure.map { ": \($0)" } ?? ""),
                 "another client with the same client id ends it, or the network is bad; the broker's log says which"
@@ -76,6 +77,12 @@ struct BrokerWatch {
         guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
         let waited = oldest.duration(to: now)
         guard waited >= Self.patience else { return nil }
+        guard broker.endpoint == nil else {
+            return (
+                "the server has not taken a message for \(waited.components.seconds) s",
+                "it is overloaded, or the network is slow: look at its machine and its log"
+            )
+        }
         return (
             "the broker has not acknowledged a message for \(waited.components.seconds) s",
             "it is overloaded, or stands still, or the network loses what it says: look at its machine and its log"

@@ -31,6 +31,7 @@ package final class CommandReader: Sendable {
     package func read(_ message: ReceivedMessage) -> ReceivedCommands? {
         let (base, numberBase) = rules.withLock { ($0.bases[message.topic], $0.numberBase) }
         guard let base else { return nil }
+        if message.isAnswer { return answer(message, ciphers[base], numberBase) }
         var received = ReceivedCommands(
             topic: message.topic, retained: message.retained, wasEncrypted: false, commands: [],
             byteCount: message.payload.count)
@@ -43,6 +44,25 @@ package final class CommandReader: Sendable {
             ]
         }
         return received
+    }
+
+    /// - Returns: nil for an answer without commands, as almost all are.
+    private func answer(_ message: ReceivedMessage, _ cipher: PayloadCipher?, _ base: NumberBase) -> ReceivedCommands? {
+        guard let json = try? JSONValue(parsing: message.payload) else { return nil }
+        var received = ReceivedCommands(
+            topic: message.topic, retained: false, wasEncrypted: false, commands: [], byteCount: message.payload.count)
+        if let cipher, let envelope = EncryptedMessage(json) {
+            received.wasEncrypted = true
+            do throws(DecryptionError) {
+                let plaintext = try cipher.decrypt(envelope)
+                received.commands = (try? JSONValue(parsing: plaintext)).map { Command.all(inAnswer: $0, base: base) } ?? []
+            } catch {
+                received.commands = [.failure(.badArgument(action: "encrypted", reason: error.description))]
+            }
+        } else {
+            received.commands = Command.all(inAnswer: json, base: base)
+        }
+        return received.commands.isEmpty ? nil : received
     }
 
     private static func envelope(in payload: [UInt8]) -> EncryptedMessage? {

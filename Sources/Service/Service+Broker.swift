@@ -25,6 +25,8 @@ extension Service {
             ) { [unowned self] in handleBrokerEvents() }
             prepareHomeAssistant()
             prepareReadingFeed()
+            // What it carries has no meaning over HTTP.
+            guard configuration.broker.endpoint == nil else { return }
             try links.availability.open(
                 BrokerSettings(configuration, for: .availability), filters: availabilityFilters, read: nil
             ) { [unowned self] in handleAvailabilityEvents() }
@@ -50,7 +52,7 @@ extension Service {
             case .connected(let sessionPresent): connected(sessionPresent)
             case .disconnected(let failure, let retryIn):
                 links.store.submit(.window(0))
-                log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
+                log.once("broker", .warning, "no \(otherSide): \(failure); next try in \(decimal(retryIn)) s")
             case .message(let message):
                 guard message.topic == homeAssistantTopic, message.payload == Array("online".utf8) else { continue }
                 handle(.homeAssistantStarted, at: host.now)
@@ -68,7 +70,7 @@ extension Service {
 
     private func connected(_ sessionPresent: Bool) {
         let broker = settings.configuration.broker
-        log.notice("connected to \(broker.host):\(broker.port)")
+        log.notice("connected to \(broker.name)")
         links.store.submit(.window(Self.window))
         keepPendingConfiguration()
         handle(.brokerConnected(isNew: !sessionPresent), at: host.now)
@@ -99,10 +101,17 @@ extension Service {
         }
     }
 
+    private var otherSide: String { settings.configuration.broker.endpoint == nil ? "broker" : "server" }
+
     /// Hands messages from the outbox, which are on the disk by now, to the broker.
     func deliver(_ rows: [OutboxRow]) {
         let now = host.now
         for row in rows {
+            // What was stored for an MQTT broker, and is none of OwnTracks', means nothing over HTTP.
+            if settings.configuration.broker.endpoint != nil, !row.message.isOwnTracks {
+                links.store.submit(.acknowledged(row.id))
+                continue
+            }
             monitor.handedOver(row.id, at: now)
             let message = Messaging.OutgoingMessage(
                 token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,

@@ -146,6 +146,7 @@ extension Configuration {
             && broker.username.map(ExactString.init(_:)) == other.broker.username.map(ExactString.init(_:))
             && trackers[0].topics == other.trackers[0].topics
             && trackers[0].deviceID.hasSameBytes(as: other.trackers[0].deviceID)
+            && (broker.endpoint == nil || senders == other.senders)
     }
 
     /// Secrets that stand in files of their own were read when the service started.

@@ -124,7 +124,9 @@ extension Service {
             case .state: .state
             case .reply: .other
             }
-        var payload = message.payload
+        let isHTTP = settings.configuration.broker.endpoint != nil
+        if isHTTP, !message.isOwnTracks { return [] }
+        var payload = isHTTP ? message.posted : message.payload
         // A message that still waits for its times is encrypted when it has them.
         if message.isEncrypted, message.unstamped == nil, let cipher = keys[message.base] {
             payload = cipher.encrypt(payload).payload.bytes

@@ -18,7 +18,8 @@ package enum ServiceProcess {
             try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: output)
         }
         let links = ServiceLinks(
-            radio: radio, store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
+            radio: radio, store: ThreadedStoreLink(loop: loop, log: log),
+            broker: BrokerLinkByMode(mqtt: ThreadedBrokerLink(loop: loop), http: HTTPLink(loop: loop)),
             availability: ThreadedBrokerLink(loop: loop), status: StatusServerLink(loop: loop, log: log, host: host))
         // Signals are taken over before another thread starts.
         var watches: [AnyObject] = []

@@ -79,7 +79,7 @@ package struct Settings {
 extension Configuration {
     /// Whether a secret stands in the file itself.
     fileprivate var holdsSecret: Bool {
-        broker.password != nil || trackers.contains { $0.encryptionKey != nil }
+        broker.login != nil || trackers.contains { $0.encryptionKey != nil }
     }
 
     /// Fills in what the configuration keeps in files of their own.

@@ -1,4 +1,4 @@
-import Messaging
+import Base
 import Testing
 
 /// Gives the same number again and again: 0 is the lowest of every range, `UInt64.max` the highest.

@@ -75,6 +75,22 @@ import Testing
         #expect(configuration.trackers[0].waypoints.changes.count == 1)
     }
 
+    @Test("An .otrc in HTTP mode loads as it is, without a warning (OwnTracks over HTTP)")
+    func http() throws {
+        let text = """
+            {"_type":"configuration","mode":3,"deviceId":"phone","tid":"JP","url":"https://recorder.example/pub",
+            "httpHeaders":"","encryptionKey":"","username":"jane","password":"secret","auth":true,"usePassword":true,
+            "host":"","port":8883,"tls":true,"ignoreStaleLocations":0,"ignoreInaccurateLocations":0,
+            "locatorDisplacement":200,"locatorInterval":180,"monitoring":1,"ranging":false,"cmd":true,"positions":50,
+            "days":-1,"maxHistory":0,"allowRemoteLocation":true,"extendedData":true,"locked":false,"waypoints":[]}
+            """
+        let configuration = try Configuration(parsing: text.utf8, hostName: "pi")
+        #expect(configuration.warnings == [])
+        #expect(configuration.broker.endpoint?.url == "https://recorder.example/pub")
+        #expect(configuration.broker.login?.user == "jane")
+        #expect(!configuration.broker.isOffline)
+    }
+
     @Test("An older .otrc with every value quoted loads the same")
     func quoted() throws {
         let json = try JSONValue(parsing: Self.iOSConfiguration)

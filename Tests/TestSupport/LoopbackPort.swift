@@ -14,7 +14,8 @@ package enum LoopbackPort {
         package let descriptor: Int32
         package let port: UInt16
 
-        package init() throws {
+        /// - Parameter listens: false: connections are refused, and nobody else can have the port, until `listen`.
+        package init(listens: Bool = true) throws {
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -23,13 +24,16 @@ package enum LoopbackPort {
             let descriptor = descriptor
             let result = withUnsafeMutablePointer(to: &address) { address in
                 address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(descriptor, address, length) == 0 && listen(descriptor, 64) == 0
+                    bind(descriptor, address, length) == 0 && (!listens || Glibc.listen(descriptor, 64) == 0)
                         && getsockname(descriptor, address, &length) == 0
                 }
             }
             guard result else { throw SupportError("no port to listen on: \(String(cString: strerror(errno)))") }
             port = UInt16(bigEndian: address.sin_port)
         }
+
+        /// Connections are accepted from now on.
+        package func listen() { _ = Glibc.listen(descriptor, 64) }
 
         /// The next connection, waited for.
         package func accept() -> Int32 { Glibc.accept(descriptor, nil, nil) }

@@ -8,6 +8,7 @@ extension DoctorChecks {
     static func broker(_ settings: Settings) throws -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = configuration.broker
+        guard broker.endpoint == nil else { return endpoint(configuration) }
         guard !broker.isOffline else {
             return [DoctorFinding(.broker, "offline (port 0): events are kept in the history, nothing is sent")]
         }

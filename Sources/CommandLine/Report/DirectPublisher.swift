@@ -19,6 +19,8 @@ final class DirectPublisher {
 
     private let loop: EventLoop
     private let ciphers: Ciphers
+    /// In HTTP mode, what posts instead of a connection.
+    private var poster: DirectPoster?
     private var waker: WakerWatch?
     private var connection: BrokerConnection?
     private var nextToken: Int64 = 1
@@ -33,6 +35,10 @@ final class DirectPublisher {
         }
         loop = try EventLoop()
         ciphers = Ciphers(configuration)
+        guard configuration.broker.endpoint == nil else {
+            poster = try DirectPoster(configuration)
+            return
+        }
         let waker = try loop.waker { [unowned self] in drain() }
         self.waker = waker
         let settings = BrokerSettings(configuration, for: .command(purpose))
@@ -44,6 +50,7 @@ final class DirectPublisher {
     /// Sends a message, after waiting for room if many are under way. After a failure it does nothing;
     /// `finish` tells.
     func publish(_ message: Message) {
+        if let poster, failure == nil { return post(message, by: poster) }
         guard failure == nil, let connection else { return }
         var payload = message.payload
         if message.isEncrypted, let cipher = ciphers[message.base] {
@@ -59,6 +66,17 @@ final class DirectPublisher {
                 return
             }
             wait()
+        }
+    }
+
+    private func post(_ message: Message, by poster: DirectPoster) {
+        guard message.isOwnTracks else { return }
+        var payload = message.posted
+        if message.isEncrypted, let cipher = ciphers[message.base] { payload = cipher.encrypt(payload).payload.bytes }
+        do throws(Failure) {
+            try poster.post(payload, of: message.base)
+        } catch {
+            failure = error
         }
     }
 

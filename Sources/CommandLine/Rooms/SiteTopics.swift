@@ -29,6 +29,9 @@ final class SiteTopics {
     /// - Parameter filters: What to subscribe to, below `ibeacon-rooms/<site>`.
     init(_ settings: Settings, filters: [String] = []) throws {
         identity = try RoomServiceIdentity(settings.configuration)
+        guard settings.configuration.broker.endpoint == nil else {
+            throw Failure(.unavailable, "the configuration says HTTP (mode 3); a rooms service needs an MQTT broker")
+        }
         guard !settings.configuration.broker.isOffline else {
             throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker to ask")
         }

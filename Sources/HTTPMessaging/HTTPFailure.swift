@@ -1,0 +1,80 @@
+/// Why messages cannot be posted, in a form that a status page can show and a user can act on. None is fatal.
+package enum HTTPFailure: Error, Hashable, Sendable {
+    /// libcurl is not installed.
+    case libraryMissing
+    /// libcurl lacks a function.
+    case libraryTooOld
+    /// The settings cannot be used as they are; with libcurl's words.
+    case settings(String)
+    case nameNotResolved(String)
+    /// TCP found no way; with libcurl's words.
+    case unreachable(String)
+    /// The server's certificate was not accepted, or ours was not; with libcurl's words.
+    case tls(String)
+    /// No answer came in time.
+    case silent
+    /// The connection broke, or what answers does not speak HTTP; with libcurl's words.
+    case broken(String)
+    /// An answer that is no success.
+    case status(Int)
+}
+
+extension HTTPFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .libraryMissing: "libcurl is not installed, and messages over HTTP need it"
+        case .libraryTooOld: "libcurl is older than 7.66"
+        case .settings(let why): why
+        case .nameNotResolved(let why): "the server's name cannot be resolved: \(why)"
+        case .unreachable(let why): "the server cannot be reached: \(why)"
+        case .tls(let why): "TLS failed: \(why)"
+        case .silent: "the server does not answer in time"
+        case .broken(let why): "the server's answer cannot be read: \(why)"
+        case .status(let status): "the server answers \(status)\(Self.meaning(of: status))"
+        }
+    }
+
+    private static func meaning(of status: Int) -> String {
+        switch status {
+        case 300...399: " (it is at another address)"
+        case 401: " (wrong user name or password)"
+        case 403: " (no right to post there)"
+        case 404, 410: " (there is nothing at this address)"
+        case 405: " (nothing can be posted at this address)"
+        case 407: " (a proxy wants a login)"
+        case 429: " (messages come too fast)"
+        case 500...599: " (it has trouble of its own)"
+        default: ""
+        }
+    }
+
+    /// What to do about it.
+    ///
+    /// - Parameter settings: Those that it failed with.
+    package func cure(_ settings: HTTPSettings) -> String {
+        switch self {
+        case .libraryMissing, .libraryTooOld:
+            return "install it: sudo apt install libcurl4 (since Debian 13 it is called libcurl4t64)"
+        case .settings: return "change that setting"
+        case .nameNotResolved: return "check \"url\"; names in .local need the package libnss-mdns"
+        case .unreachable: return "does the server run, and at that port? A firewall may stand between"
+        case .tls(let why) where why.contains("expired"):
+            return "renew the server's certificate; if it is not that old, set this machine's clock"
+        case .tls where settings.caFile == nil:
+            return "if the server has a certificate of its own making, give its authority as \"caFile\"; "
+                + "\"url\" must have the name in the certificate; and the clock must be right"
+        case .tls:
+            return "check \"caFile\" and that \"url\" has the name in the certificate; the clock must be right"
+        case .silent: return "look at the server's machine and its log"
+        case .broken: return "is this the right port, and does \"url\" begin with https: if the server has TLS?"
+        case .status(401) where settings.password == nil, .status(403) where settings.password == nil:
+            return "if this server wants a login, set \"username\" and \"passwordFile\""
+        case .status(401), .status(403): return "check \"username\" and the password"
+        case .status(300...399):
+            return "set \"url\" to the final address: another one is not followed, as the login would go with it"
+        case .status(404), .status(405), .status(410), .status(421):
+            return "check \"url\"; that of an OwnTracks Recorder ends in /pub"
+        case .status: return "look at the server's log"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Base
+import System
+
+/// The loop of the thread that posts: see that the server is there, post one message after the other, wait after a
+/// failure, repeat. Nothing is decided here.
+struct HTTPWorker {
+    private let settings: HTTPSettings
+    private let sender: HTTPSender
+    private let mailbox: HTTPMailbox
+    private let tell: @Sendable (HTTPEvent) -> Void
+    private let read: HTTPAnswerReading
+    private var backoff: Backoff
+    private var generator = SystemRandomNumberGenerator()
+    /// How often in a row the server said of the same message that nothing is at the address, and took the greeting there.
+    private var strikes = (token: Int64.min, count: 0)
+
+    /// After this many the message is refused: it would hold up all that follow.
+    static let mostStrikes = 3
+
+    /// What came of serving, until it ended.
+    private struct Session {
+        var reachedAt: MonotonicInstant?
+        var hasDelivered = false
+    }
+
+    init(_ context: HTTPContext) {
+        settings = context.settings
+        sender = context.sender
+        mailbox = context.mailbox
+        tell = context.tell
+        read = context.read
+        backoff = Backoff(unit: settings.limits.firstRetryDelay)
+    }
+
+    /// Returns when it was told to stop, and has.
+    mutating func run() {
+        while mailbox.takeDeadline() == nil {
+            var session = Session()
+            do throws(HTTPFailure) {
+                try serve(&session)
+            } catch {
+                guard mailbox.takeDeadline() == nil else { return }
+                let lasted = session.reachedAt.map { $0.duration(to: Clocks.now()) } ?? .zero
+                backoff.connectionEnded(after: session.hasDelivered ? Backoff.lasting : lasted)
+                let delay = backoff.nextDelay(using: &generator)
+                tell(.failed(error, retryIn: delay))
+                mailbox.pause(for: delay)
+            }
+        }
+    }
+
+    /// Posts until it is told to stop and nothing is left, or is out of time.
+    private mutating func serve(_ session: inout Session) throws(HTTPFailure) {
+        var client = try HTTPClient(settings)
+        guard let greeting = try greet(&client) else { return }
+        session.reachedAt = Clocks.now()
+        tell(.reached)
+        rest(after: greeting, by: sender)
+        while true {
+            guard let message = mailbox.next else {
+                if mailbox.takeDeadline() != nil { return }
+                mailbox.waitForMessage()
+                continue
+            }
+            guard let answer = try post(message.body, by: message.sender, &client) else { return }
+            if answer.isSuccess {
+                session.hasDelivered = true
+                mailbox.removeNext()
+                tell(.taken(token: message.token))
+                rest(after: answer, by: message.sender)
+            } else if answer.isRefusal || isStruckOut(message.token, answer) {
+                mailbox.removeNext()
+                tell(.refused(token: message.token, status: answer.status))
+            } else {
+                throw .status(answer.status)
+            }
+        }
+    }
+
+    /// Posts nothing, which servers ignore, to see that the server is there and takes the login: a wrong address must not
+    /// cost a message. Commands that wait come with the answer.
+    ///
+    /// - Returns: nil if it was given up.
+    private func greet(_ client: inout HTTPClient) throws(HTTPFailure) -> HTTPAnswer? {
+        guard let answer = try post([], by: sender, &client) else { return nil }
+        // Some do not take an empty message, and say so.
+        guard answer.isSuccess || answer.isRefusal else { throw .status(answer.status) }
+        return answer
+    }
+
+    private func post(
+        _ body: [UInt8], by sender: HTTPSender, _ client: inout HTTPClient
+    ) throws(HTTPFailure) -> HTTPAnswer? {
+        try client.post(body, by: sender, bell: mailbox.bell.descriptor) { mailbox.takeDeadline() }
+    }
+
+    /// Whether it is the message and not the address that is wrong.
+    private mutating func isStruckOut(_ token: Int64, _ answer: HTTPAnswer) -> Bool {
+        guard answer.isAboutAddress else { return false }
+        strikes = (token, strikes.token == token ? strikes.count + 1 : 1)
+        return strikes.count >= Self.mostStrikes
+    }
+
+    /// Hands an answer over. After one with commands, a moment passes.
+    private func rest(after answer: HTTPAnswer, by sender: HTTPSender) {
+        guard answer.isSuccess, !answer.body.isEmpty || answer.excess != nil, read(answer, sender) else { return }
+        mailbox.pause(for: settings.limits.pause)
+    }
+}

@@ -1,0 +1,167 @@
+import Base
+import Configuration
+import HTTPMessaging
+package import Messaging
+package import Runtime
+import Synchronization
+import System
+
+/// The broker link over HTTP: publishing is posting, and commands come with the answers.
+package final class HTTPLink: BrokerLink {
+    private let loop: EventLoop
+    private var connection: HTTPConnection?
+    private var inbox: HTTPInbox?
+    private var waker: WakerWatch?
+    private var isOpen = false
+    package private(set) var settings: BrokerSettings?
+    package private(set) var isConnected = false
+    package private(set) var droppedMessages = 0
+
+    package init(loop: EventLoop) { self.loop = loop }
+
+    package func open(
+        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+    ) throws {
+        guard let endpoint = settings.endpoint, let own = endpoint.senders.first else { return }
+        let waker = try loop.waker(onEvents)
+        let http = HTTPSettings(settings, endpoint)
+        let inbox = HTTPInbox(endpoint.senders, http, filters: filters, read: read, wake: waker.waker.wake)
+        let connection = try HTTPConnection(http, sender: HTTPSender(own), tell: inbox.take, read: inbox.read)
+        (self.waker, self.inbox, self.connection, self.settings, isOpen) = (waker, inbox, connection, settings, true)
+        (isConnected, droppedMessages) = (false, 0)
+        try connection.start()
+    }
+
+    package func subscribe(to filters: Set<String>) { inbox?.subscribe(to: filters) }
+
+    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
+        guard isOpen, let sender = inbox?.sender(of: message.topic) else { return false }
+        return connection?.post(HTTPPost(token: message.token.rawValue, body: message.payload, sender: sender)) == true
+    }
+
+    package func takeEvents() -> [BrokerEvent] {
+        let events = inbox?.takeEvents() ?? []
+        for event in events {
+            switch event {
+            case .connected: isConnected = isOpen
+            case .disconnected: isConnected = false
+            case .untaken: droppedMessages += 1
+            default: break
+            }
+        }
+        return events
+    }
+
+    package func close(within limit: Duration) {
+        guard isOpen else { return }
+        (isOpen, isConnected) = (false, false)
+        connection?.stop(within: limit)
+    }
+}
+
+/// What the thread that posts has to say, as events of a broker.
+private final class HTTPInbox: Sendable {
+    private struct State {
+        var events: [BrokerEvent] = []
+        var filters: Set<String>
+        var hasConnected = false
+    }
+
+    private let senders: [BrokerSettings.Posting.Sender]
+    private let settings: HTTPSettings
+    private let reading: CommandReading?
+    private let wake: @Sendable () -> Void
+    private let state: Mutex<State>
+
+    init(
+        _ senders: [BrokerSettings.Posting.Sender], _ settings: HTTPSettings, filters: Set<String>,
+        read: CommandReading?, wake: @escaping @Sendable () -> Void
+    ) {
+        self.senders = senders
+        self.settings = settings
+        self.wake = wake
+        reading = read
+        state = Mutex(State(filters: filters))
+    }
+
+    // MARK: The owner's side
+
+    func subscribe(to filters: Set<String>) { state.withLock { $0.filters = filters } }
+
+    func takeEvents() -> [BrokerEvent] {
+        state.withLock { state in
+            let events = state.events
+            state.events = []
+            return events
+        }
+    }
+
+    /// The identity whose topic it is: that with the longest base, since one may be below another. What is of nobody any
+    /// more is the gateway's own.
+    func sender(of topic: String) -> HTTPSender? {
+        let owners = senders.filter { topic.utf8.starts(with: $0.base.utf8) }
+        return (owners.max { $0.base.utf8.count < $1.base.utf8.count } ?? senders.first).map(HTTPSender.init)
+    }
+
+    // MARK: The thread's side
+
+    var take: @Sendable (HTTPEvent) -> Void {
+        { [self] event in
+            switch event {
+            case .reached:
+                let isFirst = state.withLock { state in
+                    defer { state.hasConnected = true }
+                    return !state.hasConnected
+                }
+                // A server knows no sessions, so it has forgotten none.
+                post(.connected(sessionPresent: !isFirst))
+            case .failed(let failure, let retryIn):
+                let reason = BrokerFailure.endpoint(reason: "\(failure)", cure: failure.cure(settings))
+                post(.disconnected(reason, retryIn: retryIn))
+            case .taken(let token): post(.acknowledged(MessageToken(rawValue: token)))
+            case .refused(let token, let status):
+                post(.refused(MessageToken(rawValue: token), .byEndpoint(status: status)))
+            }
+        }
+    }
+
+    var read: HTTPAnswerReading {
+        { [self] answer, sender in
+            guard let base = senders.first(where: { HTTPSender($0) == sender })?.base else { return false }
+            let topic = base + "/cmd"
+            if let size = answer.excess {
+                post(.untaken(.dropped(topic: topic, size: size)))
+                return false
+            }
+            guard state.withLock({ $0.filters.contains(topic) }),
+                let commands = reading?(
+                    ReceivedMessage(
+                        topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true))
+            else { return false }
+            post(.commands(commands))
+            return true
+        }
+    }
+
+    private func post(_ event: BrokerEvent) {
+        state.withLock { $0.events.append(event) }
+        wake()
+    }
+}
+
+extension HTTPSender {
+    package init(_ sender: BrokerSettings.Posting.Sender) { self.init(user: sender.user, device: sender.device) }
+}
+
+extension HTTPSettings {
+    package init(_ settings: BrokerSettings, _ endpoint: BrokerSettings.Posting) {
+        self.init(url: endpoint.url)
+        username = settings.username
+        password = settings.password
+        caFile = settings.tls?.caFile
+        clientCertificateFile = settings.tls?.clientCertificateFile
+        clientKeyFile = settings.tls?.clientKeyFile
+        userAgent = endpoint.userAgent
+        limits.firstRetryDelay = settings.firstRetryDelay
+    }
+}
