@@ -180,8 +180,23 @@ import Testing
             "\(gateway.log)")
     }
 
-    @Test func `A server that puts a command into every answer is no storm`() throws {
-        let endpoint = try ScriptedEndpoint { _ in .status(200, "[\(Self.command("reportLocation"))]") }
+    @Test func `A server that puts the same commands into every answer is obeyed once a minute, and is no storm`()
+        throws
+    {
+        let answer = "[\(Self.command("reportLocation")),\(Self.command("waypoints"))]"
+        let endpoint = try ScriptedEndpoint { _ in .status(200, answer) }
+        defer { endpoint.close() }
+        let gateway = try gateway(endpoint.url, "")
+        try gateway.start()
+        #expect(eventually { json(endpoint).count >= 2 })
+        usleep(5_000_000)
+        #expect(json(endpoint).map { $0["_type"] } == ["location", "waypoints"])
+    }
+
+    @Test func `A server that thinks of another command for every answer is no storm either`() throws {
+        let endpoint = try ScriptedEndpoint { request in
+            .status(200, "[\(Self.command(request.text.contains("waypoints") ? "reportLocation" : "waypoints"))]")
+        }
         defer { endpoint.close() }
         let gateway = try gateway(endpoint.url, "")
         try gateway.start()

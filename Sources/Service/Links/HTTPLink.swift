@@ -2,6 +2,7 @@ import Base
 import Configuration
 import HTTPMessaging
 package import Messaging
+import OwnTracks
 package import Runtime
 import Synchronization
 import System
@@ -65,7 +66,13 @@ private final class HTTPInbox: Sendable {
         var events: [BrokerEvent] = []
         var filters: Set<String>
         var hasConnected = false
+        /// By topic, the latest commands that were handed over, and when.
+        var latest: [String: (commands: [Result<Command, CommandError>], at: MonotonicInstant)] = [:]
     }
+
+    /// The Recorder puts what lies in a file into every answer. What a command asks for is posted and answered too, so the
+    /// same commands would be heard again at once, without end.
+    private static let memory: Duration = .seconds(60)
 
     private let senders: [BrokerSettings.Posting.Sender]
     private let settings: HTTPSettings
@@ -138,8 +145,18 @@ private final class HTTPInbox: Sendable {
                     ReceivedMessage(
                         topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true))
             else { return false }
+            let now = Clocks.now()
+            guard !isRepeat(commands, at: now) else { return false }
+            state.withLock { $0.latest[topic] = (commands.commands, now) }
             post(.commands(commands))
             return true
+        }
+    }
+
+    private func isRepeat(_ received: ReceivedCommands, at now: MonotonicInstant) -> Bool {
+        state.withLock { state in
+            guard let (commands, at) = state.latest[received.topic] else { return false }
+            return commands == received.commands && at.duration(to: now) < Self.memory
         }
     }
 
