@@ -178,9 +178,10 @@ struct ConfigurationReader {
         if let mode = top.value("mode"), ![0, 3].contains(mode.asInteger) {
             top.complain("mode", "\(mode.shortened) does not fit; write 0 (MQTT) or 3 (HTTP)")
         }
+        let text = top.text("url", isSecret: true)
         guard isHTTP else { return nil }
         if top.value("httpHeaders") != nil { warn("httpHeaders", "these are not sent") }
-        guard let text = top.text("url", isSecret: true) else {
+        guard let text else {
             if top.value("url") == nil { top.complain("url", "it is missing, and mode 3 posts there") }
             return nil
         }

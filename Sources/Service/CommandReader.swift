@@ -55,7 +55,8 @@ package final class CommandReader: Sendable {
             received.wasEncrypted = true
             do throws(DecryptionError) {
                 let plaintext = try cipher.decrypt(envelope)
-                received.commands = (try? JSONValue(parsing: plaintext)).map { Command.all(inAnswer: $0, base: base) } ?? []
+                received.commands =
+                    (try? JSONValue(parsing: plaintext)).map { Command.all(inAnswer: $0, base: base) } ?? []
             } catch {
                 received.commands = [.failure(.badArgument(action: "encrypted", reason: error.description))]
             }

@@ -93,6 +93,7 @@ private func read(_ text: String) throws -> Configuration {
         let beside = [
             "clientCertificateFile": "clientKeyFile: 'x'", "clientKeyFile": "clientCertificateFile: 'x'",
             "password": "username: 'u'", "passwordFile": "username: 'u'", "lat": "lon: 0", "lon": "lat: 0",
+            "url": "mode: 3",
         ]
         let configuration = try read("{\(member.name): \(member.value), \(beside[name] ?? "")}")
         #expect((configuration == self.configuration) == member.isDefault)
