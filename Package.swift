@@ -197,7 +197,7 @@ let package = Package(
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Base", "Beacon", "Regions", "Presence"],
             path: "Benchmarks/presence",
-            exclude: ["run", "traces"], swiftSettings: settings),
+            exclude: ["run", "held-out", "HeldOut", "traces"], swiftSettings: settings),
         .executableTarget(
             name: "rooms-benchmark", dependencies: ["Base", "Beacon", "Regions", "Rooms"], path: "Benchmarks/rooms",
             exclude: ["run", "traces"], swiftSettings: settings),

@@ -44,23 +44,34 @@ extension PresenceEngine {
 
 /// Plays a workload to the real engine, each series to a new one.
 func scoreEngine(_ workload: Workload, departuresEach: Int) -> Score {
-    var score = Score(hours: workload.hours)
+    var score = Score()
     for (number, series) in workload.series.enumerated() {
-        guard let start = series.times.first else { continue }
-        var engine = makeEngine(at: start)
-        var cuts = departures(of: series, number: number, count: departuresEach)[...]
-        for (position, time) in series.times.enumerated() {
-            if position > 0, engine.run(until: time.nextDown) != nil { score.falseLeaves += 1 }
-            _ = engine.handle(.sighting(sighting(series.rssi[position])), at: instant(time))
-            let next = position + 1 < series.times.count ? series.times[position + 1] : .infinity
-            while let cut = cuts.first, cut < next {
-                cuts.removeFirst()
-                var copy = engine
-                if let left = copy.run(until: cut + 600) {
-                    score.latencies.append(max(0, left - cut))
-                } else {
-                    score.missed += 1
-                }
+        score.add(scoreEngine(series, number: number, departures: departuresEach))
+    }
+    score.hours = workload.hours
+    return score
+}
+
+/// Plays a series to a new engine.
+///
+/// - Parameter number: Of the series in its workload; it decides when the beacon departs.
+func scoreEngine(_ series: Series, number: Int, departures count: Int) -> Score {
+    var score = Score(hours: series.duration / 3600)
+    guard let start = series.times.first else { return score }
+    var engine = makeEngine(at: start)
+    var cuts = departures(of: series, number: number, count: count)[...]
+    for (position, time) in series.times.enumerated() {
+        if position > 0, engine.run(until: time.nextDown) != nil { score.falseLeaves += 1 }
+        _ = engine.handle(.sighting(sighting(series.rssi[position])), at: instant(time))
+        let next = position + 1 < series.times.count ? series.times[position + 1] : .infinity
+        while let cut = cuts.first, cut < next {
+            cuts.removeFirst()
+            var copy = engine
+            if let left = copy.run(until: cut + 600) {
+                score.latencies.append(max(0, left - cut))
+                score.silences.append(max(0, left - time))
+            } else {
+                score.missed += 1
             }
         }
     }

@@ -4,6 +4,8 @@ struct Score {
     var hours = 0.0
     /// Seconds from departure to leave, one for each departure that was noticed.
     var latencies: [Double] = []
+    /// Seconds from the last sighting to the same leaves; the engine's alone.
+    var silences: [Double] = []
     /// Departures not noticed within ten minutes.
     var missed = 0
 
@@ -11,10 +13,20 @@ struct Score {
     var median: Double { quantile(0.5) }
     var p95: Double { quantile(0.95) }
 
-    func quantile(_ share: Double) -> Double {
-        guard !latencies.isEmpty else { return .nan }
-        let sorted = latencies.sorted()
+    func quantile(_ share: Double) -> Double { Self.quantile(share, of: latencies) }
+
+    static func quantile(_ share: Double, of values: [Double]) -> Double {
+        guard !values.isEmpty else { return .nan }
+        let sorted = values.sorted()
         return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
+    }
+
+    mutating func add(_ other: Score) {
+        falseLeaves += other.falseLeaves
+        hours += other.hours
+        latencies += other.latencies
+        silences += other.silences
+        missed += other.missed
     }
 }
 

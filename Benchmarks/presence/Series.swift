@@ -6,6 +6,8 @@ struct Series {
     var duration: Double = 0
     /// Advertisements that were sent meanwhile.
     var sent: Int = 0
+    /// Whose losses these are, as an index into the recording's receivers.
+    var receiver: Int = 0
 }
 
 /// Many series of one kind, over which figures are added up.
@@ -29,6 +31,8 @@ struct Stays {
     private var links: [[Heard]] = []
     /// By link.
     private var sent: [Int] = []
+    /// By link.
+    private var receivers: [Int] = []
     private let interval: Double
     /// Silences of all receivers at once over 20 s. They are the beacon's or the recorder's, and cut out.
     private(set) var outages = 0
@@ -63,9 +67,10 @@ struct Stays {
             if own[row.receiver].last?.advertisement == number { continue }
             own[row.receiver].append(Heard(time: row.time - cut, rssi: row.rssi, advertisement: number))
         }
-        for link in own where link.count > 1 {
+        for (receiver, link) in own.enumerated() where link.count > 1 {
             links.append(link)
             sent.append(number + 1)
+            self.receivers.append(receiver)
         }
     }
 
@@ -73,13 +78,13 @@ struct Stays {
     func thinned(by step: Int, name: String) -> Workload {
         var series: [Series] = []
         for phase in 0..<step {
-            for (link, count) in zip(links, sent) {
+            for (position, (link, count)) in zip(links, sent).enumerated() {
                 let kept = link.filter { $0.advertisement % step == phase }
                 guard kept.count > 1 else { continue }
                 series.append(
                     Series(
                         times: kept.map(\.time), rssi: kept.map(\.rssi), duration: Double(count) * interval,
-                        sent: count / step))
+                        sent: count / step, receiver: receivers[position]))
             }
         }
         return Workload(name: name, interval: interval * Double(step), series: series)
