@@ -1,4 +1,5 @@
 import Gateway
+import JSON
 import OwnTracks
 import Regions
 import Testing
@@ -74,6 +75,9 @@ struct CommandTests {
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
         #expect(house.log.contains { $0.contains("reportLocation is not answered in manual mode") })
         #expect(house.told().isEmpty)
+        house.command(#"{"_type":"cmd","action":"status"}"#)
+        let status = try #require(house.published().first { $0.topic.hasSuffix("/status") })
+        #expect(try JSONValue(parsing: status.payload)["gateway"]?["answersReportLocation"] == false)
     }
 
     @Test("at 0/0 no location is published, whoever asks")

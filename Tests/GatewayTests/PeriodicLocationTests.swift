@@ -1,6 +1,7 @@
 import Configuration
 import JSON
 import OwnTracks
+import Regions
 import Testing
 
 @testable import Gateway
@@ -39,6 +40,15 @@ import Testing
         house.wait(60)
         let ping = try #require(house.published().last)
         #expect((ping.kind, ping.topic, ping.isRetained) == (.ping, "owntracks/jane/hall", true))
+    }
+
+    @Test func `A location is recorded for the history, with its place, trigger and time`() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6")
+        house.wait(900)
+        let records = house.effects.compactMap { if case .recordLocation(let record) = $0 { record } else { nil } }
+        #expect(records.map(\.trigger) == [.periodic])
+        #expect(records.map(\.timestamp) == [GatewayHarness.epoch + 900])
+        #expect(records.map(\.position.coordinates.latitude) == [52])
     }
 
     @Test func `A location of another cause puts the next ping off`() throws {

@@ -52,5 +52,10 @@ import Testing
             rid: "c", description: .init(name: "C", pattern: nil), timestamp: 1, coordinates: centre, radius: 1000)
         #expect(circle.contains(Coordinates(latitude: 999.9 / Self.degree, longitude: 0)))
         #expect(!circle.contains(Coordinates(latitude: 1001 / Self.degree, longitude: 0)))
+        let border = Coordinates(latitude: 0.01, longitude: 0)
+        let exact = Region(
+            rid: "c", description: .init(name: "C", pattern: nil), timestamp: 1, coordinates: centre,
+            radius: distance(from: centre, to: border))
+        #expect(exact.contains(border))
     }
 }

@@ -42,6 +42,12 @@ import Testing
         #expect(try changed(region, try #require(region.form.object)) == region)
     }
 
+    @Test func `A form changes neither rid nor time stamp, whoever sends them`() throws {
+        let region = try region()
+        let new = try changed(region, ["rid": "other", "tst": 1, "_type": "location", "desc": "Cellar"])
+        #expect((new.rid, new.timestamp, new.description.name) == ("k", region.timestamp, "Cellar"))
+    }
+
     @Test func `A name and numbers that are changed in the form change the region and nothing else of it`() throws {
         let old = try region(#","leaveAfter":30"#)
         let new = try changed(
