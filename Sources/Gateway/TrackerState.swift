@@ -72,13 +72,21 @@ package struct TrackerState: Sendable {
     /// In a crowd 32 locations follow one another, and it would take longer to look through all regions for each than
     /// to do all the rest.
     func inside(standing: Position) -> [Region] {
-        let here = position(standing: standing)
         guard let former else {
-            let inside = regions.regions.lazy.filter { region in
-                region.kind != .follow && (occupancy[region.rid] != nil || isAround(here, region))
+            let most = Location.mostRegions
+            // Few are looked up; of many the first are soon found.
+            guard occupancy.count + decidedCircles.count > most else {
+                return regions.inOrder(decidedCircles.union(occupancy.keys)).filter { $0.kind != .follow }
             }
-            return Array(inside.prefix(Location.mostRegions))
+            var inside: [Region] = []
+            for region in regions.regions where inside.count < most {
+                let rid = ExactString(region.rid)
+                guard occupancy[rid] != nil || decidedCircles.contains(rid) else { continue }
+                if region.kind != .follow { inside.append(region) }
+            }
+            return inside
         }
+        let here = position(standing: standing)
         // Presence still knows the old regions by their names; circles are where they are now.
         let occupied = former.regions.lazy.filter { occupancy[$0.rid] != nil && !isAround(here, $0) }
         let around = regions.regions.lazy.filter { isAround(here, $0) }

@@ -143,7 +143,11 @@ struct Client: ~Copyable {
             let hasMoved = relay?.handOver() == true
             let waiting = bytes_to_read(descriptor)
             guard waiting > 0 || relay?.hasEnded == true else { return }
-            try check(mosquitto_loop_read(handle, 1))
+            let result = mosquitto_loop_read(handle, 1)
+            // Without a filter before it, libmosquitto allocates what a packet's length announces. What it is refused by the
+            // system (RLIMIT_AS, no overcommit) is no smaller the next time.
+            if filter == nil, result == MOSQ_ERR_NOMEM.rawValue { throw .messageTooLarge }
+            try check(result)
             if sink.hasExactlyOnce { throw .unaskedExactlyOnce }
             guard self.descriptor == descriptor else { return }
             // While TLS shakes hands, libmosquitto takes the end of the connection for "try again", and

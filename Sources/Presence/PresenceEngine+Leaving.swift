@@ -15,7 +15,6 @@ extension PresenceEngine {
         tracked[place].nearCount -= 1
         mayMakeRoom = true
         insideCount[region] -= 1
-        if tracked[place].nearCount == 0 { tracked[place].queued = .max }
         if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
     }
 

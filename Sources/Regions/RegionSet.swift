@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// One step of a merge.
 package enum RegionChange: Hashable, Sendable {
@@ -36,6 +36,11 @@ package struct RegionSet: Hashable, Sendable {
 
     package subscript(rid rid: String) -> Region? {
         positions[rid].map { regions[$0] }
+    }
+
+    /// The regions with these `rid`s, in the order in which they came.
+    package func inOrder(_ rids: some Sequence<ExactString>) -> [Region] {
+        rids.compactMap { positions[$0] }.sorted().map { regions[$0] }
     }
 
     /// Applies changes in their order, as one step. Regions that are not mentioned stay.

@@ -106,19 +106,28 @@ import Testing
     @Test func `A crowd that is heard again and again wakes the gateway once a second at most`() {
         var simulation = Simulation([region("all", leave: .after(.seconds(30)))])
         var ticks = 0
-        for step in 0..<2000 {
-            let seconds = Double(step) / 10
+        // Each of 200 beacons every two seconds, at an instant of its own.
+        for step in 0..<20_000 {
+            let seconds = Double(step) / 100
             while let due = simulation.engine.nextDeadline, due <= at(seconds) {
                 ticks += 1
                 simulation.run(to: Double(due.nanoseconds) / 1e9)
             }
-            simulation.run(to: seconds)
-            for number in stride(from: step % 10, to: 100, by: 10) {
-                simulation.handle(.sighting(sighting(UInt16(number))))
-            }
+            simulation.hear(sighting(UInt16(step % 200)), at: seconds)
         }
         #expect(simulation.leaves.isEmpty)
         #expect(ticks <= 200)
+    }
+
+    @Test func `Leaves that one late tick finds come in the order in which the beacons were first heard`() {
+        let regions = [
+            region("long", minor: 1, leave: .after(.seconds(30))), region("short", minor: 2, leave: .after(.seconds(5))),
+        ]
+        var simulation = Simulation(regions)
+        simulation.hear(sighting(1), at: 1)
+        simulation.hear(sighting(2), at: 2)
+        let effects = simulation.engine.handle(.tick, at: at(100))
+        #expect(effects == [.left(key("long"), last: beacon(1)), .left(key("short"), last: beacon(2))])
     }
 
     @Test func `Entries that hold no more are bounded`() {
