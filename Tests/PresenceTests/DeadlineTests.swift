@@ -121,7 +121,8 @@ import Testing
 
     @Test func `Leaves that one late tick finds come in the order in which the beacons were first heard`() {
         let regions = [
-            region("long", minor: 1, leave: .after(.seconds(30))), region("short", minor: 2, leave: .after(.seconds(5))),
+            region("long", minor: 1, leave: .after(.seconds(30))),
+            region("short", minor: 2, leave: .after(.seconds(5))),
         ]
         var simulation = Simulation(regions)
         simulation.hear(sighting(1), at: 1)
