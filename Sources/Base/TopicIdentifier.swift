@@ -1,5 +1,18 @@
 /// Levels of topics that every broker and consumer takes: `[a-zA-Z0-9_-]` only, as Home Assistant's discovery demands.
 package enum TopicIdentifier {
+    /// Whether a text can be such a level as it is: 1 to 64 of these characters.
+    package static func isIdentifier(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
     /// Any text as an identifier. Different texts give different identifiers, and the same text always
     /// the same: what may not stand there is written as `_` and the hexadecimal digits of its bytes.
     ///

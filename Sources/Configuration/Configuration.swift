@@ -167,19 +167,6 @@ package struct RoomsSettings: Hashable, Sendable {
     /// What the rooms service of this machine is called among those of the site, a level of topics too; nil: as the
     /// machine.
     package var instance: String?
-
-    /// Whether a text can be a site or an instance.
-    package static func isLevel(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
 }
 
 /// Where a server listens.

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 package import JSON
 import OwnTracks
@@ -318,7 +319,7 @@ struct ConfigurationReader {
         if top.members["rooms"] == .null { return nil }
         let standard = endpoint == nil ? RoomsSettings(site: "home") : nil
         guard var inner = top.inner("rooms", "{site: 'home'}, or null for none") else { return standard }
-        let level = { (json: JSONValue) in json.string.flatMap { RoomsSettings.isLevel($0) ? $0 : nil } }
+        let level = { (json: JSONValue) in json.string.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } }
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
         let site = inner.read("site", allowed, level) ?? "home"
         let instance = inner.read("instance", allowed, level)

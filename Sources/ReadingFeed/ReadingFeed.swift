@@ -52,9 +52,6 @@ package struct ReadingFeed: Sendable {
     /// - Parameter boot: Up to 32 characters that differ at each start.
     package init(boot: String) { self.boot = boot }
 
-    /// Tags that readings are published of.
-    package var tagCount: Int { places.count }
-
     /// When `tick` has something to do; nil while the feed is off.
     package var nextDeadline: MonotonicInstant? {
         guard isOn else { return nil }

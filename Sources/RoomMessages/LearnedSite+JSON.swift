@@ -1,3 +1,4 @@
+import Base
 package import JSON
 package import Rooms
 
@@ -37,7 +38,7 @@ extension LearnedSite {
         else { throw FeedError("'gateways' or 'rooms' is not a list, or too long") }
         for element in listedRooms {
             guard let id = element["id"]?.string, let name = element["name"]?.string, !name.isEmpty,
-                name.utf8.count <= FeedDecoder.mostNameBytes, RoomSettings.isTopicLevel(id)
+                name.utf8.count <= FeedDecoder.mostNameBytes, TopicIdentifier.isIdentifier(id)
             else { throw FeedError("an element of 'rooms' has no id and name") }
             rooms.append(
                 LearnedRoom(

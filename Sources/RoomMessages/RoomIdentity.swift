@@ -24,7 +24,7 @@ package struct TagIdentity: Hashable, Sendable {
         guard case .beacon(let pattern) = region.kind else { return nil }
         // A derived one says nothing to people.
         let isDerived = region.rid.hasSameBytes(as: derivedRID(name: region.displayName, timestamp: region.timestamp))
-        let isID = !isDerived && RoomSettings.isTopicLevel(region.rid)
+        let isID = !isDerived && TopicIdentifier.isIdentifier(region.rid)
         self.init(
             id: isID ? region.rid : RoomName.id(of: region.displayName), name: region.displayName, pattern: pattern)
     }

@@ -1,3 +1,4 @@
+import Base
 package import JSON
 import OwnTracks
 package import Regions
@@ -18,7 +19,7 @@ extension RoomSettings {
         if case .null = rooms { return }
         guard rooms.object != nil else { throw FeedError("'rooms' is not an object") }
         if let value = rooms["site"] {
-            guard let text = value.string, Self.isTopicLevel(text) else {
+            guard let text = value.string, TopicIdentifier.isIdentifier(text) else {
                 throw FeedError("'rooms.site' is not a text of the characters A-Z, a-z, 0-9, '_' and '-'")
             }
             site = text
@@ -61,16 +62,5 @@ extension RoomSettings {
             tags.append(tag)
         }
         return tags
-    }
-
-    /// Topic levels of our own use these characters alone.
-    package static func isTopicLevel(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                    || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
-            }
     }
 }

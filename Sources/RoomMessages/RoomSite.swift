@@ -47,7 +47,7 @@ package struct RoomSite: Sendable {
             guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), let isHome = json["home"]?.asBool
             else { return nil }
             self.init(isHome: isHome, since: json["since"]?.asInteger ?? 0)
-            if let id = json["room"]?.string, let name = json["roomName"]?.string, RoomSettings.isTopicLevel(id),
+            if let id = json["room"]?.string, let name = json["roomName"]?.string, TopicIdentifier.isIdentifier(id),
                 (1...FeedDecoder.mostNameBytes).contains(name.utf8.count)
             {
                 room = RoomName(id: id, name: name)
@@ -190,7 +190,7 @@ package struct RoomSite: Sendable {
     /// The first site that is met is ours, unless the configuration says which.
     private mutating func belongs(_ topic: RoomTopic) -> Bool {
         guard let met = topic.site else { return true }
-        guard RoomSettings.isTopicLevel(met) else { return false }
+        guard TopicIdentifier.isIdentifier(met) else { return false }
         if site == nil { site = met }
         return met == site
     }
@@ -268,7 +268,7 @@ package struct RoomSite: Sendable {
         var tags = settings.tags
         for tag in listed where !settings.tags.contains(where: { $0.pattern.matches(tag.beacon) }) {
             let text = "\(tag.beacon.uuid)-\(tag.beacon.major)-\(tag.beacon.minor)"
-            let id = tag.id.flatMap { RoomSettings.isTopicLevel($0) ? $0 : nil } ?? tag.name.map(RoomName.id) ?? text
+            let id = tag.id.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } ?? tag.name.map(RoomName.id) ?? text
             let pattern = BeaconPattern(uuid: tag.beacon.uuid, major: tag.beacon.major, minor: tag.beacon.minor)
             tags.append(TagIdentity(id: id, name: tag.name ?? tag.beacon.description, pattern: pattern))
         }

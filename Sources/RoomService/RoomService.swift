@@ -29,11 +29,17 @@ package final class RoomService {
     private var tags = RegionSet()
     private var deadline: (any ServiceTimer)?
     private var keeping: (any ServiceTimer)?
+    /// What came from the broker and waits for its turn.
+    private var brokerEvents: ArraySlice<BrokerEvent> = []
+    private var brokerTurn: (any ServiceTimer)?
     /// For what goes to the broker beside the outbox; those are below 0.
     private var lastToken: Int64 = 0
 
     /// How often what was learned is kept.
     private static let keepingPeriod: Duration = .seconds(900)
+    /// After this time a turn of the loop leaves the rest of what the broker sent to the next: ten thousand messages may
+    /// be there at once, and timers and signals are served between turns.
+    private static let longestTurn: Duration = .milliseconds(20)
     /// Messages that may be with the broker unacknowledged.
     private static let window = 20
     private static let learnedKey = "rooms.learned"
@@ -45,16 +51,18 @@ package final class RoomService {
     ) throws(Failure) {
         (self.settings, self.store, self.broker, self.host, self.log) = (settings, store, broker, host, log)
         identity = try RoomServiceIdentity(settings.configuration)
-        site = RoomSite(try Self.roomSettings(settings))
+        site = RoomSite(try Self.roomSettings(settings, identity))
         let instance = settings.configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
         election = ActiveService(instance: instance)
     }
 
-    private static func roomSettings(_ settings: Settings) throws(Failure) -> RoomSettings {
+    private static func roomSettings(
+        _ settings: Settings, _ identity: RoomServiceIdentity
+    ) throws(Failure) -> RoomSettings {
         do throws(FeedError) {
             var rooms = try RoomSettings(configuration: settings.json)
-            rooms.site = settings.configuration.rooms?.site
-            rooms.user = settings.configuration.trackers[0].username ?? "user"
+            rooms.site = identity.site
+            rooms.user = identity.user
             rooms.ownsTags = true
             return rooms
         } catch {
@@ -65,6 +73,7 @@ package final class RoomService {
     /// Opens the store. The service begins when it is open.
     package func start() throws {
         deadline = host.timer { [unowned self] _ in tick() }
+        brokerTurn = host.timer { [unowned self] _ in handleBrokerEvents() }
         keeping = host.timer(tolerance: .seconds(5)) { [unowned self] _ in
             keepLearned()
             keeping?.arm(after: Self.keepingPeriod)
@@ -80,7 +89,7 @@ package final class RoomService {
         guard deadline != nil else { return }
         host.report(.stopping)
         log.notice("stopping")
-        (deadline, keeping) = (nil, nil)
+        (deadline, keeping, brokerTurn) = (nil, nil, nil)
         keepLearned()
         publishCard(isActive: false, counter: 0)
         broker.close(within: broker.isConnected ? .seconds(2) : .zero)
@@ -97,7 +106,7 @@ package final class RoomService {
         guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
             let new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
-            _ = try Self.roomSettings(new)
+            _ = try Self.roomSettings(new, identity)
             settings = new
             applyConfiguredTags()
             log.notice("read \(path) again; settings of the broker, the site and gateways need a restart")
@@ -154,20 +163,13 @@ package final class RoomService {
 
     package func handleStoreEvents() {
         for event in store.takeEvents() {
+            if let code = event.write(to: log) { host.exit(code) }
             switch event {
             case .opened(let snapshot): begin(with: snapshot)
             case .deliver(let rows): deliver(rows)
             case .regionEdits(let edits): apply(edits)
-            case .notice(let notice): write(notice)
-            case .unavailable(let failure):
-                if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
-            case .troubled(let failure):
-                log.error("the state cannot be written: \(failure.error); it is tried again")
-            case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
-            case .failed(let error, let willRetry):
-                log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
             case .stateLost: keepAll()
-            case .stopped: break
+            case .notice, .unavailable, .troubled, .recovered, .failed, .stopped: break
             }
         }
     }
@@ -211,27 +213,6 @@ package final class RoomService {
         keepLearned()
         let states = site.reported.map { StoreChange.value(key: Self.tagKeyPrefix + $0.id, $0.payload) }
         if !states.isEmpty { store.submit(.commit(states)) }
-    }
-
-    private func write(_ notice: StoreNotice) {
-        switch notice.level {
-        case .info: log.info(notice.text)
-        case .warning: log.warning(notice.text)
-        case .error: log.error(notice.text)
-        }
-    }
-
-    /// Some trouble with the state is not cured by waiting. Then the service ends, and says why.
-    private func refuses(_ failure: StoreFailure) -> Bool {
-        let code: ExitCode
-        switch failure.error {
-        case .inUse: code = .unavailable
-        case .newerSchema: code = .configuration
-        case .database, .system, .absent, .untrusted: return false
-        }
-        log.error("cannot start: \(failure.error)")
-        host.exit(code)
-        return true
     }
 
     // MARK: - Tags
@@ -307,9 +288,21 @@ package final class RoomService {
         return filters
     }
 
+    /// The one whose turn it is. No more are taken from the broker's bounded mailbox before those that were are done.
+    private func nextBrokerEvent() -> BrokerEvent? {
+        if brokerEvents.isEmpty { brokerEvents = broker.takeEvents()[...] }
+        return brokerEvents.first
+    }
+
     package func handleBrokerEvents() {
-        for event in broker.takeEvents() {
+        let end = host.now.advanced(by: Self.longestTurn)
+        while let event = nextBrokerEvent() {
             let now = host.now
+            guard now <= end || deadline == nil else {
+                brokerTurn?.arm(at: now)
+                break
+            }
+            brokerEvents.removeFirst()
             switch event {
             case .connected:
                 log.notice("connected to \(settings.configuration.broker.host):\(settings.configuration.broker.port)")

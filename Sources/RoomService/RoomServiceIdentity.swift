@@ -10,6 +10,8 @@ package import System
 /// configuration file.
 package struct RoomServiceIdentity: Hashable, Sendable {
     package let site: String
+    /// Under which the tags have their topics.
+    package let user: String
     /// The service's own topics, those of an OwnTracks device `rooms-<site>`.
     package let topics: Topics
 
@@ -18,8 +20,8 @@ package struct RoomServiceIdentity: Hashable, Sendable {
             throw Failure(.configuration, "rooms is null, so no site is named; write rooms: {site: \"home\"}")
         }
         site = rooms.site
+        user = configuration.trackers[0].username ?? "user"
         do throws(TopicError) {
-            let user = configuration.trackers[0].username ?? "user"
             topics = try Topics(base: "owntracks/\(user)/rooms-\(rooms.site)")
         } catch {
             throw Failure(.configuration, "the topic of the rooms service is no topic: \(error)")

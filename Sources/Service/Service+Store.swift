@@ -54,21 +54,14 @@ extension Service {
     func handleStoreEvents() {
         for event in links.store.takeEvents() {
             monitor.record(event)
+            if let code = event.write(to: log) { host.exit(code) }
             switch event {
             case .opened(let snapshot): begin(with: snapshot)
             case .deliver(let rows): deliver(rows)
             case .regionEdits(let edits): handle(.regionEdits(edits.map(StoredEdit.init)), at: host.now)
-            case .notice(let notice): write(notice)
-            case .unavailable(let failure):
-                if !refuses(failure) { log.error("the state cannot be used: \(failure.error); it is tried again") }
-            case .troubled(let failure):
-                log.error("the state cannot be written: \(failure.error); it is tried again")
-            case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
-            case .failed(let error, let willRetry):
-                if !willRetry { handle(.writeLost, at: host.now) }
-                log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
+            case .failed(_, willRetry: false): handle(.writeLost, at: host.now)
             case .stateLost: handle(.stateLost, at: host.now)
-            case .stopped: break
+            case .notice, .unavailable, .troubled, .recovered, .failed, .stopped: break
             }
         }
     }
@@ -99,19 +92,6 @@ extension Service {
         let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
         host.report(.ready(status: text))
-    }
-
-    /// Some trouble with the state is not cured by waiting. Then the service ends, and says why.
-    private func refuses(_ failure: StoreFailure) -> Bool {
-        let code: ExitCode
-        switch failure.error {
-        case .inUse: code = .unavailable
-        case .newerSchema: code = .configuration
-        case .database, .system, .absent, .untrusted: return false
-        }
-        log.error("cannot start: \(failure.error)")
-        host.exit(code)
-        return true
     }
 
     private func change(for message: Message) -> [StoreChange] {
@@ -163,14 +143,6 @@ extension Service {
         case .notice: log.write(.notice, entry.text, fields: fields)
         case .warning: log.once(entry.kind, .warning, entry.text, fields: fields)
         case .error: log.once(entry.kind, .error, entry.text, fields: fields)
-        }
-    }
-
-    private func write(_ notice: StoreNotice) {
-        switch notice.level {
-        case .info: log.info(notice.text)
-        case .warning: log.warning(notice.text)
-        case .error: log.error(notice.text)
         }
     }
 }

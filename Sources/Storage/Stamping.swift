@@ -1,6 +1,26 @@
 import Base
 import Beacon
 
+/// What happened at an instant of a boot, and has its wall-clock time as soon as that can be told.
+protocol Happened {
+    var happened: MonotonicInstant { get }
+    /// Epoch seconds; means nothing while `stamp` is `provisional`.
+    var timestamp: Int64 { get set }
+    var stamp: WallStamp { get set }
+}
+
+/// A row of a table of such entries.
+protocol HappenedRow: StoredRow {
+    associatedtype Entry: Happened
+    var entry: Entry { get set }
+    var boot: String { get }
+}
+
+extension HistoryEntry: Happened {}
+extension LocationEntry: Happened {}
+extension HistoryRow: HappenedRow {}
+extension LocationRow: HappenedRow {}
+
 /// Gives messages and history entries that were made before the wall clock was known their times.
 struct Stamping {
     let boot: String
@@ -34,29 +54,17 @@ struct Stamping {
             row.message.stamp = isEstimated ? .estimated : .exact
             try database.insert(row)
         }
-        try stampHistory(reading, at: now, timeline, on: database)
-        try stampLocations(reading, at: now, timeline, on: database)
+        try stamp(HistoryRow.self, reading, at: now, timeline, on: database)
+        try stamp(LocationRow.self, reading, at: now, timeline, on: database)
     }
 
-    private func stampHistory(
-        _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
+    /// Gives the entries of a table that have no time theirs.
+    private func stamp<Row: HappenedRow>(
+        _: Row.Type, _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
         on database: borrowing Database
     ) throws(DatabaseError) {
-        for id in try ids("SELECT id FROM history WHERE stamp = 0 ORDER BY id", in: database) {
-            guard var row = try database.rows(HistoryRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
-            let time = timeline.epochSeconds(of: row.entry.happened, boot: row.boot)
-            row.entry.timestamp = time?.seconds ?? reading.epochSeconds(at: now)
-            row.entry.stamp = time?.isEstimated ?? true ? .estimated : .exact
-            try database.insert(row)
-        }
-    }
-
-    private func stampLocations(
-        _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
-        on database: borrowing Database
-    ) throws(DatabaseError) {
-        for id in try ids("SELECT id FROM location WHERE stamp = 0 ORDER BY id", in: database) {
-            guard var row = try database.rows(LocationRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
+        for id in try ids("SELECT id FROM \(Row.table) WHERE stamp = 0 ORDER BY id", in: database) {
+            guard var row = try database.rows(Row.self, "WHERE id = ?1", .integer(id)).first else { continue }
             let time = timeline.epochSeconds(of: row.entry.happened, boot: row.boot)
             row.entry.timestamp = time?.seconds ?? reading.epochSeconds(at: now)
             row.entry.stamp = time?.isEstimated ?? true ? .estimated : .exact

@@ -183,4 +183,39 @@ import Testing
         try service.start()
         #expect(service.says("2 tags"), "\(service.log)")
     }
+
+    @Test func `A flood of readings from gateways that nobody has holds up neither a signal nor the real ones`() throws
+    {
+        let broker = try MosquittoBroker(["allow_anonymous true", "max_queued_messages 0", "max_inflight_messages 0"])
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/tag/+")
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        let strangers = (0..<100).map {
+            #"{"id":"\#(BeaconScript.uuid):9:\#($0)","n":3,"rssi":-50,"power":-59,"age":100}"#
+        }
+        let flood = (0..<1000).map { number in
+            #"{"v":1,"boot":"x","seq":\#(number),"at":\#(number * 1000),"listening":1000,"reports":40,"#
+                + #""beacons":[\#(strangers.joined(separator: ","))]}"#
+        }
+        let file = try service.directory.write(flood.joined(separator: "\n") + "\n", to: "flood")
+        let publisher = try ChildProcess(
+            "sh",
+            [
+                "-c",
+                "for gateway in 1 2 3 4; do mosquitto_pub -h 127.0.0.1 -p \(broker.port) "
+                    + "-t ibeacon-rooms/home/heard/x$gateway -l < '\(file)'; done",
+            ], output: service.directory.file("publisher"))
+        let house = try House(port: broker.port)
+        try house.stay(in: 0, seconds: 60) { reported(witness, "Kitchen") }
+        publisher.wait()
+        #expect(reported(witness, "Kitchen"), "\(service.log)")
+        #expect(service.stop() == 0)
+        let turn = service.log.split(separator: "longest turn of the loop: ").last?.prefix { $0.isNumber } ?? ""
+        let milliseconds = try #require(Int(turn), "\(service.log)")
+        print("flood of 4,000 messages to the rooms service: longest turn \(milliseconds) ms")
+        // An unoptimised build reads one message in some milliseconds.
+        #expect(milliseconds <= (GatewayProcess.measured == nil ? 1000 : 100))
+    }
 }

@@ -17,7 +17,7 @@ enum RoomsLearnCommand {
         let room = arguments.operands[1]
         let duration = try arguments.seconds("seconds") ?? usual
         guard duration <= .seconds(3600) else { throw Failure(.usage, "--seconds is at most 3600") }
-        let topics = try SiteTopics(try Settings.load(arguments), filters: ["tag/+", "service/+"])
+        let topics = try SiteTopics(try Settings.load(arguments), filters: ["service/+"])
         defer { topics.close() }
         try topics.collect()
         guard SiteStatus(topics.retained).hasActiveService else {

@@ -1,0 +1,44 @@
+import Base
+package import Runtime
+package import Storage
+package import System
+
+extension StoreEvent {
+    /// Says in the log what the store tells of its health.
+    ///
+    /// - Returns: the exit status of a service that cannot go on, since waiting does not cure what is wrong; else nil.
+    package func write(to log: Log) -> ExitCode? {
+        switch self {
+        case .notice(let notice):
+            switch notice.level {
+            case .info: log.info(notice.text)
+            case .warning: log.warning(notice.text)
+            case .error: log.error(notice.text)
+            }
+        case .unavailable(let failure):
+            guard let code = failure.exitCode else {
+                log.error("the state cannot be used: \(failure.error); it is tried again")
+                return nil
+            }
+            log.error("cannot start: \(failure.error)")
+            return code
+        case .troubled(let failure): log.error("the state cannot be written: \(failure.error); it is tried again")
+        case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
+        case .failed(let error, let willRetry):
+            log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
+        case .opened, .deliver, .regionEdits, .stateLost, .stopped: break
+        }
+        return nil
+    }
+}
+
+extension StoreFailure {
+    /// nil: it may pass.
+    fileprivate var exitCode: ExitCode? {
+        switch error {
+        case .inUse: .unavailable
+        case .newerSchema: .configuration
+        case .database, .system, .absent, .untrusted: nil
+        }
+    }
+}
