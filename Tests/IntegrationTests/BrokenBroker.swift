@@ -65,7 +65,7 @@ final class BrokenBroker {
         if let certificates {
             let issuer = fault == .authorityUnknown ? try Certificates() : certificates
             others = issuer
-            settings += Self.tls(try issuer.issue("bad", days: fault == .certificateExpired ? -1 : 2))
+            settings += Self.tls(try issuer.issue("bad", expired: fault == .certificateExpired))
         }
         self.settings = settings
         broker = try MosquittoBroker(settings + ["listener \(consumerPort) 127.0.0.1"], in: directory)

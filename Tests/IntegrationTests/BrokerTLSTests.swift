@@ -67,7 +67,7 @@ import Testing
 
     @Test func `An expired certificate is named as the cause, and its renewal is the cure`() throws {
         let certificates = try Certificates()
-        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("old", days: -1)))
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("old", expired: true)))
         defer { broker.stop() }
         let owner = try Owner(settings(for: broker, authority: certificates.authority))
         owner.publish(1)

@@ -40,7 +40,8 @@ final class TransitionLog {
                 "%p",
             ] + options,
             output: directory.file("lines"))
-        descriptor = open(directory.file("lines"), O_RDONLY | O_CLOEXEC)
+        // Under qemu's user emulation, posix_spawn returns before the child has made the file.
+        descriptor = open(directory.file("lines"), O_CREAT | O_RDONLY | O_CLOEXEC, 0o600)
         guard eventually(within: .seconds(60), { subscriptions > 0 }) else {
             throw SupportError("mosquitto_sub does not get through")
         }

@@ -21,20 +21,41 @@ package final class Certificates: Sendable {
     /// A certificate for the loopback interface, unless told otherwise.
     /// - Parameters:
     ///   - names: as in subjectAltName.
-    ///   - days: until it expires; below 0: it already has.
+    ///   - expired: long ago, and not in two days.
     package func issue(
-        _ name: String, names: String = "DNS:localhost,IP:127.0.0.1", days: Int = 2
+        _ name: String, names: String = "DNS:localhost,IP:127.0.0.1", expired: Bool = false
     ) throws -> Pair {
         let pair = Pair(certificate: directory.file("\(name).pem"), key: directory.file("\(name).key"))
         let request = directory.file("\(name).csr")
         try run("openssl", ["req"] + Self.newKey(pair.key) + ["-subj", "/CN=\(name)", "-out", request])
         let extensions = try directory.write("subjectAltName=\(names)\n", to: "\(name).extensions")
+        let signer = ["-in", request, "-extfile", extensions, "-out", pair.certificate]
+        let key = directory.file("authority.key")
+        guard expired else {
+            try run(
+                "openssl",
+                ["x509", "-req", "-CA", authority, "-CAkey", key, "-CAcreateserial", "-days", "2"] + signer)
+            return pair
+        }
+        // OpenSSL 3.5 takes no negative number of days, and before 3.4 only `ca` takes dates.
+        let rules = """
+            [ca]
+            default_ca = test
+            [test]
+            database = \(try directory.write("", to: "\(name).issued"))
+            serial = \(directory.file("\(name).serial"))
+            new_certs_dir = \(directory.path)
+            default_md = sha256
+            policy = any
+            [any]
+            commonName = supplied
+            """
         try run(
             "openssl",
             [
-                "x509", "-req", "-in", request, "-CA", authority, "-CAkey", directory.file("authority.key"),
-                "-CAcreateserial", "-days", String(days), "-extfile", extensions, "-out", pair.certificate,
-            ])
+                "ca", "-batch", "-notext", "-create_serial", "-config", try directory.write(rules, to: "\(name).rules"),
+                "-cert", authority, "-keyfile", key, "-startdate", "20200101000000Z", "-enddate", "20200102000000Z",
+            ] + signer)
         return pair
     }
 

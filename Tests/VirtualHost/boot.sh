@@ -48,7 +48,8 @@ export PROBE=$PROBE GATEWAY=$GATEWAY MODULES=$modules BLEAK=${BLEAK:-} RATES="${
 X
 }
 
-# machine: sets emulator, the command that emulates a machine of this architecture, and console
+# machine: sets emulator, the command that emulates a machine of this architecture, console, and limit, the seconds after which
+# it hangs
 machine() {
     case $arch in
     amd64) emulator=(qemu-system-x86_64 -M q35 -cpu max) console="ttyS0 mitigations=off tsc=unstable no_timer_check" ;;
@@ -58,7 +59,8 @@ machine() {
     # With `steady` an instruction takes 2 ns of the virtual host's time, however long it takes here: a busy machine then
     # changes no verdict. Only where the virtual host waits does its time pass as the machine's does.
     local time=(-accel "tcg,thread=multi")
-    [ -z "${steady:-}" ] || time=(-accel "tcg,thread=single" -icount shift=1,sleep=on)
+    limit=600
+    [ -z "${steady:-}" ] || { time=(-accel "tcg,thread=single" -icount shift=1,sleep=on) && limit=3600; }
     emulator+=("${time[@]}" -smp 2 -m 1024 -nodefaults -no-user-config -display none -no-reboot -serial stdio)
 }
 
@@ -82,7 +84,7 @@ boot_once() {
                 -device "virtio-9p-pci,fsdev=$id,mount_tag=$id")
             id=folder$((${id#folder} + 1))
         done
-        ${exec:-} timeout -k 5 "${LIMIT:-600}" "${emulator[@]}" -kernel "$boot/vmlinuz" -initrd "$boot/initrd.gz" \
+        ${exec:-} timeout -k 5 "${LIMIT:-$limit}" "${emulator[@]}" -kernel "$boot/vmlinuz" -initrd "$boot/initrd.gz" \
             -fsdev "local,id=root,path=$root,readonly=on,security_model=none,multidevs=remap" \
             -device virtio-9p-pci,fsdev=root,mount_tag=hostroot \
             -fsdev local,id=out,path="$1",security_model=none -device virtio-9p-pci,fsdev=out,mount_tag=out \
