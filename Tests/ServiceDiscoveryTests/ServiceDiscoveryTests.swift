@@ -22,7 +22,7 @@ import Testing
 
     @Test func `A question is one name, a type, and the wish for an answer to the asker alone`() {
         let header: [UInt8] = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
-        let question = [5] + Array("_mqtt".utf8) + [4] + Array("_tcp".utf8) + [5] + Array("local".utf8) + [0]
+        let question = Array("\u{5}_mqtt\u{4}_tcp\u{5}local\u{0}".utf8)
         let typeAndClass: [UInt8] = [0, 12, 0x80, 1]
         #expect(DNSMessage.question("_mqtt._tcp.local", .pointer) == header + question + typeAndClass)
         #expect(DNSMessage.question("a..b", .pointer) == nil)
