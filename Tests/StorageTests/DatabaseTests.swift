@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Storage
@@ -59,6 +60,15 @@ import Testing
         #expect(try database.value("PRAGMA foreign_keys") == .integer(1))
         #expect(try database.value("PRAGMA trusted_schema") == .integer(0))
         #expect(try database.value("PRAGMA user_version") == .integer(Migrations.latest))
+    }
+
+    @Test func `a symbolic link is not followed, also where it was put after the file was looked at`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(symlink("\(directory.path)/victim", directory.database) == 0)
+        #expect(throws: DatabaseError.self) {
+            try Database(path: directory.database).run("CREATE TABLE t (a)")
+        }
+        #expect(access("\(directory.path)/victim", F_OK) != 0)
     }
 
     @Test func `a writer that holds the file too long is an error that passes`() throws {
