@@ -1,17 +1,20 @@
-package import Base
+import Base
 
-/// Where messages are posted over HTTP: an address as the apps of OwnTracks have it, `http[s]://[user[:password]@]host[:port]/path`.
-package struct Endpoint: Hashable, Sendable {
+/// Where messages are posted over HTTP: an address as the apps of OwnTracks have it,
+/// `http[s]://[user[:password]@]host[:port]/path`.
+///
+/// A reference, because settings are copied everywhere and few have an address.
+package final class Endpoint: Sendable {
     /// The address without its login.
-    @ExactString package private(set) var url: String
+    package let url: String
     /// Scheme, host and port: what may be told to anyone. A path may be as good as a password.
     package let origin: String
     /// The login that stood in the address.
     package let login: Login?
 
     /// A user name, and maybe a password.
-    package struct Login: Hashable, Sendable {
-        @ExactString package private(set) var user: String
+    package struct Login: Sendable {
+        package let user: String
         package let password: Secret
     }
 
@@ -25,45 +28,52 @@ package struct Endpoint: Hashable, Sendable {
         guard let scheme = Self.schemes.first(where: { text.lowercased().hasPrefix($0) }),
             !text.unicodeScalars.contains(where: Self.isForbidden)
         else { return nil }
-        let rest = text.dropFirst(scheme.count)
-        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-        let authority = rest[..<end]
-        let at = authority.lastIndex(of: "@")
-        let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+        let bytes = text.utf8.dropFirst(scheme.utf8.count)
+        let end = bytes.firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
+        let authority = bytes[..<(end ?? bytes.endIndex)]
+        let at = authority.lastIndex(of: UInt8(ascii: "@"))
+        let place = [UInt8](authority[(at.map { authority.index(after: $0) } ?? authority.startIndex)...])
         guard Self.isPlace(place) else { return nil }
-        origin = scheme + place
+        origin = scheme + String(decoding: place, as: UTF8.self)
         if let at {
-            let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let user = Self.decoded(parts[0]), let password = Self.decoded(parts.count > 1 ? parts[1] : "") else {
-                return nil
-            }
-            login = Login(user: user, password: Secret(password))
+            let words = authority[..<at]
+            let colon = words.firstIndex(of: UInt8(ascii: ":"))
+            let password = colon.map { words[words.index(after: $0)...] }.map([UInt8].init) ?? []
+            guard let user = Self.decoded([UInt8](words[..<(colon ?? words.endIndex)])),
+                let secret = Self.decoded(password)
+            else { return nil }
+            login = Login(user: user, password: Secret(secret))
         } else {
             login = nil
         }
-        url = origin + rest[end...].prefix { $0 != "#" }
+        // A fragment is not sent.
+        let rest = (end.map { bytes[$0...] } ?? bytes[bytes.endIndex...]).prefix { $0 != UInt8(ascii: "#") }
+        url = origin + String(decoding: [UInt8](rest), as: UTF8.self)
     }
 
     /// How it is shown: without the secret in it.
     package var shown: String {
-        guard let login, let scheme = Self.schemes.first(where: { url.hasPrefix($0) }) else { return url }
+        guard let login else { return url }
+        let scheme = Self.schemes[isTLS ? 1 : 0]
         return "\(scheme)\(login.user):\(login.password)@\(url.dropFirst(scheme.count))"
     }
 
     /// A host, maybe with a port.
-    private static func isPlace(_ text: Substring) -> Bool {
-        var host = text
-        if let bracket = text.firstIndex(of: "]") {
-            guard text.hasPrefix("[") else { return false }
-            host = text[...bracket]
-        } else if let colon = text.firstIndex(of: ":") {
-            host = text[..<colon]
+    private static func isPlace(_ text: [UInt8]) -> Bool {
+        // The colons of an address of IPv6 are in brackets.
+        let bracket = text.firstIndex(of: UInt8(ascii: "]"))
+        guard bracket == nil || text[0] == UInt8(ascii: "["), bracket != 1 else { return false }
+        let rest = text[(bracket ?? 0)...]
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else {
+            return !text.isEmpty && (bracket == nil || bracket == text.count - 1)
         }
-        let rest = text[host.endIndex...]
-        guard !host.isEmpty, host != "[]" else { return false }
-        guard !rest.isEmpty else { return true }
-        let port = rest.dropFirst()
-        return rest.hasPrefix(":") && port.allSatisfy { ("0"..."9").contains($0) } && UInt16(port) ?? 0 > 0
+        guard colon > 0, bracket == nil || bracket == colon - 1 else { return false }
+        var port = 0
+        for byte in text[(colon + 1)...] {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), port < 65_536 else { return false }
+            port = port * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        return (1...65_535).contains(port)
     }
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
@@ -72,23 +82,42 @@ package struct Endpoint: Hashable, Sendable {
     }
 
     /// nil: a `%` without two digits, a NUL, or what is no text.
-    private static func decoded(_ text: Substring) -> String? {
+    private static func decoded(_ text: [UInt8]) -> String? {
         var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
+        var position = 0
+        while position < text.count {
+            var byte = text[position]
+            if byte == UInt8(ascii: "%") {
+                guard position + 2 < text.count, let upper = digit(text[position + 1]),
+                    let lower = digit(text[position + 2])
+                else { return nil }
+                byte = upper << 4 | lower
+                position += 2
             }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy({ $0.isHexDigit }), let value = UInt8(digits, radix: 16),
-                value != 0
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+            guard byte != 0 else { return nil }
+            bytes.append(byte)
+            position += 1
         }
         return String(validating: bytes, as: UTF8.self)
     }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension Endpoint: Hashable {
+    package static func == (lhs: Endpoint, rhs: Endpoint) -> Bool {
+        lhs.url.hasSameBytes(as: rhs.url) && lhs.login?.password == rhs.login?.password
+            && (lhs.login?.user ?? "").hasSameBytes(as: rhs.login?.user ?? "")
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ExactString(url)) }
 }
 
 extension Broker {

@@ -1,5 +1,5 @@
 /// What the thread that posts tells its owner. Values only.
-package enum HTTPEvent: Hashable, Sendable {
+package enum HTTPEvent: Equatable, Sendable {
     /// The server is there and takes messages.
     case reached
     /// Messages cannot be posted; the next attempt follows by itself after `retryIn`.

@@ -1,5 +1,5 @@
 /// Why messages cannot be posted, in a form that a status page can show and a user can act on. None is fatal.
-package enum HTTPFailure: Error, Hashable, Sendable {
+package enum HTTPFailure: Error, Equatable, Sendable {
     /// libcurl is not installed.
     case libraryMissing
     /// libcurl lacks a function.

@@ -2,7 +2,7 @@ import Base
 package import Configuration
 
 /// Where messages are posted, and how.
-package struct HTTPSettings: Hashable, Sendable {
+package struct HTTPSettings: Sendable {
     /// Begins with `http://` or `https://` and holds no login.
     package var url: String
     /// The login for basic authentication; nil: none is sent.
@@ -21,7 +21,7 @@ package struct HTTPSettings: Hashable, Sendable {
 }
 
 /// What a request and its answer may cost.
-package struct HTTPLimits: Hashable, Sendable {
+package struct HTTPLimits: Sendable {
     /// Until there is a connection, the name look-up and TLS included.
     package var connecting: Duration = .seconds(10)
     /// Until the answer has come whole.
@@ -40,7 +40,7 @@ package struct HTTPLimits: Hashable, Sendable {
 }
 
 /// In whose name a message is posted.
-package struct HTTPSender: Hashable, Sendable {
+package struct HTTPSender: Equatable, Sendable {
     /// `X-Limit-U`
     package var user: String
     /// `X-Limit-D`
@@ -53,7 +53,7 @@ package struct HTTPSender: Hashable, Sendable {
 }
 
 /// A message to post.
-package struct HTTPPost: Hashable, Sendable {
+package struct HTTPPost: Sendable {
     /// The owner's own number for it.
     package var token: Int64
     package var body: [UInt8]
@@ -67,7 +67,7 @@ package struct HTTPPost: Hashable, Sendable {
 }
 
 /// What a server answers to a request.
-package struct HTTPAnswer: Hashable, Sendable {
+package struct HTTPAnswer: Sendable {
     package var status: Int
     /// Empty if it was larger than the limit.
     package var body: [UInt8] = []

@@ -4,11 +4,7 @@ import System
 /// The loop of the thread that posts: see that the server is there, post one message after the other, wait after a
 /// failure, repeat. Nothing is decided here.
 struct HTTPWorker {
-    private let settings: HTTPSettings
-    private let sender: HTTPSender
-    private let mailbox: HTTPMailbox
-    private let tell: @Sendable (HTTPEvent) -> Void
-    private let read: HTTPAnswerReading
+    private let context: HTTPContext
     private var backoff: Backoff
     private var generator = SystemRandomNumberGenerator()
     /// How often in a row the server said of the same message that nothing is at the address, and took the greeting there.
@@ -24,13 +20,11 @@ struct HTTPWorker {
     }
 
     init(_ context: HTTPContext) {
-        settings = context.settings
-        sender = context.sender
-        mailbox = context.mailbox
-        tell = context.tell
-        read = context.read
-        backoff = Backoff(unit: settings.limits.firstRetryDelay)
+        self.context = context
+        backoff = Backoff(unit: context.settings.limits.firstRetryDelay)
     }
+
+    private var mailbox: HTTPMailbox { context.mailbox }
 
     /// Returns when it was told to stop, and has.
     mutating func run() {
@@ -43,7 +37,7 @@ struct HTTPWorker {
                 let lasted = session.reachedAt.map { $0.duration(to: Clocks.now()) } ?? .zero
                 backoff.connectionEnded(after: session.hasDelivered ? Backoff.lasting : lasted)
                 let delay = backoff.nextDelay(using: &generator)
-                tell(.failed(error, retryIn: delay))
+                context.tell(.failed(error, retryIn: delay))
                 mailbox.pause(for: delay)
             }
         }
@@ -51,11 +45,11 @@ struct HTTPWorker {
 
     /// Posts until it is told to stop and nothing is left, or is out of time.
     private mutating func serve(_ session: inout Session) throws(HTTPFailure) {
-        var client = try HTTPClient(settings)
+        var client = try HTTPClient(context.settings)
         guard let greeting = try greet(&client) else { return }
         session.reachedAt = Clocks.now()
-        tell(.reached)
-        rest(after: greeting, by: sender)
+        context.tell(.reached)
+        rest(after: greeting, by: context.sender)
         while true {
             guard let message = mailbox.next else {
                 if mailbox.takeDeadline() != nil { return }
@@ -66,11 +60,11 @@ struct HTTPWorker {
             if answer.isSuccess {
                 session.hasDelivered = true
                 mailbox.removeNext()
-                tell(.taken(token: message.token))
+                context.tell(.taken(token: message.token))
                 rest(after: answer, by: message.sender)
             } else if answer.isRefusal || isStruckOut(message.token, answer) {
                 mailbox.removeNext()
-                tell(.refused(token: message.token, status: answer.status))
+                context.tell(.refused(token: message.token, status: answer.status))
             } else {
                 throw .status(answer.status)
             }
@@ -82,7 +76,7 @@ struct HTTPWorker {
     ///
     /// - Returns: nil if it was given up.
     private func greet(_ client: inout HTTPClient) throws(HTTPFailure) -> HTTPAnswer? {
-        guard let answer = try post([], by: sender, &client) else { return nil }
+        guard let answer = try post([], by: context.sender, &client) else { return nil }
         // Some do not take an empty message, and say so.
         guard answer.isSuccess || answer.isRefusal else { throw .status(answer.status) }
         return answer
@@ -103,7 +97,9 @@ struct HTTPWorker {
 
     /// Hands an answer over. After one with commands, a moment passes.
     private func rest(after answer: HTTPAnswer, by sender: HTTPSender) {
-        guard answer.isSuccess, !answer.body.isEmpty || answer.excess != nil, read(answer, sender) else { return }
-        mailbox.pause(for: settings.limits.pause)
+        guard answer.isSuccess, !answer.body.isEmpty || answer.excess != nil, context.read(answer, sender) else {
+            return
+        }
+        mailbox.pause(for: context.settings.limits.pause)
     }
 }

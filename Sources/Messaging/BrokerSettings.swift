@@ -43,8 +43,6 @@ package struct BrokerSettings: Hashable, Sendable {
     /// An address for messages over HTTP, and the identities that may post there.
     package struct Posting: Hashable, Sendable {
         package var url: String
-        /// What the requests call the program.
-        package var userAgent: String
         /// The gateway's own first; never empty.
         package var senders: [Sender]
 
@@ -61,9 +59,8 @@ package struct BrokerSettings: Hashable, Sendable {
             }
         }
 
-        package init(url: String, userAgent: String, senders: [Sender]) {
+        package init(url: String, senders: [Sender]) {
             self.url = url
-            self.userAgent = userAgent
             self.senders = senders
         }
     }

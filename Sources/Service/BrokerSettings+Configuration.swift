@@ -27,8 +27,7 @@ extension BrokerSettings {
         username = broker.username
         password = broker.password
         if let address = broker.endpoint {
-            endpoint = Posting(
-                url: address.url, userAgent: "ibeacon-gateway/\(Program.version)", senders: configuration.senders)
+            endpoint = Posting(url: address.url, senders: configuration.senders)
             username = broker.login?.user
             password = broker.login?.password
         }

@@ -1,3 +1,4 @@
+import Base
 package import Gateway
 import JSON
 import Storage
@@ -20,6 +21,5 @@ extension Storage.OutgoingMessage {
 }
 
 private func isOwn(_ topic: String, below base: String) -> Bool {
-    topic.utf8.starts(with: base.utf8)
-        && [0, UInt8(ascii: "/")].contains(topic.utf8.dropFirst(base.utf8.count).first ?? 0)
+    topic.hasSameBytes(as: base) || topic.hasPrefix(base + "/")
 }

@@ -106,7 +106,7 @@ private final class HTTPInbox: Sendable {
     /// The identity whose topic it is: that with the longest base, since one may be below another. What is of nobody any
     /// more is the gateway's own.
     func sender(of topic: String) -> HTTPSender? {
-        let owners = senders.filter { topic.utf8.starts(with: $0.base.utf8) }
+        let owners = senders.filter { topic.hasPrefix($0.base) }
         return (owners.max { $0.base.utf8.count < $1.base.utf8.count } ?? senders.first).map(HTTPSender.init)
     }
 
@@ -178,7 +178,7 @@ extension HTTPSettings {
         caFile = settings.tls?.caFile
         clientCertificateFile = settings.tls?.clientCertificateFile
         clientKeyFile = settings.tls?.clientKeyFile
-        userAgent = endpoint.userAgent
+        userAgent = "ibeacon-gateway/\(Program.version)"
         limits.firstRetryDelay = settings.firstRetryDelay
     }
 }
