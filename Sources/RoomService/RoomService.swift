@@ -27,13 +27,20 @@ package final class RoomService {
     package private(set) var election: ActiveService
     /// Tags as regions: those of the configuration, and those that came by `setWaypoints` or the command line.
     private var tags = RegionSet()
-    private var deadline: (any ServiceTimer)?
-    private var keeping: (any ServiceTimer)?
+    private var timers: Timers?
     /// What came from the broker and waits for its turn.
     private var brokerEvents: ArraySlice<BrokerEvent> = []
-    private var brokerTurn: (any ServiceTimer)?
     /// For what goes to the broker beside the outbox; those are below 0.
     private var lastToken: Int64 = 0
+
+    /// nil before the start and after the end.
+    private struct Timers {
+        let deadline: (any ServiceTimer)?
+        /// For what was learned.
+        let keeping: (any ServiceTimer)?
+        /// For the rest of what the broker sent.
+        let brokerTurn: (any ServiceTimer)?
+    }
 
     /// How often what was learned is kept.
     private static let keepingPeriod: Duration = .seconds(900)
@@ -72,12 +79,13 @@ package final class RoomService {
 
     /// Opens the store. The service begins when it is open.
     package func start() throws {
-        deadline = host.timer { [unowned self] _ in tick() }
-        brokerTurn = host.timer { [unowned self] _ in handleBrokerEvents() }
-        keeping = host.timer(tolerance: .seconds(5)) { [unowned self] _ in
-            keepLearned()
-            keeping?.arm(after: Self.keepingPeriod)
-        }
+        timers = Timers(
+            deadline: host.timer { [unowned self] _ in tick() },
+            keeping: host.timer(tolerance: .seconds(5)) { [unowned self] _ in
+                keepLearned()
+                timers?.keeping?.arm(after: Self.keepingPeriod)
+            },
+            brokerTurn: host.timer { [unowned self] _ in handleBrokerEvents() })
         try store.open(
             StoreSettings(
                 directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: { _ in nil })
@@ -86,10 +94,10 @@ package final class RoomService {
 
     /// Ends in order: what was learned goes to the disk, and another service may take over at once.
     package func stop() {
-        guard deadline != nil else { return }
+        guard timers != nil else { return }
         host.report(.stopping)
         log.notice("stopping")
-        (deadline, keeping, brokerTurn) = (nil, nil, nil)
+        timers = nil
         keepLearned()
         publishCard(isActive: false, counter: 0)
         broker.close(within: broker.isConnected ? .seconds(2) : .zero)
@@ -149,7 +157,7 @@ package final class RoomService {
 
     private func armDeadline() {
         guard let next = [site.nextDeadline, election.nextDeadline].compactMap(\.self).min() else { return }
-        deadline?.arm(at: next)
+        timers?.deadline?.arm(at: next)
     }
 
     private var epoch: Int64 { host.wallClock.epochSeconds(at: host.now) }
@@ -188,7 +196,7 @@ package final class RoomService {
         _ = site.setActive(false, at: host.now, epoch: epoch)
         apply(snapshot.edits)
         connect()
-        keeping?.arm(after: Self.keepingPeriod)
+        timers?.keeping?.arm(after: Self.keepingPeriod)
         let text = "\(site.tags.count) tags, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) decides about site '\(identity.site)': \(text)")
         host.report(.ready(status: text))
@@ -298,8 +306,8 @@ package final class RoomService {
         let end = host.now.advanced(by: Self.longestTurn)
         while let event = nextBrokerEvent() {
             let now = host.now
-            guard now <= end || deadline == nil else {
-                brokerTurn?.arm(at: now)
+            guard now <= end || timers == nil else {
+                timers?.brokerTurn?.arm(at: now)
                 break
             }
             brokerEvents.removeFirst()
