@@ -44,6 +44,12 @@ extension String {
         let (own, others) = (utf8, other.utf8)
         return own.count == others.count && own.elementsEqual(others)
     }
+
+    /// Whether this is the topic `base` or one below it, by its bytes.
+    package func isTopic(atOrBelow base: String) -> Bool {
+        let rest = utf8.dropFirst(base.utf8.count)
+        return utf8.starts(with: base.utf8) && (rest.isEmpty || rest.first == UInt8(ascii: "/"))
+    }
 }
 
 extension Dictionary where Key == ExactString {

@@ -19,6 +19,12 @@ package struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCop
         .nanoseconds(other.nanoseconds &- nanoseconds)
     }
 
+    /// The time to `end` for `poll`: rounded up, so that it does not return early; 0 if it has passed.
+    package func milliseconds(until end: MonotonicInstant) -> Int32 {
+        let left = max(0, duration(to: end).nanoseconds)
+        return Int32(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
+    }
+
     package static func < (lhs: MonotonicInstant, rhs: MonotonicInstant) -> Bool {
         lhs.nanoseconds < rhs.nanoseconds
     }

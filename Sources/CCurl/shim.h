@@ -6,10 +6,6 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-// Of sys/prctl.h: it has variable arguments, which Swift does not call.
-#include <sys/prctl.h>
-static inline void curl_name_this_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-
 enum {
     curl_global_default = 3,
     curl_ok = 0,

@@ -88,8 +88,8 @@ package final class Endpoint: Sendable {
         while position < text.count {
             var byte = text[position]
             if byte == UInt8(ascii: "%") {
-                guard position + 2 < text.count, let upper = digit(text[position + 1]),
-                    let lower = digit(text[position + 2])
+                guard position + 2 < text.count, let upper = hexadecimalValue(of: text[position + 1]),
+                    let lower = hexadecimalValue(of: text[position + 2])
                 else { return nil }
                 byte = upper << 4 | lower
                 position += 2
@@ -99,15 +99,6 @@ package final class Endpoint: Sendable {
             position += 1
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

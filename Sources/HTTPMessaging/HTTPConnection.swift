@@ -1,6 +1,4 @@
 import Base
-import CCurl
-import Glibc
 import Synchronization
 package import System
 
@@ -13,7 +11,7 @@ package typealias HTTPAnswerReading = @Sendable (HTTPAnswer, HTTPSender) -> Bool
 /// A message that was not taken stays the next one, through all failures.
 package final class HTTPConnection: Sendable {
     private let context: HTTPContext
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Mutex<WorkerThread?>(nil)
 
     /// - Parameters:
     ///   - sender: In whose name the server is greeted.
@@ -32,15 +30,13 @@ package final class HTTPConnection: Sendable {
     /// Begins. Calling it again does nothing.
     /// - Throws: when the system gives no thread.
     package func start() throws(SystemError) {
-        let result: Int32 = thread.withLock { thread in
-            guard thread == nil else { return 0 }
-            var created = pthread_t()
-            let given = Unmanaged.passRetained(context)
-            let result = pthread_create(&created, nil, runHTTPThread, given.toOpaque())
-            if result == 0 { thread = created } else { given.release() }
-            return result
+        try thread.withLock { thread throws(SystemError) in
+            guard thread == nil else { return }
+            thread = try WorkerThread(name: "http") { [context] in
+                var worker = HTTPWorker(context)
+                worker.run()
+            }
         }
-        guard result == 0 else { throw SystemError("pthread_create", code: result) }
     }
 
     /// Posts as soon as those before it are taken. Exactly one `taken` or `refused` follows for its token, unless the
@@ -53,53 +49,23 @@ package final class HTTPConnection: Sendable {
     @discardableResult
     package func stop(within limit: Duration) -> Bool {
         guard let running = thread.withLock({ $0 }) else { return true }
-        context.mailbox.stop(by: Clocks.now().advanced(by: limit * 0.75))
-        let hasEnded = context.mailbox.finished.wait(for: limit)
-        // Rung last of all, so that joining does not wait.
-        if hasEnded { pthread_join(running, nil) } else { pthread_detach(running) }
-        thread.withLock { $0 = nil }
-        return hasEnded
+        let now = Clocks.now()
+        context.mailbox.stop(by: now.advanced(by: limit * 0.75))
+        defer { thread.withLock { $0 = nil } }
+        return running.join(until: now.advanced(by: limit))
     }
 
     deinit {
         // The thread owns the mailbox but not this object, and would go on without an owner.
-        guard let running = thread.withLock({ $0 }) else { return }
-        context.mailbox.stop(by: Clocks.now())
-        pthread_detach(running)
+        if thread.withLock({ $0 != nil }) { context.mailbox.stop(by: Clocks.now()) }
     }
 }
 
 /// What the thread is given.
-final class HTTPContext: Sendable {
+struct HTTPContext: Sendable {
     let settings: HTTPSettings
     let sender: HTTPSender
     let mailbox: HTTPMailbox
     let tell: @Sendable (HTTPEvent) -> Void
     let read: HTTPAnswerReading
-
-    init(
-        settings: HTTPSettings, sender: HTTPSender, mailbox: HTTPMailbox, tell: @escaping @Sendable (HTTPEvent) -> Void,
-        read: @escaping HTTPAnswerReading
-    ) {
-        self.settings = settings
-        self.sender = sender
-        self.mailbox = mailbox
-        self.tell = tell
-        self.read = read
-    }
-}
-
-private func runHTTPThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    let given = Unmanaged<HTTPContext>.fromOpaque(context).takeRetainedValue()
-    curl_name_this_thread("http")
-    // All signals are the loop's; and SIGPIPE, which TLS risks with every write to a closed connection, becomes an error of
-    // that write.
-    var every = sigset_t()
-    sigfillset(&every)
-    pthread_sigmask(SIG_SETMASK, &every, nil)
-    var worker = HTTPWorker(given)
-    worker.run()
-    given.mailbox.finished.wake()
-    return nil
 }

@@ -1,5 +1,4 @@
 import Base
-import Glibc
 import Synchronization
 import System
 
@@ -14,14 +13,11 @@ final class HTTPMailbox: Sendable {
     private let state = Mutex(State())
     /// Rung for the thread: there is something new.
     let bell: Waker
-    /// Rung by the thread when it ends.
-    let finished: Waker
 
     /// - Throws: when the process has no descriptors left.
     init(limit: Int) throws(SystemError) {
         self.limit = limit
         bell = try Waker()
-        finished = try Waker()
     }
 
     // MARK: The owner's side
@@ -58,26 +54,12 @@ final class HTTPMailbox: Sendable {
 
     /// Waits until there is a message or an order to stop.
     func waitForMessage() {
-        while takeDeadline() == nil, next == nil { bell.wait(for: nil) }
+        while takeDeadline() == nil, next == nil { bell.wait(until: nil) }
     }
 
     /// Waits for a time, or until there is an order to stop.
     func pause(for duration: Duration) {
         let end = Clocks.now().advanced(by: duration)
-        while takeDeadline() == nil, Clocks.now() < end { bell.wait(for: Clocks.now().duration(to: end)) }
-    }
-}
-
-extension Waker {
-    /// Waits until it was woken.
-    ///
-    /// - Parameter limit: nil: for as long as it takes.
-    /// - Returns: false: the time is over, or a signal came.
-    @discardableResult
-    func wait(for limit: Duration?) -> Bool {
-        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // Rounded up, so that it does not return early.
-        let milliseconds = limit.map { Int32(clamping: (max(.zero, $0).nanoseconds + 999_999) / 1_000_000) } ?? -1
-        return poll(&watched, 1, milliseconds) == 1
+        while takeDeadline() == nil, bell.wait(until: end) {}
     }
 }

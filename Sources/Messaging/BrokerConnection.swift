@@ -1,8 +1,7 @@
 import Base
 import Beacon
-import CMosquitto
-import Glibc
 import Synchronization
+import System
 
 /// The connection to the broker, kept up by a thread of its own: name look-up and TLS may block for seconds,
 /// and the radio must not wait for them. It is used from the main thread. Values are exchanged, and
@@ -13,7 +12,7 @@ package final class BrokerConnection: Sendable {
     private let mailbox: Mailbox
     private let settings: BrokerSettings
     private let read: CommandReading?
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Mutex<WorkerThread?>(nil)
 
     /// - Parameters:
     ///   - read: called on the broker's thread with each message; it may take its time.
@@ -24,21 +23,27 @@ package final class BrokerConnection: Sendable {
     ) throws(BrokerFailure) {
         self.settings = settings
         self.read = read
-        mailbox = try Mailbox(limits: settings.limits, wake: wake)
+        do throws(SystemError) {
+            mailbox = try Mailbox(limits: settings.limits, wake: wake)
+        } catch {
+            throw .other("\(error)")
+        }
     }
 
     /// Begins to connect. Calling it again does nothing.
     /// - Throws: when the system gives no thread.
     package func start() throws(BrokerFailure) {
-        let result: Int32 = thread.withLock { thread in
-            guard thread == nil else { return 0 }
-            var created = pthread_t()
-            let context = Unmanaged.passRetained(ThreadContext(settings: settings, mailbox: mailbox, read: read))
-            let result = pthread_create(&created, nil, runBrokerThread, context.toOpaque())
-            if result == 0 { thread = created } else { context.release() }
-            return result
+        do throws(SystemError) {
+            try thread.withLock { thread throws(SystemError) in
+                guard thread == nil else { return }
+                thread = try WorkerThread(name: "broker") { [settings, mailbox, read] in
+                    var worker = BrokerWorker(settings: settings, mailbox: mailbox, read: read)
+                    worker.run()
+                }
+            }
+        } catch {
+            throw .other("\(error)")
         }
-        guard result == 0 else { throw .other("pthread_create: \(String(cString: strerror(result)))") }
     }
 
     /// The events since the last call.
@@ -64,45 +69,13 @@ package final class BrokerConnection: Sendable {
         guard let running = thread.withLock({ $0 }) else { return true }
         // The rest of the time is for DISCONNECT.
         mailbox.order { $0.stopBy = .now.advanced(by: limit * 0.75) }
-        let ended = mailbox.finished.wait(until: end)
-        // Rung last of all, so that joining does not wait.
-        if ended { pthread_join(running, nil) } else { pthread_detach(running) }
-        thread.withLock { $0 = nil }
-        return ended
+        defer { thread.withLock { $0 = nil } }
+        return running.join(until: end)
     }
 
     deinit {
         // The thread owns the mailbox but not this object, and would go on without an owner.
-        guard let running = thread.withLock({ $0 }) else { return }
+        guard thread.withLock({ $0 != nil }) else { return }
         mailbox.order { $0.stopBy = .now }
-        pthread_detach(running)
     }
-}
-
-/// The arguments of the thread.
-private final class ThreadContext: Sendable {
-    let settings: BrokerSettings
-    let mailbox: Mailbox
-    let read: CommandReading?
-
-    init(settings: BrokerSettings, mailbox: Mailbox, read: CommandReading?) {
-        self.settings = settings
-        self.mailbox = mailbox
-        self.read = read
-    }
-}
-
-private func runBrokerThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    let given = Unmanaged<ThreadContext>.fromOpaque(context).takeRetainedValue()
-    name_this_thread("broker")
-    // All signals are the loop's; and SIGPIPE, which libmosquitto and OpenSSL risk with every write to a
-    // closed connection, becomes an error of that write.
-    var every = sigset_t()
-    sigfillset(&every)
-    pthread_sigmask(SIG_SETMASK, &every, nil)
-    var worker = BrokerWorker(settings: given.settings, mailbox: given.mailbox, read: given.read)
-    worker.run()
-    given.mailbox.finished.ring()
-    return nil
 }

@@ -63,6 +63,13 @@ package struct BrokerSettings: Hashable, Sendable {
             self.url = url
             self.senders = senders
         }
+
+        /// The identity whose topic it is: that with the longest base, since one may be below another. A topic that is of
+        /// no identity any more is posted by the gateway's own.
+        package func sender(of topic: String) -> Sender? {
+            let owners = senders.filter { topic.isTopic(atOrBelow: $0.base) }
+            return owners.max { $0.base.utf8.count < $1.base.utf8.count } ?? senders.first
+        }
     }
 
     /// Whom to trust, and how to be trusted.

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import CMosquitto
 import Glibc
+import System
 
 /// For how long a connection must have lasted before a message in isolation is sent.
 private let isolationDelay: Duration = .seconds(2)

@@ -3,6 +3,7 @@ import Beacon
 import CMosquitto
 import Configuration
 import Glibc
+import System
 
 /// The loop of the broker's thread: connect, serve, wait, repeat. All calls of libmosquitto are made here, on
 /// this one thread, and nothing is decided here.
@@ -146,7 +147,7 @@ struct BrokerWorker: ~Copyable {
     }
 
     mutating func takeOrders() {
-        mailbox.bell.silence()
+        mailbox.bell.clear()
         let orders = mailbox.takeOrders()
         window.add(orders.outgoing)
         stopBy = orders.stopBy

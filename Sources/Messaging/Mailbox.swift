@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Synchronization
+import System
 
 /// What the owner and the broker's thread share: two bounded queues of values, each with a lock of its own.
 final class Mailbox: Sendable {
@@ -30,16 +31,13 @@ final class Mailbox: Sendable {
     private let outgoing = Mutex(Outgoing())
     private let incoming = Mutex(Incoming())
     /// Rung for the thread: there are orders.
-    let bell: Bell
-    /// Rung by the thread when it ends.
-    let finished: Bell
+    let bell: Waker
     private let wakeOwner: @Sendable () -> Void
 
-    init(limits: BrokerSettings.QueueLimits, wake: @escaping @Sendable () -> Void) throws(BrokerFailure) {
+    init(limits: BrokerSettings.QueueLimits, wake: @escaping @Sendable () -> Void) throws(SystemError) {
         self.limits = limits
         wakeOwner = wake
-        bell = try Bell()
-        finished = try Bell()
+        bell = try Waker()
     }
 
     // MARK: The owner's side
@@ -55,13 +53,13 @@ final class Mailbox: Sendable {
             outgoing.orders.outgoing.append(message)
             return true
         }
-        if taken { bell.ring() }
+        if taken { bell.wake() }
         return taken
     }
 
     func order(_ change: (inout Orders) -> Void) {
         outgoing.withLock { change(&$0.orders) }
-        bell.ring()
+        bell.wake()
     }
 
     func takeEvents() -> [BrokerEvent] {

@@ -252,15 +252,16 @@ package final class RoomService {
         let difference = tags.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
         let cleared = site.replaceTags(by: identities, at: host.now)
-        keepTags(more, clearing: cleared)
-        if election.role == .active { publishTagList() }
+        // The list goes to the gateways from the disk: a tag that they hear of is one that a power cut does not take.
+        let list = difference.isEmpty ? nil : site.tagList
+        keepTags(more, publishing: cleared + [list].compactMap(\.self))
         log.notice(
             "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
                 + "\(difference.removed.count) removed")
         armDeadline()
     }
 
-    private func keepTags(_ more: [StoreChange], clearing messages: [RoomMessage] = []) {
+    private func keepTags(_ more: [StoreChange], publishing messages: [RoomMessage] = []) {
         commit(election.role == .active ? messages : [], [.regions(tracker: identity.topics.base, tags.regions)] + more)
     }
 

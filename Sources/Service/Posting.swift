@@ -5,7 +5,7 @@ import Storage
 
 extension Message {
     /// Whether it is in OwnTracks' tree. What is not, as the retained states, is only for those who subscribe to it.
-    package var isOwnTracks: Bool { isOwn(topic, below: base) }
+    package var isOwnTracks: Bool { topic.isTopic(atOrBelow: base) }
 
     /// As it is posted over HTTP, where nothing else says what its topic is. The apps do the same, before they encrypt.
     package var posted: [UInt8] {
@@ -17,9 +17,5 @@ extension Message {
 
 extension Storage.OutgoingMessage {
     /// As for `Message`.
-    var isOwnTracks: Bool { isOwn(topic, below: tracker) }
-}
-
-private func isOwn(_ topic: String, below base: String) -> Bool {
-    topic.hasSameBytes(as: base) || topic.hasPrefix(base + "/")
+    var isOwnTracks: Bool { topic.isTopic(atOrBelow: tracker) }
 }

@@ -1,7 +1,8 @@
+package import Base
 import CSystem
 import Glibc
 
-/// Wakes an event loop from any thread. Cheap, never blocks, and safe after the loop has gone.
+/// Wakes an event loop, or another thread, from any thread. Cheap, never blocks, and safe after the loop has gone.
 package final class Waker: Sendable {
     /// Readable while a wake-up is pending.
     package let descriptor: Int32
@@ -14,11 +15,26 @@ package final class Waker: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Has the loop call the handler soon; any number of wake-ups before that are one call.
+    /// Has the loop call the handler soon, or ends `wait`; any number of wake-ups before that are one.
     package func wake() {
         var one: UInt64 = 1
         // EAGAIN says that 2^64 - 2 wake-ups are pending, and one is all that is needed.
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Waits until a wake-up is pending. It stays pending.
+    ///
+    /// - Parameter end: nil: for as long as it takes.
+    /// - Returns: false: none was by then.
+    @discardableResult
+    package func wait(until end: MonotonicInstant?) -> Bool {
+        while true {
+            let now = Clocks.now()
+            var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&watched, 1, end.map(now.milliseconds(until:)) ?? -1) == 1 { return true }
+            // A signal may have cut it short.
+            if let end, Clocks.now() >= end { return false }
+        }
     }
 
     /// Forgets the wake-ups that are pending.

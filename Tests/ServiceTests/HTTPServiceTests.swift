@@ -35,6 +35,24 @@ struct HTTPServiceTests {
         #expect(fixture.availability.settings == nil)
     }
 
+    @Test(arguments: [
+        ("owntracks/jane/hall", "hall"), ("owntracks/jane/hall/event", "hall"),
+        ("owntracks/jane/hall/attic/event", "attic"),
+        ("owntracks/jane/hallway/event", "own"), ("owntracks/jane", "own"),
+    ])
+    func `A message is posted in the name of the device whose topic it is, else in the gateway's own`(
+        topic: String, device: String
+    ) {
+        let posting = BrokerSettings.Posting(
+            url: "http://recorder/pub",
+            senders: [
+                .init(base: "owntracks/jane/pi", user: "jane", device: "own"),
+                .init(base: "owntracks/jane/hall", user: "jane", device: "hall"),
+                .init(base: "owntracks/jane/hall/attic", user: "jane", device: "attic"),
+            ])
+        #expect(posting.sender(of: topic)?.device == device)
+    }
+
     @Test func `TLS goes by the address, with the files of the settings`() throws {
         let files = "caFile: \"ca.pem\", tls: false,"
         let fixture = try ServiceFixture("mode: 3, url: \"https://recorder/pub\", \(files)", in: directory)

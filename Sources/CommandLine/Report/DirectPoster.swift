@@ -7,14 +7,14 @@ import System
 /// Posts messages of one command over HTTP, and waits for each answer. Commands in the answers are not obeyed: the next
 /// message of the service brings those that wait.
 final class DirectPoster {
-    private let senders: [BrokerSettings.Posting.Sender]
+    private let endpoint: BrokerSettings.Posting
     private let settings: HTTPSettings
     private var client: HTTPClient
 
     init(_ configuration: Configuration) throws(Failure) {
         let broker = BrokerSettings(configuration, for: .command("direct"))
         guard let endpoint = broker.endpoint else { throw Failure(.configuration, "mode 3 has no url") }
-        senders = endpoint.senders
+        self.endpoint = endpoint
         settings = HTTPSettings(broker, endpoint)
         do throws(HTTPFailure) {
             client = try HTTPClient(settings)
@@ -27,7 +27,7 @@ final class DirectPoster {
     ///
     /// - Parameter base: The base topic of the tracker whose message it is.
     func post(_ payload: [UInt8], of base: String) throws(Failure) {
-        guard let sender = senders.first(where: { $0.base == base }) ?? senders.first else { return }
+        guard let sender = endpoint.sender(of: base) else { return }
         let answer: HTTPAnswer?
         do throws(HTTPFailure) {
             answer = try client.post(payload, by: HTTPSender(sender))

@@ -26,7 +26,7 @@ package final class HTTPLink: BrokerLink {
         guard let endpoint = settings.endpoint, let own = endpoint.senders.first else { return }
         let waker = try loop.waker(onEvents)
         let http = HTTPSettings(settings, endpoint)
-        let inbox = HTTPInbox(endpoint.senders, http, filters: filters, read: read, wake: waker.waker.wake)
+        let inbox = HTTPInbox(endpoint, http, filters: filters, read: read, wake: waker.waker.wake)
         let connection = try HTTPConnection(http, sender: HTTPSender(own), tell: inbox.take, read: inbox.read)
         (self.waker, self.inbox, self.connection, self.settings, isOpen) = (waker, inbox, connection, settings, true)
         (isConnected, droppedMessages) = (false, 0)
@@ -36,8 +36,9 @@ package final class HTTPLink: BrokerLink {
     package func subscribe(to filters: Set<String>) { inbox?.subscribe(to: filters) }
 
     package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
-        guard isOpen, let sender = inbox?.sender(of: message.topic) else { return false }
-        return connection?.post(HTTPPost(token: message.token.rawValue, body: message.payload, sender: sender)) == true
+        guard isOpen, let sender = settings?.endpoint?.sender(of: message.topic) else { return false }
+        return connection?.post(
+            HTTPPost(token: message.token.rawValue, body: message.payload, sender: HTTPSender(sender))) == true
     }
 
     package func takeEvents() -> [BrokerEvent] {
@@ -74,17 +75,17 @@ private final class HTTPInbox: Sendable {
     /// same commands would be heard again at once, without end.
     private static let memory: Duration = .seconds(60)
 
-    private let senders: [BrokerSettings.Posting.Sender]
+    private let endpoint: BrokerSettings.Posting
     private let settings: HTTPSettings
     private let reading: CommandReading?
     private let wake: @Sendable () -> Void
     private let state: Mutex<State>
 
     init(
-        _ senders: [BrokerSettings.Posting.Sender], _ settings: HTTPSettings, filters: Set<String>,
+        _ endpoint: BrokerSettings.Posting, _ settings: HTTPSettings, filters: Set<String>,
         read: CommandReading?, wake: @escaping @Sendable () -> Void
     ) {
-        self.senders = senders
+        self.endpoint = endpoint
         self.settings = settings
         self.wake = wake
         reading = read
@@ -101,13 +102,6 @@ private final class HTTPInbox: Sendable {
             state.events = []
             return events
         }
-    }
-
-    /// The identity whose topic it is: that with the longest base, since one may be below another. What is of nobody any
-    /// more is the gateway's own.
-    func sender(of topic: String) -> HTTPSender? {
-        let owners = senders.filter { topic.hasPrefix($0.base) }
-        return (owners.max { $0.base.utf8.count < $1.base.utf8.count } ?? senders.first).map(HTTPSender.init)
     }
 
     // MARK: The thread's side
@@ -134,7 +128,7 @@ private final class HTTPInbox: Sendable {
 
     var read: HTTPAnswerReading {
         { [self] answer, sender in
-            guard let base = senders.first(where: { HTTPSender($0) == sender })?.base else { return false }
+            guard let base = endpoint.senders.first(where: { HTTPSender($0) == sender })?.base else { return false }
             let topic = base + "/cmd"
             if let size = answer.excess {
                 post(.untaken(.dropped(topic: topic, size: size)))
