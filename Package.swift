@@ -129,8 +129,14 @@ let package = Package(
             "ServiceTests",
             [
                 "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "JSON", "Messaging",
-                "OwnTracks",
-                "Runtime", "Scanning", "Service", "StatusPage", "Storage", "System", "TestSupport",
+                "OwnTracks", "Runtime", "Scanning", "Service", "ServiceSupport", "StatusPage", "Storage", "System",
+                "TestSupport",
+            ]),
+        tests(
+            "RoomServiceTests",
+            [
+                "Base", "Configuration", "JSON", "Messaging", "RoomMessages", "RoomService", "Runtime", "Service",
+                "ServiceSupport", "Storage", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(
@@ -139,9 +145,9 @@ let package = Package(
                 "Status", "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Presence", "Gateway",
                 "TestSupport",
             ]),
-        tests("ScanningTests", ["Base", "Beacon", "Scanning"]),
-        tests("KernelScanningTests", ["Base", "Beacon", "Scanning", "KernelScanning"]),
-        tests("BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "CDBus", "Scanning"]),
+        tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning"]),
+        tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
+        tests("BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "CDBus", "HostSupport", "Scanning"]),
         tests("RuntimeTests", ["Base", "System", "Beacon", "Runtime"]),
         tests("EncryptionTests", ["Configuration", "JSON", "Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks", "TestSupport"]),
@@ -149,7 +155,7 @@ let package = Package(
             "StatusPageTests",
             [
                 "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
-                "StatusPageSupport",
+                "HostSupport", "StatusPageSupport",
             ]),
         tests("HTTPMessagingTests", ["Base", "Configuration", "HTTPMessaging", "System", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
@@ -168,6 +174,15 @@ let package = Package(
         // What tests need beside themselves.
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/TestSupport", swiftSettings: settings),
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+        // Event loops for scanners and the status page: one in virtual time, one with poll().
+        .target(name: "HostSupport", dependencies: ["Base"], path: "Tests/HostSupport", swiftSettings: settings),
+        // Links of a service that do what the test says.
+        .target(
+            name: "ServiceSupport",
+            dependencies: [
+                "Base", "Beacon", "Gateway", "Messaging", "Scanning", "Service", "StatusPage", "Storage", "System",
+            ],
+            path: "Tests/ServiceSupport", swiftSettings: settings),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // The same for a whole program, loaded into it.
@@ -179,7 +194,7 @@ let package = Package(
             swiftSettings: settings),
         // Drives one scanner in the virtual host and tells what came.
         .executableTarget(
-            name: "scanner-probe", dependencies: ["Base", "Beacon", "Scanning", "KernelScanning", "BlueZScanning"],
+            name: "scanner-probe", dependencies: ["Base", "Beacon", "BlueZScanning", "HostSupport", "KernelScanning", "Scanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
         .executableTarget(
             name: "HotPath", dependencies: ["Base", "Beacon", "Regions", "Presence", "Scanning", "CFloor"],
@@ -205,13 +220,14 @@ let package = Package(
             name: "StatusPageSupport",
             dependencies: [
                 "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
+                "HostSupport",
             ],
             path: "Tests/StatusPageSupport", swiftSettings: settings),
         .executableTarget(
             name: "status-page-demo",
             dependencies: [
-                "Base", "Configuration", "JSON", "Status", "StatusPage", "StatusPageSupport", "OwnTracks",
-                "HomeAssistant", "Gateway",
+                "Base", "Configuration", "Gateway", "HomeAssistant", "HostSupport", "JSON", "OwnTracks", "Status",
+                "StatusPage", "StatusPageSupport",
             ],
             path: "Tests/StatusPageDemo", swiftSettings: settings),
     ]

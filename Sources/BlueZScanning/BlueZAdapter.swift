@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Scanning
 
@@ -18,7 +19,7 @@ final class BlueZAdapter {
     var address: UInt64 = 0
     /// Asked for, and perhaps granted.
     var way: Way?
-    var retry: (any ScannerToken)?
+    var retry: (any EventRegistration)?
     /// Some bluetoothds offer the monitor and refuse it; they are not asked again until they restart.
     var monitorFailed = false
     var hasListened = false

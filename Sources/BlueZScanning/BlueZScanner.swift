@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 package import Scanning
 
@@ -18,19 +18,19 @@ package final class BlueZScanner: Scanner {
     /// word stands for reports, one a second.
     private static let vouchingInterval = Duration.seconds(1)
 
-    private let host: any ScannerHost
+    private let host: any EventHost
     private weak var output: (any ScannerOutput)?
     private let selection: AdapterSelection
     private let makeBus: () throws(ScannerError) -> any MessageBus
     private var bus: (any MessageBus)?
     private var byPath: [String: BlueZAdapter] = [:]
     private var devices: [String: KnownDevice] = [:]
-    private var timer: (any ScannerToken)?
+    private var timer: (any EventRegistration)?
     private var hasReportedLimits: Set<BlueZAdapter.Way> = []
     private var saidAbsent = false
     private var nextConnection = MonotonicInstant.zero
 
-    package convenience init(selection: AdapterSelection = .all, host: any ScannerHost, output: any ScannerOutput) {
+    package convenience init(selection: AdapterSelection = .all, host: any EventHost, output: any ScannerOutput) {
         self.init(selection: selection, host: host, output: output) { () throws(ScannerError) in
             try BusConnection(host: host)
         }
@@ -38,7 +38,7 @@ package final class BlueZScanner: Scanner {
 
     /// - Parameter makeBus: connects to the bus; it is called again when the bus was gone.
     init(
-        selection: AdapterSelection, host: any ScannerHost, output: any ScannerOutput,
+        selection: AdapterSelection, host: any EventHost, output: any ScannerOutput,
         makeBus: @escaping () throws(ScannerError) -> any MessageBus
     ) {
         self.selection = selection

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import CDBus
 import Scanning
@@ -8,14 +9,14 @@ import Scanning
 /// callbacks. Nothing waits for an answer: an answer is a message like others, with the serial of its call.
 final class BusConnection: MessageBus {
     private let connection: OpaquePointer
-    private let host: any ScannerHost
-    private var token: (any ScannerToken)?
+    private let host: any EventHost
+    private var token: (any EventRegistration)?
     private var pending: [UInt32: (BusMessage) -> Void] = [:]
     var onMessage: ((BusMessage) -> Void)?
     var onClosed: (() -> Void)?
 
     /// - Throws: `ScannerError` if there is no system bus.
-    init(host: any ScannerHost) throws(ScannerError) {
+    init(host: any EventHost) throws(ScannerError) {
         self.host = host
         var error = DBusError()
         dbus_error_init(&error)

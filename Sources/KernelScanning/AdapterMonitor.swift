@@ -28,7 +28,7 @@ final class AdapterMonitor {
         var isReady = false
         var isAsleep = false
         var attempts = 0
-        var retry: (any ScannerToken)?
+        var retry: (any EventRegistration)?
         /// Being powered off on purpose, to be powered on again at once.
         var isCycling = false
         var saidBlocked = false
@@ -39,7 +39,7 @@ final class AdapterMonitor {
     /// rfkill tells nobody on this socket when it lets go, so it is asked: 2 s of the 5 s to be back within.
     private static let blockedRetry = Duration.seconds(2)
 
-    private let host: any ScannerHost
+    private let host: any EventHost
     private let selection: AdapterSelection
     private let kernel: any KernelBluetooth
     private let socket: ManagementSocket
@@ -49,7 +49,7 @@ final class AdapterMonitor {
     /// The management socket is of no use any more.
     var onFailure: ((String) -> Void)?
 
-    init(host: any ScannerHost, kernel: any KernelBluetooth, selection: AdapterSelection) throws(ScannerError) {
+    init(host: any EventHost, kernel: any KernelBluetooth, selection: AdapterSelection) throws(ScannerError) {
         self.host = host
         self.selection = selection
         self.kernel = kernel

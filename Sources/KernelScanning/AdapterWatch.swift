@@ -7,7 +7,7 @@ import Scanning
 final class AdapterWatch {
     let index: UInt16
     private(set) var health = ScanHealth()
-    private let host: any ScannerHost
+    private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
@@ -20,7 +20,7 @@ final class AdapterWatch {
     /// Power the controller off and on.
     var onReset: (() -> Void)?
 
-    init(_ index: UInt16, host: any ScannerHost, kernel: any KernelBluetooth, output: (any ScannerOutput)?) {
+    init(_ index: UInt16, host: any EventHost, kernel: any KernelBluetooth, output: (any ScannerOutput)?) {
         self.index = index
         self.host = host
         self.kernel = kernel

@@ -22,12 +22,12 @@ final class ControllerProbe {
     private let opcode: UInt16
     private let done: (Bool) -> Void
     private var socket: (any HCIPacketSocket)?
-    private var readable: (any ScannerToken)?
-    private var timeout: (any ScannerToken)?
+    private var readable: (any EventRegistration)?
+    private var timeout: (any EventRegistration)?
 
     /// - Parameter done: is called once, later: true if the controller answered in time.
     init(
-        _ index: UInt16, _ question: Question = .address, host: any ScannerHost, kernel: any KernelBluetooth,
+        _ index: UInt16, _ question: Question = .address, host: any EventHost, kernel: any KernelBluetooth,
         done: @escaping (Bool) -> Void
     ) {
         self.done = done

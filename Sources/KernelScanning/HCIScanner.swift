@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 package import Scanning
 
@@ -24,18 +24,18 @@ package final class HCIScanner: FallibleScanner {
     }
 
     package private(set) var failure: ScannerError?
-    private let host: any ScannerHost
+    private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private let duty: ScanDuty
     private let mode: Mode
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
-    private var timer: (any ScannerToken)?
+    private var timer: (any EventRegistration)?
 
     /// - Throws: `ScannerError` if the kernel has no Bluetooth.
     package convenience init(
-        selection: AdapterSelection = .all, duty: ScanDuty = .full, mode: Mode = .scan, host: any ScannerHost,
+        selection: AdapterSelection = .all, duty: ScanDuty = .full, mode: Mode = .scan, host: any EventHost,
         output: any ScannerOutput
     ) throws(ScannerError) {
         try self.init(
@@ -43,7 +43,7 @@ package final class HCIScanner: FallibleScanner {
     }
 
     init(
-        selection: AdapterSelection, duty: ScanDuty, mode: Mode, host: any ScannerHost, kernel: any KernelBluetooth,
+        selection: AdapterSelection, duty: ScanDuty, mode: Mode, host: any EventHost, kernel: any KernelBluetooth,
         output: any ScannerOutput
     ) throws(ScannerError) {
         self.host = host

@@ -37,14 +37,14 @@ final class HCISession {
     private static let longestBackOff = Duration.seconds(300)
 
     let index: UInt16
-    private let host: any ScannerHost
+    private let host: any EventHost
     private let duty: ScanDuty
     private let listensOnly: Bool
     private let kernel: any KernelBluetooth
     private var parser = AdvertisingReportParser()
     private var socket: (any HCIPacketSocket)?
-    private var readable: (any ScannerToken)?
-    private var timer: (any ScannerToken)?
+    private var readable: (any EventRegistration)?
+    private var timer: (any EventRegistration)?
     private var state = State.idle
     private var family: ScanFamily?
     private var unanswered = 0
@@ -57,7 +57,7 @@ final class HCISession {
     var hasNoMonitors = false
     weak var delegate: (any HCISessionDelegate)?
 
-    init(_ index: UInt16, duty: ScanDuty, listensOnly: Bool, host: any ScannerHost, kernel: any KernelBluetooth) {
+    init(_ index: UInt16, duty: ScanDuty, listensOnly: Bool, host: any EventHost, kernel: any KernelBluetooth) {
         self.index = index
         self.duty = duty
         self.listensOnly = listensOnly

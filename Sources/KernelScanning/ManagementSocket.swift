@@ -4,14 +4,14 @@ import Scanning
 
 /// The management socket on the host's loop.
 final class ManagementSocket {
-    private let host: any ScannerHost
+    private let host: any EventHost
     private let socket: any PacketSocket
-    private var token: (any ScannerToken)?
+    private var token: (any EventRegistration)?
     var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
     var onFailure: ((String) -> Void)?
 
     /// - Throws: if the kernel has no Bluetooth.
-    init(host: any ScannerHost, kernel: any KernelBluetooth) throws(ScannerError) {
+    init(host: any EventHost, kernel: any KernelBluetooth) throws(ScannerError) {
         self.host = host
         socket = try kernel.openManagement()
     }

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 package import Scanning
 
@@ -15,7 +15,7 @@ package final class MgmtScanner: FallibleScanner {
         var isArming = false
         var takesDuty = true
         var failures = 0
-        var retry: (any ScannerToken)?
+        var retry: (any EventRegistration)?
 
         init(_ watch: AdapterWatch) { self.watch = watch }
     }
@@ -27,23 +27,23 @@ package final class MgmtScanner: FallibleScanner {
     private static let mostFailures = 5
 
     package private(set) var failure: ScannerError?
-    private let host: any ScannerHost
+    private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private let duty: ScanDuty
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
-    private var timer: (any ScannerToken)?
+    private var timer: (any EventRegistration)?
 
     /// - Throws: `ScannerError` if the kernel has no Bluetooth.
     package convenience init(
-        selection: AdapterSelection = .all, duty: ScanDuty = .full, host: any ScannerHost, output: any ScannerOutput
+        selection: AdapterSelection = .all, duty: ScanDuty = .full, host: any EventHost, output: any ScannerOutput
     ) throws(ScannerError) {
         try self.init(selection: selection, duty: duty, host: host, kernel: RunningKernel(), output: output)
     }
 
     init(
-        selection: AdapterSelection, duty: ScanDuty, host: any ScannerHost, kernel: any KernelBluetooth,
+        selection: AdapterSelection, duty: ScanDuty, host: any EventHost, kernel: any KernelBluetooth,
         output: any ScannerOutput
     ) throws(ScannerError) {
         self.host = host

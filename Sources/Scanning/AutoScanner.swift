@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 
 /// A scanner that can find out, after it has begun, that its way does not work here.
@@ -31,17 +31,17 @@ package final class AutoScanner: Scanner {
     private static let longestClimb = Duration.seconds(600)
 
     private let ways: [Way]
-    private let host: any ScannerHost
+    private let host: any EventHost
     private weak var output: (any ScannerOutput)?
     private var current: (rank: Int, scanner: any Scanner)?
     /// Why the better ways are not in use, as was said last.
     private var saidReasons: [String] = []
-    private var timer: (any ScannerToken)?
+    private var timer: (any EventRegistration)?
     private var nextClimb = MonotonicInstant.zero
     private var climbInterval = AutoScanner.firstClimb
 
     /// - Parameter ways: the best first.
-    package init(ways: [Way], host: any ScannerHost, output: any ScannerOutput) {
+    package init(ways: [Way], host: any EventHost, output: any ScannerOutput) {
         self.ways = ways
         self.host = host
         self.output = output

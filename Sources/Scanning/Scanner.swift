@@ -88,18 +88,3 @@ package struct AdapterStatus: Sendable {
         self.name = name
     }
 }
-
-/// What a scanner needs of the event loop. The executable gives it, so that scanners know no loop.
-package protocol ScannerHost: AnyObject {
-    /// CLOCK_BOOTTIME.
-    var now: MonotonicInstant { get }
-    /// Calls `handler` whenever the descriptor can be read, until the token is cancelled.
-    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken
-    /// Calls `handler` once, not before `instant`, unless the token is cancelled.
-    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken
-}
-
-/// A registration with the loop. Dropping it does not cancel it.
-package protocol ScannerToken: AnyObject {
-    func cancel()
-}

@@ -1,3 +1,4 @@
+package import Base
 import BlueZScanning
 import Configuration
 import KernelScanning
@@ -7,7 +8,7 @@ import System
 
 extension Settings {
     /// The scanner that the configuration asks for, not started yet.
-    package func makeScanner(host: any ScannerHost, output: any ScannerOutput) throws(ScannerError) -> any Scanner {
+    package func makeScanner(host: any EventHost, output: any ScannerOutput) throws(ScannerError) -> any Scanner {
         let selection = configuration.adapterSelection
         switch configuration.scanner {
         case .capture(let file, let speed):

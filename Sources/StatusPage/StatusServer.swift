@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 import CMicroHTTPD
 import Configuration
@@ -29,13 +29,13 @@ package final class StatusServer {
 
     let guardian: RequestGuard
     let settings: StatusServerSettings
-    private let host: any StatusPageHost
+    private let host: any EventHost
     private let source: any StatusSource
     private let pages: PageFiles
     private var daemon: OpaquePointer?
     private var clients: [ObjectIdentifier: Client] = [:]
-    private var registration: (any StatusPageHostToken)?
-    private var timers: [Timer: (any StatusPageHostToken)] = [:]
+    private var registration: (any EventRegistration)?
+    private var timers: [Timer: (any EventRegistration)] = [:]
     private var rendered: [Rendering: (response: HTTPResponse, at: MonotonicInstant)] = [:]
     let feed = EventFeed()
     private var eventTakenAt: MonotonicInstant?
@@ -50,7 +50,7 @@ package final class StatusServer {
     ///   - source: Where the state comes from. Not kept alive by anything else than this object.
     /// - Throws: `StatusServerError`; nothing is left open then.
     package init(
-        settings: StatusServerSettings, host: any StatusPageHost, source: any StatusSource
+        settings: StatusServerSettings, host: any EventHost, source: any StatusSource
     ) throws(StatusServerError) {
         if let token = settings.token {
             guard RequestGuard.isUsable(token: token) else { throw .unusableToken }

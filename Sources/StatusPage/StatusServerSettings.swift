@@ -1,4 +1,4 @@
-package import Base
+import Base
 import Beacon
 package import Configuration
 import Gateway
@@ -77,21 +77,6 @@ package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertib
             "the HTTP library could not be started"
         }
     }
-}
-
-/// What the status page needs of the event loop. The executable gives it.
-package protocol StatusPageHost: AnyObject {
-    /// CLOCK_BOOTTIME.
-    var now: MonotonicInstant { get }
-    /// Calls `handler` whenever the descriptor can be read, until the token is cancelled.
-    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any StatusPageHostToken
-    /// Calls `handler` once, not before `instant`, unless the token is cancelled.
-    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any StatusPageHostToken
-}
-
-/// A registration with the loop. Dropping it does not cancel it.
-package protocol StatusPageHostToken: AnyObject {
-    func cancel()
 }
 
 /// Where the page's contents come from and where its wishes go. All calls come on the loop's thread.

@@ -2,7 +2,7 @@ import Beacon
 import Synchronization
 
 /// What the store's thread takes at one time.
-struct StoreMail {
+package struct StoreMail {
     var commit: PendingCommit?
     var acknowledged: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
@@ -22,7 +22,7 @@ struct StoreMail {
 }
 
 /// Requests that wait for the store's thread: of bounded size, whatever the disk does.
-struct StoreMailbox {
+package struct StoreMailbox {
     private let countLimit: Int
     private let byteLimit: Int
     private let payloadLimit: Int
@@ -34,7 +34,8 @@ struct StoreMailbox {
         self.payloadLimit = payloadLimit
     }
 
-    init(_ settings: StoreSettings) {
+    /// A mailbox with the limits of these settings.
+    package init(_ settings: StoreSettings) {
         self.init(
             countLimit: settings.memoryLimit, byteLimit: settings.memoryByteLimit, payloadLimit: settings.payloadLimit)
     }
@@ -42,7 +43,8 @@ struct StoreMailbox {
     var pending: Int { mail.commit?.count ?? 0 }
     var pendingBytes: Int { mail.commit?.payloadBytes ?? 0 }
 
-    mutating func append(_ request: StoreRequest) {
+    /// Adds what is asked for. Beyond the limits the least important messages are dropped, and counted.
+    package mutating func append(_ request: StoreRequest) {
         switch request {
         case .commit(let changes): append(changes)
         case .checkpoint(let record):
@@ -65,8 +67,10 @@ struct StoreMailbox {
         }
     }
 
+    /// Everything that waits.
+    ///
     /// - Parameter withCommit: false while the thread still has one that the disk did not take.
-    mutating func take(withCommit: Bool) -> StoreMail {
+    package mutating func take(withCommit: Bool) -> StoreMail {
         var taken = mail
         mail = StoreMail()
         if !withCommit {

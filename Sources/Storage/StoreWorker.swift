@@ -1,9 +1,9 @@
-import Base
+package import Base
 import Beacon
 
 /// The work of the store's thread, one step at a time, with the time given to it: opens, writes, tries again,
 /// hands out. It is used by one thread and knows nothing of threads.
-final class StoreWorker {
+package final class StoreWorker {
     private let settings: StoreSettings
     private var lock: DirectoryLock?
     private var store: OpenStore?
@@ -21,18 +21,19 @@ final class StoreWorker {
     private var failed = false
     private var events: [StoreEvent] = []
 
-    private(set) var counters = StoreCounters()
-    private(set) var isFinished = false
+    package private(set) var counters = StoreCounters()
+    /// Whether the store is closed, at the end.
+    package private(set) var isFinished = false
 
-    init(_ settings: StoreSettings) {
+    package init(_ settings: StoreSettings) {
         self.settings = settings
     }
 
     /// Whether the next mail may bring a commit.
-    var takesCommits: Bool { work.commit == nil }
+    package var takesCommits: Bool { work.commit == nil }
 
     /// When `step` has something to do though no mail comes.
-    var nextDeadline: MonotonicInstant {
+    package var nextDeadline: MonotonicInstant {
         if let trouble { return trouble.nextTry }
         guard store != nil else { return .zero }
         var deadline = edits.nextCheck
@@ -50,8 +51,8 @@ final class StoreWorker {
 
     /// Does what there is to do.
     ///
-    /// - Returns: What to tell the daemon.
-    func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
+    /// - Returns: The events for the service.
+    package func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
         failed = false
         accept(mail, at: now)
         if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }

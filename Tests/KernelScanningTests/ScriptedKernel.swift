@@ -1,52 +1,9 @@
 import Base
 import Beacon
+import HostSupport
 import Scanning
 
 @testable import KernelScanning
-
-/// Time that moves only when the test says so, and descriptors that are readable when it says so.
-final class ManualHost: ScannerHost {
-    private final class Token: ScannerToken {
-        var isCancelled = false
-        func cancel() { isCancelled = true }
-    }
-
-    var now = MonotonicInstant.zero
-    private var timers: [(due: MonotonicInstant, token: Token, handler: () -> Void)] = []
-    private var watches: [(descriptor: CInt, token: Token, handler: () -> Void)] = []
-
-    func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
-        let token = Token()
-        watches.append((descriptor, token, handler))
-        return token
-    }
-
-    func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
-        let token = Token()
-        timers.append((instant, token, handler))
-        return token
-    }
-
-    func becomeReadable(_ descriptor: CInt) {
-        for watch in watches where watch.descriptor == descriptor && !watch.token.isCancelled {
-            watch.handler()
-        }
-        watches.removeAll { $0.token.isCancelled }
-    }
-
-    func advance(by duration: Duration) {
-        let end = now.advanced(by: duration)
-        while let next = timers.filter({ !$0.token.isCancelled && $0.due <= end }).min(by: {
-            $0.due < $1.due
-        }) {
-            now = max(now, next.due)
-            next.token.cancel()
-            next.handler()
-        }
-        timers.removeAll { $0.token.isCancelled }
-        now = end
-    }
-}
 
 /// A kernel whose every word the test writes. It records what it is asked.
 final class ScriptedKernel: KernelBluetooth {
@@ -123,24 +80,15 @@ final class ScriptedKernel: KernelBluetooth {
     }
 }
 
-/// A management socket without a kernel.
-final class ScriptedSocket: PacketSocket {
+/// The packets of a socket without a kernel.
+class ScriptedPackets {
     let descriptor: CInt
     var drops: UInt32 = 0
-    var sent: [[UInt8]] = []
     var queue: [[UInt8]] = []
     /// What the next `receive` ends with.
     var failure: SocketFailure?
-    /// What a command is answered with before `send` returns.
-    var answer: ([UInt8]) -> [UInt8]? = { _ in nil }
 
     init(descriptor: CInt) { self.descriptor = descriptor }
-
-    func send(_ bytes: [UInt8]) -> SocketFailure? {
-        sent.append(bytes)
-        if let answer = answer(bytes) { queue.append(answer) }
-        return nil
-    }
 
     func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
         while !queue.isEmpty {
@@ -152,8 +100,21 @@ final class ScriptedSocket: PacketSocket {
     }
 }
 
+/// A management socket without a kernel.
+final class ScriptedSocket: ScriptedPackets, PacketSocket {
+    var sent: [[UInt8]] = []
+    /// What a command is answered with before `send` returns.
+    var answer: ([UInt8]) -> [UInt8]? = { _ in nil }
+
+    func send(_ bytes: [UInt8]) -> SocketFailure? {
+        sent.append(bytes)
+        if let answer = answer(bytes) { queue.append(answer) }
+        return nil
+    }
+}
+
 /// A raw HCI socket without a controller.
-final class ScriptedHCISocket: HCIPacketSocket {
+final class ScriptedHCISocket: ScriptedPackets, HCIPacketSocket {
     struct Command: Hashable {
         let index: UInt16
         let group: Int32
@@ -162,17 +123,13 @@ final class ScriptedHCISocket: HCIPacketSocket {
     }
 
     let index: UInt16
-    let descriptor: CInt
-    var drops: UInt32 = 0
     private unowned let kernel: ScriptedKernel
     var commands: [Command] = []
-    var queue: [[UInt8]] = []
-    var failure: SocketFailure?
 
     init(_ index: UInt16, descriptor: CInt, kernel: ScriptedKernel) {
         self.index = index
-        self.descriptor = descriptor
         self.kernel = kernel
+        super.init(descriptor: descriptor)
     }
 
     func listen(to events: [Int32]) -> CInt? { nil }
@@ -186,15 +143,6 @@ final class ScriptedHCISocket: HCIPacketSocket {
             _ = kernel.host.at(kernel.host.now) { [weak self] in self?.deliver() }
         }
         return nil
-    }
-
-    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
-        while !queue.isEmpty {
-            let packet = queue.removeFirst()
-            guard body(packet.span) else { return nil }
-        }
-        defer { failure = nil }
-        return failure
     }
 
     /// Lets the owner read what waits.

@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import HostSupport
 import Scanning
 import Testing
 

@@ -4,6 +4,7 @@ import Encryption
 import JSON
 import Messaging
 import OwnTracks
+import ServiceSupport
 import Storage
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import JSON
 import Messaging
 import Runtime
 import Scanning
+import ServiceSupport
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import JSON
 import Messaging
 import OwnTracks
 import Runtime
+import ServiceSupport
 import Storage
 import TestSupport
 import Testing
@@ -15,7 +16,7 @@ import Testing
 final class ServiceFixture {
     static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
 
-    let host = ManualHost()
+    let host = ServiceHostDouble()
     let radio = RadioDouble()
     let store: SteppedStore
     let broker = BrokerDouble()

@@ -3,6 +3,7 @@ import CFaultVFS
 import Gateway
 import JSON
 import Messaging
+import ServiceSupport
 import Status
 import StatusPage
 import Storage

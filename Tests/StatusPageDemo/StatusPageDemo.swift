@@ -1,7 +1,9 @@
+import Base
 import Configuration
 import Gateway
 import Glibc
 import HomeAssistant
+import HostSupport
 import OwnTracks
 import StatusPage
 import StatusPageSupport

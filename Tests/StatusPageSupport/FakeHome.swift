@@ -1,6 +1,7 @@
 package import Base
 package import Beacon
 import Gateway
+package import HostSupport
 package import JSON
 import OwnTracks
 import Presence

@@ -1,4 +1,5 @@
 import Gateway
+import HostSupport
 import Status
 import StatusPageSupport
 import Testing

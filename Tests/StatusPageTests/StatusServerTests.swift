@@ -3,6 +3,7 @@ import Beacon
 import Configuration
 import Gateway
 import Glibc
+import HostSupport
 import OwnTracks
 import Status
 import StatusPageSupport

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 import System
 
@@ -9,7 +9,7 @@ import System
 package final class CaptureScanner: Scanner {
     private let path: String
     private let speed: Double
-    private let host: any ScannerHost
+    private let host: any EventHost
     private unowned let output: any ScannerOutput
 
     private var isPlaying = false
@@ -20,7 +20,7 @@ package final class CaptureScanner: Scanner {
     /// The event that the reader stands at and that is not due yet.
     private var ahead: CaptureRecord?
     private var startedAt = MonotonicInstant.zero
-    private var token: (any ScannerToken)?
+    private var token: (any EventRegistration)?
     private var lostSeen: UInt64 = 0
     package private(set) var adapters: [AdapterStatus] = []
 
@@ -35,7 +35,7 @@ package final class CaptureScanner: Scanner {
     ///   - speed: How many seconds of the recording pass in one, above 0.
     ///   - host: The loop.
     ///   - output: Is told everything; outlives this scanner.
-    package init(path: String, speed: Double, host: any ScannerHost, output: any ScannerOutput) {
+    package init(path: String, speed: Double, host: any EventHost, output: any ScannerOutput) {
         self.path = path
         self.speed = speed.isFinite && speed > 0 ? speed : 1
         self.host = host

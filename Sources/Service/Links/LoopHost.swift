@@ -1,12 +1,9 @@
 package import Base
-import Beacon
 package import Runtime
-package import Scanning
-package import StatusPage
 import System
 
 /// Gives scanners and the status page what they need of the event loop.
-package final class LoopHost: ScannerHost, StatusPageHost {
+package final class LoopHost: EventHost {
     private let loop: EventLoop
     private let log: Log
     /// Whether everything else that is ready goes first.
@@ -20,50 +17,34 @@ package final class LoopHost: ScannerHost, StatusPageHost {
 
     package var now: MonotonicInstant { Clocks.now() }
 
-    package func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any ScannerToken {
-        watch(descriptor, handler)
-    }
-
-    package func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any ScannerToken {
-        timer(instant, handler)
-    }
-
-    package func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any StatusPageHostToken {
-        watch(descriptor, handler)
-    }
-
-    package func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any StatusPageHostToken {
-        timer(instant, handler)
-    }
-
-    private func watch(_ descriptor: CInt, _ handler: @escaping () -> Void) -> LoopToken {
-        let token = LoopToken()
-        token.attach(log, "watch a descriptor") { () throws(SystemError) in
+    package func whenReadable(_ descriptor: CInt, _ handler: @escaping () -> Void) -> any EventRegistration {
+        let registration = LoopRegistration()
+        registration.attach(log, "watch a descriptor") { () throws(SystemError) in
             let watch = try loop.watch(descriptor) { _ in handler() }
             if goesLast { try watch.goLast() }
             return watch
         }
-        return token
+        return registration
     }
 
-    private func timer(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> LoopToken {
-        // The timer must outlive this call and go when it has fired: the token holds it, and it the token.
-        let token = LoopToken()
-        token.attach(log, "set a timer") { () throws(SystemError) in
+    package func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any EventRegistration {
+        // The timer must outlive this call and go when it has fired: the token holds it, and it the registration.
+        let registration = LoopRegistration()
+        registration.attach(log, "set a timer") { () throws(SystemError) in
             let timer = try loop.timer { _ in
-                token.cancel()
+                registration.cancel()
                 handler()
             }
             if goesLast { try timer.goLast() }
             try timer.arm(at: instant)
             return timer
         }
-        return token
+        return registration
     }
 }
 
 /// Owns one registration with the loop until it is cancelled.
-private final class LoopToken: ScannerToken, StatusPageHostToken {
+private final class LoopRegistration: EventRegistration {
     private var registration: AnyObject?
 
     func attach(_ log: Log, _ action: String, _ register: () throws(SystemError) -> AnyObject) {

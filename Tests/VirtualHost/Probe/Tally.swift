@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Glibc
+import HostSupport
 import Scanning
 
 /// Writes down what a scanner says, one line each, for scenarios to read.
@@ -8,7 +9,7 @@ final class Tally: ScannerOutput {
     /// After a longer silence of all beacons together, the first report gets a line.
     private static let silenceWorthALine = Duration.milliseconds(500)
 
-    private let host: PollHost
+    private let host: PollLoop
     private var malformed = MalformedCounters()
     private var lastHeard: [BeaconID: MonotonicInstant] = [:]
     private var lastReport = MonotonicInstant.zero
@@ -21,7 +22,7 @@ final class Tally: ScannerOutput {
     private var nextSecond: MonotonicInstant
     private var atLastSecond = 0
 
-    init(_ host: PollHost) {
+    init(_ host: PollLoop) {
         self.host = host
         nextSecond = host.now.advanced(by: .seconds(1))
     }

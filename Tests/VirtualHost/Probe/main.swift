@@ -1,6 +1,7 @@
 import Beacon
 import BlueZScanning
 import Glibc
+import HostSupport
 import KernelScanning
 import Scanning
 
@@ -11,7 +12,7 @@ import Scanning
 nonisolated(unsafe) var isEnding: sig_atomic_t = 0
 
 func makeScanner(
-    _ way: String, _ selection: AdapterSelection, host: PollHost, output: Tally
+    _ way: String, _ selection: AdapterSelection, host: PollLoop, output: Tally
 ) throws(ScannerError) -> (any Scanner)? {
     switch way {
     case "mgmt": try MgmtScanner(selection: selection, host: host, output: output)
@@ -36,7 +37,7 @@ if CommandLine.arguments.dropFirst().first == "diagnose" {
     for finding in RadioDiagnosis.findings() { print(finding.text, finding.cure.map { "-> " + $0 } ?? "") }
     exit(0)
 }
-let host = PollHost()
+let host = PollLoop()
 let tally = Tally(host)
 let way = CommandLine.arguments.dropFirst().first ?? ""
 let chosen = CommandLine.arguments.dropFirst(2).compactMap { AdapterSelection($0) }

@@ -1,22 +1,21 @@
-import Base
-import Beacon
-import Gateway
-import Messaging
-import Scanning
-import StatusPage
-import System
-
-@testable import Service
-@testable import Storage
+package import Base
+package import Beacon
+package import Gateway
+package import Messaging
+package import Scanning
+package import Service
+package import StatusPage
+package import Storage
+package import System
 
 /// A machine whose time moves when the test says so.
-final class ManualHost: ServiceHost {
+package final class ServiceHostDouble: ServiceHost {
     private final class Timer: ServiceTimer {
-        private unowned let host: ManualHost
+        private unowned let host: ServiceHostDouble
         let handler: (MonotonicInstant) -> Void
         var due: MonotonicInstant?
 
-        init(_ host: ManualHost, _ handler: @escaping (MonotonicInstant) -> Void) {
+        init(_ host: ServiceHostDouble, _ handler: @escaping (MonotonicInstant) -> Void) {
             self.host = host
             self.handler = handler
         }
@@ -28,15 +27,17 @@ final class ManualHost: ServiceHost {
 
     private struct WeakTimer { weak var timer: Timer? }
 
-    var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
-    var suspended = Duration.zero
-    var wallClock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
-    let bootID = "boot-1"
-    private(set) var reports: [ServiceState] = []
-    private(set) var exitCode: ExitCode?
+    package var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+    package var suspended = Duration.zero
+    package var wallClock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
+    package let bootID = "boot-1"
+    package private(set) var reports: [ServiceState] = []
+    package private(set) var exitCode: ExitCode?
     private var timers: [WeakTimer] = []
 
-    func timer(
+    package init() {}
+
+    package func timer(
         tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
     ) -> any ServiceTimer {
         let timer = Timer(self, handler)
@@ -44,14 +45,14 @@ final class ManualHost: ServiceHost {
         return timer
     }
 
-    func report(_ state: ServiceState) { reports.append(state) }
-    func exit(_ code: ExitCode) { exitCode = code }
+    package func report(_ state: ServiceState) { reports.append(state) }
+    package func exit(_ code: ExitCode) { exitCode = code }
 
     /// When the next timer is due; nil: none is armed.
-    var nextDue: MonotonicInstant? { timers.compactMap(\.timer?.due).min() }
+    package var nextDue: MonotonicInstant? { timers.compactMap(\.timer?.due).min() }
 
     /// Fires every timer that is due.
-    func fireDueTimers() {
+    package func fireDueTimers() {
         timers.removeAll { $0.timer == nil }
         while let timer = timers.compactMap(\.timer).filter({ ($0.due ?? .zero) <= now && $0.due != nil }).min(by: {
             ($0.due ?? .zero) < ($1.due ?? .zero)
@@ -63,26 +64,28 @@ final class ManualHost: ServiceHost {
 }
 
 /// A radio that hears what the test says.
-final class RadioDouble: RadioLink {
-    let way = "capture"
-    var adapters: [AdapterStatus] = []
-    let malformed = MalformedCounters()
-    private(set) weak var output: (any RadioOutput)?
-    private(set) var starts = 0
+package final class RadioDouble: RadioLink {
+    package let way = "capture"
+    package var adapters: [AdapterStatus] = []
+    package let malformed = MalformedCounters()
+    package private(set) weak var output: (any RadioOutput)?
+    package private(set) var starts = 0
 
-    var isStarted: Bool { output != nil }
+    package init() {}
 
-    func start(_ output: any RadioOutput) {
+    package var isStarted: Bool { output != nil }
+
+    package func start(_ output: any RadioOutput) {
         self.output = output
         starts += 1
     }
 
-    func stop() { output = nil }
+    package func stop() { output = nil }
 }
 
 /// The real store over a real SQLite file, without its thread: it works when the test lets it.
-final class SteppedStore: StoreLink {
-    private let host: ManualHost
+package final class SteppedStore: StoreLink {
+    private let host: ServiceHostDouble
     private let vfs: String?
     private var worker: StoreWorker?
     private var mailbox: StoreMailbox?
@@ -90,15 +93,15 @@ final class SteppedStore: StoreLink {
     private var hasMail = false
 
     /// - Parameter vfs: SQLite's name of a file layer that fails on command.
-    init(host: ManualHost, vfs: String? = nil) {
+    package init(host: ServiceHostDouble, vfs: String? = nil) {
         self.host = host
         self.vfs = vfs
     }
 
-    var counters: StoreCounters? { worker?.counters }
-    var isOpen: Bool { worker?.isFinished == false }
+    package var counters: StoreCounters? { worker?.counters }
+    package var isOpen: Bool { worker?.isFinished == false }
 
-    func open(_ settings: StoreSettings, onEvents: @escaping () -> Void) throws {
+    package func open(_ settings: StoreSettings, onEvents: @escaping () -> Void) throws {
         var settings = settings
         settings.vfs = vfs
         worker = StoreWorker(settings)
@@ -106,30 +109,30 @@ final class SteppedStore: StoreLink {
         hasMail = true
     }
 
-    func submit(_ request: StoreRequest) {
+    package func submit(_ request: StoreRequest) {
         mailbox?.append(request)
         hasMail = true
     }
 
-    func takeEvents() -> [StoreEvent] {
+    package func takeEvents() -> [StoreEvent] {
         defer { events = [] }
         return events
     }
 
-    func close(within limit: Duration) -> Bool {
+    package func close(within limit: Duration) -> Bool {
         submit(.stop)
         step()
         return worker?.isFinished == true
     }
 
     /// When the store has something to do although no mail comes.
-    var nextDeadline: MonotonicInstant? { isOpen ? worker?.nextDeadline : nil }
+    package var nextDeadline: MonotonicInstant? { isOpen ? worker?.nextDeadline : nil }
 
     /// Lets the store work once, if there is anything to do.
     ///
     /// - Returns: whether there are events.
     @discardableResult
-    func step() -> Bool {
+    package func step() -> Bool {
         guard let worker, !worker.isFinished, hasMail || worker.nextDeadline <= host.now else { return !events.isEmpty }
         hasMail = false
         guard let mail = mailbox?.take(withCommit: worker.takesCommits) else { return false }
@@ -139,21 +142,23 @@ final class SteppedStore: StoreLink {
 }
 
 /// A broker that answers when the test lets it.
-final class BrokerDouble: BrokerLink {
-    private(set) var settings: BrokerSettings?
-    private(set) var isConnected = false
-    let droppedMessages = 0
-    private(set) var filters: Set<String> = []
+package final class BrokerDouble: BrokerLink {
+    package private(set) var settings: BrokerSettings?
+    package private(set) var isConnected = false
+    package let droppedMessages = 0
+    package private(set) var filters: Set<String> = []
     /// Everything that was published, over all connections.
-    private(set) var messages: [Messaging.OutgoingMessage] = []
+    package private(set) var messages: [Messaging.OutgoingMessage] = []
     /// How often a connection was opened.
-    private(set) var connections = 0
+    package private(set) var connections = 0
     /// Whether connections are accepted as soon as they are opened, and messages acknowledged as soon as they come.
-    var isReachable = true
+    package var isReachable = true
     private var events: [BrokerEvent] = []
     private var isOpen = false
 
-    func open(
+    package init() {}
+
+    package func open(
         _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
     ) throws {
         (self.settings, self.filters, isOpen, isConnected) = (settings, filters, true, false)
@@ -161,16 +166,16 @@ final class BrokerDouble: BrokerLink {
         events = [isReachable ? .connected(sessionPresent: false) : .disconnected(.silent, retryIn: .seconds(1))]
     }
 
-    func subscribe(to filters: Set<String>) { self.filters = filters }
+    package func subscribe(to filters: Set<String>) { self.filters = filters }
 
-    func publish(_ message: Messaging.OutgoingMessage) -> Bool {
+    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
         guard isOpen else { return false }
         messages.append(message)
         if isReachable { events.append(.acknowledged(message.token)) }
         return true
     }
 
-    func takeEvents() -> [BrokerEvent] {
+    package func takeEvents() -> [BrokerEvent] {
         for event in events {
             if case .connected = event { isConnected = isOpen }
             if case .disconnected = event { isConnected = false }
@@ -179,32 +184,36 @@ final class BrokerDouble: BrokerLink {
         return events
     }
 
-    func close(within limit: Duration) { (isOpen, isConnected) = (false, false) }
+    package func close(within limit: Duration) { (isOpen, isConnected) = (false, false) }
 
-    var hasEvents: Bool { !events.isEmpty }
+    package var hasEvents: Bool { !events.isEmpty }
 
     /// The connection ends, and cannot be made again until `restore`.
-    func lose() {
+    package func lose() {
         isReachable = false
         events.append(.disconnected(.closed(code: nil), retryIn: .seconds(1)))
     }
 
     /// The broker accepts the connection again. What it had not acknowledged was sent again and is acknowledged now.
-    func restore() {
+    package func restore() {
         isReachable = true
         events.append(.connected(sessionPresent: true))
         events += messages.map { .acknowledged($0.token) }
     }
 
-    func send(_ event: BrokerEvent) { events.append(event) }
+    package func send(_ event: BrokerEvent) { events.append(event) }
 }
 
 /// A status page that nobody serves.
-final class StatusDouble: StatusLink {
-    private(set) var source: (any StatusSource)?
-    private(set) var changes = 0
+package final class StatusDouble: StatusLink {
+    package private(set) var source: (any StatusSource)?
+    package private(set) var changes = 0
 
-    func open(_ settings: StatusServerSettings, source: any StatusSource) throws(Failure) { self.source = source }
-    func changed() { changes += 1 }
-    func close() { source = nil }
+    package init() {}
+
+    package func open(_ settings: StatusServerSettings, source: any StatusSource) throws(Failure) {
+        self.source = source
+    }
+    package func changed() { changes += 1 }
+    package func close() { source = nil }
 }

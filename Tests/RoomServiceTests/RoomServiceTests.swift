@@ -1,0 +1,95 @@
+import Base
+import Messaging
+import RoomMessages
+import ServiceSupport
+import TestSupport
+import Testing
+
+@testable import RoomService
+
+/// The wiring of the rooms service: engine, store, broker, and the election of the active service.
+@Suite struct RoomServiceTests {
+    private static let command = "owntracks/jane/rooms-home/cmd"
+    private static let tags = "ibeacon-rooms/home/tags"
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func `Alone at its site it becomes the active service, and tells gateways the tags`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        #expect(fixture.service.election.role == .active)
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
+    }
+
+    @Test func `A tag that changes its room is reported in the rooms of its path`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.stay(in: 0, seconds: 20)
+        fixture.stay(in: 1, seconds: 20)
+        #expect(fixture.reportedRooms.filter { $0 != "none" } == ["Kitchen", "Hall"])
+    }
+
+    @Test func `Gateways hear of a new tag when it is on the disk, and not before`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.send(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        #expect(fixture.service.site.tags.count == 2)
+        #expect(!fixture.published(Self.tags).contains { $0.contains(#""minor":9"#) })
+        fixture.settle()
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
+    }
+
+    @Test func `A tag outlives the service`() throws {
+        let before = try RoomServiceFixture(in: directory)
+        before.wait(.seconds(15))
+        before.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        before.service.stop()
+        let after = try RoomServiceFixture(in: directory)
+        #expect(after.service.site.tags.count == 2)
+    }
+
+    @Test func `A broker that lost the list of tags gets it again`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        let count = fixture.published(Self.tags).count
+        fixture.receive(Self.tags, "")
+        #expect(fixture.published(Self.tags).count == count + 1)
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
+    }
+
+    @Test func `Beside an active service it is the standby, and publishes no room`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b")
+        for counter in 1...20 {
+            fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
+            fixture.stay(in: 0, seconds: 2)
+        }
+        #expect(fixture.service.election.role != .active)
+        #expect(fixture.reportedRooms.isEmpty)
+        #expect(fixture.published(Self.tags).isEmpty)
+    }
+
+    @Test func `The standby takes over when the active service falls silent`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b")
+        for counter in 1...10 {
+            fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
+            fixture.stay(in: 0, seconds: 2)
+        }
+        fixture.stay(in: 0, seconds: 15)
+        #expect(fixture.service.election.role == .active)
+        #expect(fixture.reportedRooms.last == "Kitchen")
+    }
+
+    @Test func `A message that the broker did not take arrives when the broker is back`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.broker.lose()
+        fixture.settle()
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        #expect(!fixture.published(Self.tags).contains { $0.contains(#""minor":9"#) })
+        fixture.broker.restore()
+        fixture.wait(.seconds(15))
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
+    }
+}
