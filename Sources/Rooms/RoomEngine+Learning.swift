@@ -37,13 +37,16 @@ extension RoomEngine {
             return
         }
         if duration <= .zero {
-            if states[tag].trainedRoom == room { states[tag].trainedRoom = -1 }
+            if states[tag].trainedRoom == room {
+                states[tag].training?.until = now.nanoseconds
+                states[tag].training?.isOver = true
+            }
             return
         }
         learnRest(of: tag)
-        states[tag].trainedRoom = room
-        states[tag].trainedFrom = now.nanoseconds &+ 1_100_000_000
-        states[tag].trainedUntil = now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds
+        states[tag].training = TrainingRun(
+            room: room, began: now.nanoseconds,
+            until: now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds)
     }
 
     mutating func forgetRoom(named name: String) {
@@ -56,14 +59,16 @@ extension RoomEngine {
     ///
     /// - Returns: false if the run is over.
     mutating func train(_ tag: Int, at now: MonotonicInstant, elapsed: Float) -> Bool {
-        let room = states[tag].trainedRoom
-        guard now.nanoseconds <= states[tag].trainedUntil else {
-            states[tag].trainedRoom = -1
+        guard let training = states[tag].training, !training.isOver else { return false }
+        guard now.nanoseconds <= training.until else {
+            states[tag].training?.isOver = true
             return false
         }
-        guard now.nanoseconds >= states[tag].trainedFrom else { return true }
+        guard now.nanoseconds >= training.learnsFrom else { return true }
+        let room = training.room
         order += 1
         rooms[Int(room)].labelled.add(currentLevels(), seconds: min(elapsed, 1), order: order, tuning)
+        states[tag].training?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
         return true
     }

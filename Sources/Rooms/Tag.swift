@@ -33,6 +33,20 @@ struct RoomBelief: Sendable, BitwiseCopyable {
     var probability: Float
 }
 
+/// A training run. Instants are nanoseconds of the service's clock.
+struct TrainingRun: Sendable, BitwiseCopyable {
+    var room: Int16
+    var began: Int64
+    var until: Int64
+    /// Seconds in which the tag was heard, and learned.
+    var learned: Float = 0
+    /// It ended early, or a window came after its end.
+    var isOver = false
+
+    /// What was heard in the second before the training began, perhaps elsewhere, arrives until then.
+    var learnsFrom: Int64 { began &+ 1_100_000_000 }
+}
+
 /// A tag as the engine knows it.
 struct Tag: Sendable {
     /// Gateways that are told apart for one tag; the weakest gives way.
@@ -56,13 +70,16 @@ struct Tag: Sendable {
     var isPending = false
     /// Place in the list of those that are learned from; -1: not there.
     var learner = -1
-    /// The room that is being trained with this tag, until when; -1: none.
-    var trainedRoom: Int16 = -1
-    var trainedUntil: Int64 = 0
-    /// What was heard in the second before the training began, perhaps elsewhere, arrives until then.
-    var trainedFrom: Int64 = 0
+    /// The latest training run with this tag.
+    var training: TrainingRun?
 
     init(_ description: TagDescription) { self.description = description }
+
+    /// The room that is being trained with this tag; -1: none.
+    var trainedRoom: Int16 {
+        guard let training, !training.isOver else { return -1 }
+        return training.room
+    }
 
     func probability(of room: Int16) -> Float {
         belief.first { $0.room == room }?.probability ?? 0

@@ -1,0 +1,136 @@
+import Base
+import Beacon
+import Rooms
+import Testing
+
+/// What people are told of a decision, of a training run and of a gateway.
+@Suite struct RoomExplanationTests {
+    private static let kitchen: [String: Float?] = ["k": -55, "h": -70]
+    private static let hall: [String: Float?] = ["k": -70, "h": -54]
+
+    private func flat() -> House { House([("k", "Kitchen"), ("h", "Hall")]) }
+
+    private func explanation(_ house: House) -> TagExplanation {
+        house.engine.explanation(ofTag: 0, at: MonotonicInstant(nanoseconds: Int64(house.now * 1e9)))
+    }
+
+    /// Two minutes in a room whose levels vary by some decibels.
+    private func train(_ house: inout House, _ room: String, _ levels: [String: Float?]) {
+        house.pass(.learn(room: room, tag: "jane", .seconds(120)))
+        for second in 0..<121 {
+            let shift = Float((second * 7) % 13) - 6
+            house.second(levels.mapValues { $0.map { $0 + shift } })
+        }
+    }
+
+    @Test func `A tag that was never heard is not at home, and nothing is believed of it`() {
+        let explanation = explanation(flat())
+        #expect(!explanation.isHome && explanation.room == nil && explanation.belief.isEmpty)
+        #expect(explanation.levels.isEmpty && explanation.training == nil)
+    }
+
+    @Test func `The reasons name each gateway that hears the tag and each probable room, the strongest first`() {
+        var house = flat()
+        house.seconds(10, Self.hall)
+        let explanation = explanation(house)
+        #expect(explanation.room?.name == "Hall")
+        #expect(explanation.levels.map(\.gateway) == ["h", "k"])
+        #expect(explanation.levels.map(\.level) == [-54, -70])
+        #expect(explanation.levels.first?.room?.name == "Hall")
+        #expect(explanation.belief.first?.room.name == "Hall")
+        #expect(abs(explanation.belief.reduce(0) { $0 + $1.probability } - 1) < 0.001)
+    }
+
+    @Test func `A room is reported from a lower probability where people trained`() {
+        var house = flat()
+        house.seconds(10, Self.hall)
+        #expect(explanation(house).needed == house.engine.tuning.reportProbability)
+        train(&house, "Hall", Self.hall)
+        #expect(explanation(house).needed < house.engine.tuning.reportProbability)
+    }
+
+    @Test func `A training run tells its room, its end and the seconds in which the tag was heard`() throws {
+        var house = flat()
+        house.seconds(3, Self.kitchen)
+        house.pass(.learn(room: "Kitchen", tag: "jane", .seconds(120)))
+        house.seconds(20, Self.kitchen)
+        let during = try #require(explanation(house).training)
+        #expect(during.room.name == "Kitchen" && !during.isOver)
+        #expect(during.began.duration(to: during.until) == .seconds(120))
+        #expect((17...20).contains(during.learned))
+        house.seconds(101, [:])
+        let after = try #require(explanation(house).training)
+        #expect(after.isOver)
+        #expect(after.learned == during.learned)
+    }
+
+    @Test func `A training run that is ended early is over`() throws {
+        var house = flat()
+        house.pass(.learn(room: "Kitchen", tag: "jane", .seconds(120)))
+        house.seconds(5, Self.kitchen)
+        house.pass(.learn(room: "Kitchen", tag: "jane", .zero))
+        #expect(try #require(explanation(house).training).isOver)
+    }
+
+    @Test func `Rooms whose levels differ are told apart after their training`() throws {
+        var house = flat()
+        train(&house, "Kitchen", Self.kitchen)
+        train(&house, "Hall", Self.hall)
+        let confusion = try #require(house.engine.confusion(ofRoom: "kitchen"))
+        #expect(confusion.seconds > 20)
+        #expect(confusion.alone == 0)
+        #expect((confusion.mistaken.first?.share ?? 0) < 0.1, "\(confusion)")
+    }
+
+    @Test func `Rooms in which gateways hear the same are mistaken for each other`() throws {
+        var house = flat()
+        train(&house, "Kitchen", Self.kitchen)
+        train(&house, "Larder", Self.kitchen)
+        train(&house, "Hall", Self.hall)
+        let confusion = try #require(house.engine.confusion(ofRoom: "kitchen"))
+        #expect(confusion.mistaken.first?.room.name == "Larder")
+        #expect((confusion.mistaken.first?.share ?? 0) > 0.3, "\(confusion)")
+    }
+
+    @Test func `A room that was trained in one spot is not mistaken for one far away`() throws {
+        var house = flat()
+        for (room, levels) in [("Kitchen", Self.kitchen), ("Hall", Self.hall)] {
+            house.pass(.learn(room: room, tag: "jane", .seconds(60)))
+            house.seconds(61, levels)
+        }
+        let confusion = try #require(house.engine.confusion(ofRoom: "kitchen"))
+        #expect((confusion.mistaken.first?.share ?? 0) < 0.25, "\(confusion)")
+    }
+
+    @Test func `A room that only one gateway hears is said to be heard by it alone`() throws {
+        var house = flat()
+        train(&house, "Kitchen", ["k": -60, "h": nil])
+        #expect(try #require(house.engine.confusion(ofRoom: "kitchen")).alone == 1)
+    }
+
+    @Test func `A room that was not trained has no result`() {
+        var house = flat()
+        house.seconds(20, Self.kitchen)
+        #expect(house.engine.confusion(ofRoom: "kitchen") == nil)
+        #expect(house.engine.confusion(ofRoom: "attic") == nil)
+    }
+
+    @Test func `A gateway that is silent for long does not listen, and one that was forgotten is not listed`() {
+        var house = flat()
+        house.seconds(3, Self.kitchen)
+        #expect(house.engine.gatewayReports.map(\.isListening) == [true, true])
+        house.seconds(40, ["h": -70])
+        #expect(house.engine.gatewayReports.map(\.isListening) == [false, true])
+        house.pass(.forget(gateway: "k"))
+        #expect(house.engine.gatewayReports.map(\.name) == ["h"])
+    }
+
+    @Test func `Rooms tell their gateways and how much of them was learned`() {
+        var house = flat()
+        train(&house, "Kitchen", Self.kitchen)
+        let rooms = house.engine.roomReports
+        #expect(rooms.map(\.name.name) == ["Kitchen", "Hall"])
+        #expect(rooms.map(\.gateways) == [["k"], ["h"]])
+        #expect(rooms[0].labelledSeconds > 20 && rooms[1].labelledSeconds == 0)
+    }
+}
