@@ -1,12 +1,12 @@
 import Gateway
 import Glibc
-import Status
+package import Status
 import System
 
 /// What this process uses, as the kernel tells it.
-enum ProcessUsage {
+package enum ProcessUsage {
     /// - Returns: nil if /proc is not there.
-    static func read() -> StatusSnapshot.ProcessState? {
+    package static func read() -> StatusSnapshot.ProcessState? {
         var usage = rusage()
         guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0, let pages = residentPages() else {
             return nil

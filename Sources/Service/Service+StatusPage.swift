@@ -26,34 +26,10 @@ extension Service {
         timers.sample = timer
         sampleMonitor()
         guard let address = configuration.statusPage else { return }
-        var page = StatusServerSettings(address: address, token: try statusToken(for: address))
-        page.hostNames = Self.hostNames
+        let page = try StatusServerSettings(
+            pageAt: address, stateDirectory: settings.stateDirectory, tokenCommand: "ibeacon-gateway status --token",
+            log: log)
         try links.status.open(page, source: ServiceStatusSource(self))
-    }
-
-    /// The token in the state directory. On loopback one is made; beyond, a person must have asked for it.
-    private func statusToken(for address: ListenAddress) throws(Failure) -> String? {
-        do throws(Failure) {
-            if let token = try StatusToken.read(in: settings.stateDirectory) { return token }
-            guard address.isLoopback else {
-                throw Failure(
-                    .configuration,
-                    "the status page would listen on \(address), beyond this machine, without a token; "
-                        + "make one with 'ibeacon-gateway status --token', or listen on 127.0.0.1")
-            }
-            return try StatusToken.make(in: settings.stateDirectory)
-        } catch {
-            guard address.isLoopback else { throw Failure(.configuration, error.message) }
-            log.warning("\(error.message); the status page can be read, but nothing can be changed on it")
-            return nil
-        }
-    }
-
-    /// The names of this machine by which a browser on the home's network may call it.
-    private static var hostNames: [String] {
-        let name = Settings.hostName
-        let short = String(name.prefix { $0 != "." })
-        return [name, short, "\(short).local", "\(short).lan", "\(short).home", "\(short).fritz.box"]
     }
 
     // MARK: - What is shown

@@ -3,48 +3,6 @@ import Beacon
 import Gateway
 import Status
 
-/// Writes Prometheus' text format, version 0.0.4: each family once, with its help and type.
-struct MetricsWriter {
-    private(set) var text = ""
-
-    enum Kind: String { case counter, gauge }
-
-    /// - Parameter samples: Labels and value of each line; nothing is written if there are none.
-    mutating func family(
-        _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: [(String, String)], value: Double)]
-    ) {
-        guard !samples.isEmpty else { return }
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
-        for sample in samples {
-            let labels = sample.labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
-            text += name + (labels.isEmpty ? "" : "{\(labels)}") + " " + Self.number(sample.value) + "\n"
-        }
-    }
-
-    mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
-        family(name, kind, help, [([], value)])
-    }
-
-    /// A label's value: any text, with backslash, quote and line feed escaped, and cut to a bounded length.
-    static func escaped(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(StatusSnapshot.shownCharacters) {
-            switch scalar {
-            case "\\", "\"": result.append(contentsOf: ["\\", scalar])
-            case "\n": result.append(contentsOf: ["\\", "n"])
-            case "\0"..."\u{1f}", "\u{7f}": result.append(" ")
-            default: result.append(scalar)
-            }
-        }
-        return String(result)
-    }
-
-    private static func number(_ value: Double) -> String {
-        guard let whole = Int64(exactly: value) else { return "\(value)" }
-        return "\(whole)"
-    }
-}
-
 extension StatusSnapshot {
     /// The snapshot for Prometheus. Beacons are counted and not listed: whoever walks by would add a
     /// series, and the number of series is what a Prometheus server pays for.
@@ -54,18 +12,10 @@ extension StatusSnapshot {
         writeAdapters(&writer)
         writeMessages(&writer)
         writeRegions(&writer)
-        writeProcess(&writer)
-        writer.single(
-            "ibeacon_gateway_http_event_streams", .gauge, "Status pages that are open.", Double(clients.streams))
-        writer.single(
-            "ibeacon_gateway_http_clients_dropped_total", .counter,
-            "HTTP clients dropped since they were too slow.", Double(clients.dropped))
-        writer.single(
-            "ibeacon_gateway_http_streams_refused_total", .counter,
-            "Status pages that were not let in as too many were open.", Double(clients.streamsRefused))
-        writer.single(
-            "ibeacon_gateway_http_connections_full_total", .counter,
-            "Times that as many HTTP connections were open as there may be.", Double(clients.timesFull))
+        if let process {
+            writer.process(process, startedAt: wallClock.isKnown ? wallClock.epochSeconds(at: startedAt) : nil)
+        }
+        writer.clients(clients, of: "ibeacon_gateway")
         return writer.text
     }
 
@@ -159,22 +109,6 @@ extension StatusSnapshot {
         writer.single(
             "ibeacon_gateway_store_writes_total", .counter, "Transactions written to the database.",
             Double(store.writes))
-    }
-
-    /// Under the names that all Prometheus clients use.
-    private func writeProcess(_ writer: inout MetricsWriter) {
-        guard let process else { return }
-        writer.single(
-            "process_cpu_seconds_total", .counter, "Processor time of user and kernel.",
-            process.processorTime.inSeconds)
-        writer.single(
-            "process_resident_memory_bytes", .gauge, "Resident memory.", Double(process.residentBytes))
-        writer.single("process_open_fds", .gauge, "Open file descriptors.", Double(process.openDescriptors))
-        if wallClock.isKnown {
-            writer.single(
-                "process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.",
-                Double(wallClock.epochSeconds(at: startedAt)))
-        }
     }
 
     private func writeRegions(_ writer: inout MetricsWriter) {

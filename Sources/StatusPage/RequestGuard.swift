@@ -18,16 +18,16 @@ struct RequestGuard: Sendable {
         case refused(status: UInt32, reason: String)
     }
 
-    static let cookieName = "ibeacon_gateway"
-
     let hostNames: Set<String>
     let token: [UInt8]?
     let isReadingOpen: Bool
+    let cookieName: String
 
     init(settings: StatusServerSettings) {
         hostNames = Set((settings.hostNames + ["localhost"]).map { $0.lowercased() })
         token = settings.token.map { Array($0.utf8) }
         isReadingOpen = settings.address.isLoopback
+        cookieName = settings.cookieName
     }
 
     /// Whether a browser may call us so. A page of an attacker whose name was made to point here
@@ -40,7 +40,7 @@ struct RequestGuard: Sendable {
     /// Whether the page itself, which holds no secret, may be shown.
     func mayLoadPage(_ headers: RequestHeaders) -> Verdict {
         accepts(host: headers.host)
-            ? .allowed : .refused(status: 421, reason: "this gateway does not go by that name")
+            ? .allowed : .refused(status: 421, reason: "this machine does not go by that name")
     }
 
     /// Whether the state may be seen.
@@ -84,8 +84,8 @@ struct RequestGuard: Sendable {
         }
         return (headers.cookie ?? "").split(separator: ";").contains { part in
             let pair = part.drop { $0 == " " }
-            guard pair.hasPrefix(Self.cookieName + "=") else { return false }
-            return isToken(pair.utf8.dropFirst(Self.cookieName.utf8.count + 1))
+            guard pair.hasPrefix(cookieName + "=") else { return false }
+            return isToken(pair.utf8.dropFirst(cookieName.utf8.count + 1))
         }
     }
 

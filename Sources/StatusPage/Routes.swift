@@ -1,13 +1,11 @@
 import CMicroHTTPD
-import Gateway
 import JSON
-import OwnTracks
 
 extension StatusServer {
     /// Where the token is handed in: the one change that needs none before.
     static let session = "/session"
 
-    /// The longest body that is kept, in bytes. A region description is far shorter than 64 KiB. A token has at most 256
+    /// The longest body that is kept, in bytes. What a page sends is far shorter than 64 KiB. A token has at most 256
     /// bytes, and nothing is proved while it is handed in. Nothing but a POST has a body that means anything.
     static func longestBody(method: String, path: String) -> Int {
         guard method == "POST" else { return 0 }
@@ -41,29 +39,12 @@ extension StatusServer {
         case "/status.json": return response(for: .status)
         case "/metrics": return response(for: .metrics)
         case "/events": return events(connection)
-        case "/explain.json": return explain(connection)
-        case "/region.json": return region(connection)
-        default: return text(404, "there is nothing here")
+        default:
+            let request = PageRequest(path: path) { name in
+                MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, name).map { String(cString: $0) }
+            }
+            return response(to: source.read(request))
         }
-    }
-
-    private func explain(_ connection: OpaquePointer) -> HTTPResponse? {
-        guard let name = MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, "region") else {
-            return text(400, "say which: /explain.json?region=NAME")
-        }
-        return HTTPResponse(
-            status: 200, type: "application/json", body: explanation(ofRegion: String(cString: name)).bytes)
-    }
-
-    private func region(_ connection: OpaquePointer) -> HTTPResponse? {
-        func argument(_ name: String) -> String? {
-            MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, name).map { String(cString: $0) }
-        }
-        guard let rid = argument("rid"), let tracker = Int(argument("tracker") ?? "0") else {
-            return text(400, "say which: /region.json?tracker=0&rid=RID")
-        }
-        guard let form = region(ofTracker: tracker, rid: rid) else { return text(404, "there is no such region") }
-        return HTTPResponse(status: 200, type: "application/json", body: form.bytes)
     }
 
     private func events(_ connection: OpaquePointer) -> HTTPResponse? {
@@ -115,45 +96,24 @@ extension StatusServer {
         guard let token = body["token"]?.string, guardian.isToken(token.utf8) else {
             return text(401, "that is not the token")
         }
-        let cookie = "\(RequestGuard.cookieName)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
+        let cookie = "\(settings.cookieName)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
         return HTTPResponse(status: 204, type: "text/plain", body: [], headers: [("Set-Cookie", cookie)])
     }
 
     private func perform(_ path: String, _ body: JSONValue) -> HTTPResponse? {
         guard body.object != nil else { return text(400, "send a JSON object") }
-        guard let tracker = Self.tracker(in: body) else {
-            return text(422, "the member 'tracker' must be the position of a tracker: a whole number, 0 for the first")
-        }
-        let action: StatusAction
-        switch path {
-        case "/regions":
-            guard let waypoint = body["waypoint"], waypoint.object != nil else {
-                return text(400, "the member 'waypoint' is missing")
-            }
-            action = .setRegion(tracker: tracker, waypoint: waypoint.text)
-        case "/regions/edit":
-            guard let waypoint = body["waypoint"], waypoint["rid"]?.string != nil else {
-                return text(400, "the member 'waypoint' with the rid of a region is missing")
-            }
-            action = .editRegion(tracker: tracker, waypoint: waypoint.text)
-        case "/regions/remove":
-            guard let rid = body["rid"]?.string else { return text(400, "the member 'rid' is missing") }
-            action = .removeRegion(tracker: tracker, rid: rid)
-        case "/actions/report-location": action = .reportLocation(tracker: tracker)
-        case "/actions/restart-scan": action = .restartScan
-        default: return text(404, "there is nothing here")
-        }
-        switch perform(action) {
-        case .done: return HTTPResponse(status: 204, type: "text/plain", body: [])
-        case .refused(let reason): return text(422, reason)
-        }
+        let answer = source.change(path, body)
+        if answer == .done { forgetRenderings() }
+        return response(to: answer)
     }
 
-    /// The position of the tracker that is meant, 0 if none is named; nil: what is named is no position.
-    private static func tracker(in body: JSONValue) -> Int? {
-        guard let value = body["tracker"] else { return 0 }
-        guard case .integer(let number) = value, number >= 0 else { return nil }
-        return Int(exactly: number)
+    private func response(to answer: PageAnswer?) -> HTTPResponse? {
+        switch answer {
+        case .json(let json): HTTPResponse(status: 200, type: "application/json", body: json.bytes)
+        case .done: HTTPResponse(status: 204, type: "text/plain", body: [])
+        case .refused(let status, let reason): text(status, reason)
+        case nil: text(404, "there is nothing here")
+        }
     }
 
     private func text(

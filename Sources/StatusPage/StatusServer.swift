@@ -2,15 +2,13 @@ package import Base
 import Beacon
 import CMicroHTTPD
 import Configuration
-import Gateway
 import Glibc
 import JSON
 import OwnTracks
-import Status
 
-/// Serves the status page, its live events, `/status.json` and `/metrics` on the event loop's thread.
+/// Serves a page, its live events, `/status.json` and `/metrics` on the event loop's thread.
 ///
-/// It costs next to nothing while nobody looks, and a bounded amount while many do: the snapshot is
+/// It costs next to nothing while nobody looks, and a bounded amount while many do: the state is
 /// taken at most four times a second, and all clients share its rendering.
 package final class StatusServer {
     /// The rhythm of the live events.
@@ -30,7 +28,7 @@ package final class StatusServer {
     let guardian: RequestGuard
     let settings: StatusServerSettings
     private let host: any EventHost
-    private let source: any StatusSource
+    let source: any PageSource
     private let pages: PageFiles
     private var daemon: OpaquePointer?
     private var clients: [ObjectIdentifier: Client] = [:]
@@ -50,14 +48,14 @@ package final class StatusServer {
     ///   - source: Where the state comes from. Not kept alive by anything else than this object.
     /// - Throws: `StatusServerError`; nothing is left open then.
     package init(
-        settings: StatusServerSettings, host: any EventHost, source: any StatusSource
+        settings: StatusServerSettings, host: any EventHost, source: any PageSource
     ) throws(StatusServerError) {
         if let token = settings.token {
             guard RequestGuard.isUsable(token: token) else { throw .unusableToken }
         } else if !settings.address.isLoopback {
             throw .needsToken(address: settings.address.description)
         }
-        guard let pages = PageFiles() else { throw .library }
+        guard let pages = PageFiles(source.pageFiles) else { throw .library }
         self.settings = settings
         self.host = host
         self.source = source
@@ -169,7 +167,7 @@ extension StatusServer {
     }
 
     private func renderEvent() {
-        let json = source.statusSnapshot().json.bytes
+        let json = source.pageState().bytes
         feed.replace(by: Array("data: ".utf8) + json + Array("\n\n".utf8), deadline: patienceFromNow)
         eventTakenAt = host.now
     }
@@ -179,33 +177,25 @@ extension StatusServer {
         if let recent = rendered[rendering], recent.at.duration(to: host.now) < Self.renderingLife {
             return recent.response
         }
-        let snapshot = source.statusSnapshot()
         let response =
             switch rendering {
             case .status:
-                HTTPResponse(status: 200, type: "application/json", body: snapshot.json.bytes)
+                HTTPResponse(status: 200, type: "application/json", body: source.pageState().bytes)
             case .metrics:
                 HTTPResponse(
                     status: 200, type: "text/plain; version=0.0.4; charset=utf-8",
-                    body: Array(snapshot.metrics(currentCounters).utf8))
+                    body: Array(source.pageMetrics(currentCounters).utf8))
             }
         if let response { rendered[rendering] = (response, host.now) }
         return response
     }
 
-    func explanation(ofRegion name: String) -> JSONValue { .array(source.explanation(ofRegion: name)) }
-
-    func region(ofTracker position: Int, rid: String) -> JSONValue? {
-        source.region(ofTracker: position, rid: rid)
-    }
-
     func page(_ path: String) -> HTTPResponse? { pages[path] }
 
-    func perform(_ action: StatusAction) -> StatusActionResult {
-        let result = source.perform(action)
+    /// Something was changed by a request: what comes next shows it.
+    func forgetRenderings() {
         rendered = [:]
         changed()
-        return result
     }
 }
 

@@ -1,10 +1,7 @@
 import Base
 import Beacon
 package import Configuration
-import Gateway
-package import JSON
 import OwnTracks
-package import Status
 
 /// How the status page is served.
 package struct StatusServerSettings: Sendable {
@@ -15,6 +12,8 @@ package struct StatusServerSettings: Sendable {
     /// The names by which browsers may call this machine, besides addresses in figures and `localhost`.
     /// Any other is refused: a page from elsewhere could give its own name our address (DNS rebinding).
     package var hostNames: [String]
+    /// What the cookie with the token is called. Browsers tell ports of one machine not apart, so each page has its own.
+    package var cookieName = "ibeacon_gateway"
     /// Open connections, event streams among them.
     package var connectionLimit = 512
     /// Open event streams.
@@ -77,34 +76,4 @@ package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertib
             "the HTTP library could not be started"
         }
     }
-}
-
-/// Where the page's contents come from and where its wishes go. All calls come on the loop's thread.
-package protocol StatusSource: AnyObject {
-    /// Asked for at most four times a second, whoever looks.
-    func statusSnapshot() -> StatusSnapshot
-    /// Why the regions of this name or `rid` are as they are: one object for each of them.
-    func explanation(ofRegion name: String) -> [JSONValue]
-    /// What may be changed of a region, as `Region.form` has it; nil: there is no such region.
-    func region(ofTracker position: Int, rid: String) -> JSONValue?
-    /// Carries out what somebody with the token asked for, or says why not.
-    func perform(_ action: StatusAction) -> StatusActionResult
-}
-
-/// What can be asked for on the status page.
-package enum StatusAction: Hashable, Sendable {
-    /// Add or change a region: `waypoint` is the JSON text of one OwnTracks waypoint.
-    case setRegion(tracker: Int, waypoint: String)
-    /// Change members of a region that there is: those of the JSON text of one OwnTracks waypoint. null takes a member
-    /// away.
-    case editRegion(tracker: Int, waypoint: String)
-    case removeRegion(tracker: Int, rid: String)
-    case reportLocation(tracker: Int)
-    case restartScan
-}
-
-package enum StatusActionResult: Hashable, Sendable {
-    case done
-    /// The reason, for the person who asked.
-    case refused(String)
 }

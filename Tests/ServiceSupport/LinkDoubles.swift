@@ -206,14 +206,15 @@ package final class BrokerDouble: BrokerLink {
 
 /// A status page that nobody serves.
 package final class StatusDouble: StatusLink {
-    package private(set) var source: (any StatusSource)?
+    package private(set) var page: (any PageSource)?
     package private(set) var changes = 0
 
     package init() {}
 
-    package func open(_ settings: StatusServerSettings, source: any StatusSource) throws(Failure) {
-        self.source = source
-    }
+    /// The page, if it is a gateway's.
+    package var source: (any StatusSource)? { page as? any StatusSource }
+
+    package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) { page = source }
     package func changed() { changes += 1 }
-    package func close() { source = nil }
+    package func close() { page = nil }
 }

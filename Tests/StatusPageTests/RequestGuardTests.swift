@@ -76,6 +76,18 @@ struct RequestGuardTests {
         #expect(status(try guardian().mayRead(RequestHeaders(host: "localhost", fetchSite: "cross-site"))) == 403)
     }
 
+    @Test("The cookie of another page of the machine is not this page's")
+    func otherPage() throws {
+        var settings = StatusServerSettings(address: try #require(ListenAddress("0.0.0.0:8081")), token: Self.token)
+        settings.cookieName = "ibeacon_rooms"
+        let rooms = RequestGuard(settings: settings)
+        let cookies = [("ibeacon_rooms", 200), ("ibeacon_gateway", 401)] as [(String, UInt32)]
+        for (name, expected) in cookies {
+            let request = RequestHeaders(host: "192.168.1.7", cookie: "\(name)=\(Self.token)")
+            #expect(status(rooms.mayRead(request)) == expected)
+        }
+    }
+
     @Test("Tokens are compared whole")
     func comparison() {
         #expect(RequestGuard.isEqualInConstantTime([1, 2, 3], [1, 2, 3]))

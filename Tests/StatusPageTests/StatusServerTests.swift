@@ -89,7 +89,8 @@ struct StatusServerTests {
     @Test(
         "Each address answers with its type",
         arguments: [
-            ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
+            ("/", "text/html"), ("/page.css", "text/css"), ("/base.js", "text/javascript"),
+            ("/page.js", "text/javascript"),
             ("/icon.svg", "image/svg+xml"),
             ("/status.json", "application/json"), ("/metrics", "text/plain; version=0.0.4"),
         ])
@@ -103,7 +104,8 @@ struct StatusServerTests {
     @Test("The page is under 100 kB and names no other place")
     func size() {
         let files = [
-            PackageResources.page_html, PackageResources.page_css, PackageResources.page_js, PackageResources.icon_svg,
+            PackageResources.page_html, PackageResources.page_css, PackageResources.page_js, PackageResources.base_js,
+            PackageResources.icon_svg,
         ]
         #expect(files.reduce(0) { $0 + $1.count } < 100_000)
         for file in files {

@@ -19,7 +19,7 @@ package final class StatusServerLink: StatusLink {
         self.host = host
     }
 
-    package func open(_ settings: StatusServerSettings, source: any StatusSource) throws(Failure) {
+    package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) {
         do throws(StatusServerError) {
             // Radio, store and broker go first: however many clients watch, a transition waits for no more than one
             // turn of sending.
@@ -37,7 +37,7 @@ package final class StatusServerLink: StatusLink {
         }
     }
 
-    private func retry(_ settings: StatusServerSettings, _ source: any StatusSource) {
+    private func retry(_ settings: StatusServerSettings, _ source: any PageSource) {
         do throws(Failure) {
             try open(settings, source: source)
         } catch {

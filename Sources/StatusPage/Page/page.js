@@ -1,59 +1,8 @@
-// The status page. All text from the gateway is hostile (names come over the air and over MQTT):
-// it only ever becomes text nodes and attributes that take text.
+// The status page of a gateway, on top of base.js.
 "use strict";
-const $ = id => document.getElementById(id);
 let state = null;      // the newest snapshot
-let pending = null;    // the action that waits for the token
 let chosen = null;     // the beacon or region that a dialog is about
 let lastTransition = null;
-
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) if (value !== undefined) node.setAttribute(name, value);
-  node.append(...children.filter(child => child !== null));
-  return node;
-}
-// Right-to-left names stay in their own box, and what cannot be seen is shown.
-const clean = text => String(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd").slice(0, 201);
-const name = text => make("bdi", {}, clean(text) || "(no name)");
-
-function ago(seconds) {
-  if (seconds === null || seconds === undefined) return "never";
-  if (seconds < 2) return "now";
-  if (seconds < 60) return Math.round(seconds) + " s ago";
-  if (seconds < 5400) return Math.round(seconds / 60) + " min ago";
-  if (seconds < 129600) return Math.round(seconds / 3600) + " h ago";
-  return Math.round(seconds / 86400) + " days ago";
-}
-const span = seconds => ago(seconds).replace(" ago", "").replace("now", "moments");
-const signal = dbm => dbm === null ? "–" : dbm + " dBm";
-
-// Redraws only what changed, so that focus, open details and selections stay where they are.
-function fill(parent, items, key, signature, draw) {
-  const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
-  const active = parent.contains(document.activeElement) ? document.activeElement : null;
-  const row = active && active.closest("[data-key]"), held = row && { key: row.dataset.key, role: active.dataset.role };
-  let at = parent.firstElementChild;
-  for (const item of items) {
-    const id = key(item), mark = signature(item);
-    let node = old.get(id);
-    old.delete(id);
-    if (!node || node.dataset.mark !== mark) {
-      const fresh = draw(item, node);
-      fresh.dataset.key = id;
-      fresh.dataset.mark = mark;
-      if (node) { if (at === node) at = fresh; node.replaceWith(fresh); }
-      node = fresh;
-    }
-    if (node !== at) parent.insertBefore(node, at); else at = at.nextElementSibling;
-  }
-  for (const gone of old.values()) gone.remove();
-  // A row that was drawn anew or moved lost the focus.
-  if (!held || !held.role || document.activeElement === active) return;
-  const again = [...parent.children].find(child => child.dataset.key === held.key);
-  const target = again && again.querySelector(`[data-role="${held.role}"]`);
-  if (target) target.focus({ preventScroll: true });
-}
 
 function plot(series, label) {
   const points = series.split(",").map(text => text === "" ? null : Number(text));
@@ -168,12 +117,6 @@ function drawTransition(entry) {
     make("span", { class: "wrap" }, make("b", {}, name(entry.tid)), entry.event === "enter" ? " entered " : " left ", name(entry.name)));
 }
 
-function drawFinding(finding) {
-  return make("li", { class: finding.level },
-    make("p", {}, make("span", { class: "level" }, finding.level === "ok" ? "OK" : finding.level), " · ", clean(finding.subject)),
-    make("p", {}, clean(finding.text)), finding.cure ? make("p", {}, "→ " + clean(finding.cure)) : null);
-}
-
 function tiles() {
   const list = [];
   for (const adapter of state.scanner.adapters) {
@@ -241,53 +184,6 @@ function announce() {
   lastTransition = key;
 }
 
-function live(text, kind) {
-  if ($("live").textContent !== text) $("live").textContent = text;
-  $("live").className = "pill " + kind;
-}
-
-let stream = null;
-function connect() {
-  stream = new EventSource("/events");
-  stream.onmessage = event => { live("live", "good"); show(JSON.parse(event.data)); };
-  stream.onerror = () => {
-    live("no connection", "bad");
-    if (stream.readyState !== EventSource.CLOSED) return;   // the browser tries again by itself
-    fetch("/status.json").then(answer => {
-      if (answer.status === 401) askToken(async () => connect());
-      else setTimeout(connect, 5000);
-    }).catch(() => setTimeout(connect, 5000));
-  };
-}
-
-// Changing things
-
-const send = (path, body) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-
-async function act(path, body, dialog, error) {
-  const answer = await send(path, body).catch(() => null);
-  if (answer && answer.status === 401) { askToken(() => act(path, body, dialog, error)); return; }
-  if (answer && answer.ok) { if (dialog.open) dialog.close(); return; }
-  error.textContent = answer ? await answer.text() : "The gateway does not answer.";
-  if (!dialog.open) dialog.showModal();
-}
-
-function askToken(then) {
-  pending = then;
-  $("token-error").textContent = "";
-  $("token").value = "";
-  $("token-dialog").showModal();
-}
-$("token-form").addEventListener("submit", async event => {
-  event.preventDefault();
-  const answer = await send("/session", { token: $("token").value }).catch(() => null);
-  if (!answer || !answer.ok) { $("token-error").textContent = answer ? await answer.text() : "The gateway does not answer."; return; }
-  $("token-dialog").close();
-  const then = pending;
-  pending = null;
-  if (then) await then();
-});
-
 function askRegion(beacon) {
   chosen = beacon;
   $("region-error").textContent = "";
@@ -316,7 +212,7 @@ async function askEdit(region, position) {
   if (answer && answer.status === 401) { askToken(() => askEdit(region, position)); return; }
   const form = answer && answer.ok ? await answer.json() : null;
   for (const field of editFields) $("edit-" + field).value = form && form[field] !== null ? form[field] : "";
-  if (!form) $("edit-error").textContent = answer ? await answer.text() : "The gateway does not answer.";
+  if (!form) $("edit-error").textContent = answer ? await answer.text() : silence;
   $("edit-save").disabled = !form;
   $("edit-dialog").showModal();
 }
@@ -345,7 +241,5 @@ function askRemoval(region, position) {
   dialog.showModal();
 }
 
-for (const button of document.querySelectorAll("[data-close]"))
-  button.addEventListener("click", () => button.closest("dialog").close());
 $("only-unknown").addEventListener("change", () => state && show(state));
-connect();
+connect(show);
