@@ -58,7 +58,6 @@ let package = Package(
         pure("Gateway", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Presence", "Regions"]),
         pure("Status", ["Base", "Beacon", "Configuration", "Gateway", "JSON", "OwnTracks", "Presence", "Regions"]),
         pure("HomeAssistant", ["Base", "Beacon", "Gateway", "JSON", "OwnTracks", "Status"]),
-        pure("ServiceDiscovery"),
         pure("ReadingFeed", ["Base", "Beacon"]),
         pure("Rooms", ["Base", "Beacon", "Regions", "Presence"]),
         pure("RoomMessages", ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "Rooms"]),
@@ -67,7 +66,9 @@ let package = Package(
         library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
         adapter("KernelScanning", ["Base", "Beacon", "Scanning", "CBluetooth"]),
         library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
-        adapter("BlueZScanning", ["Base", "Beacon", "Scanning", "CDBus"]),
+        adapter("DBus", ["Base", "CDBus"]),
+        adapter("BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
+        adapter("ServiceDiscovery", ["Base", "DBus"]),
         library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Runtime", ["Base", "System", "CSystemd"]),
         library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
@@ -109,8 +110,9 @@ let package = Package(
         adapter(
             "CommandLine",
             [
-                "Base", "Beacon", "Configuration", "Encryption", "Gateway", "HTTPMessaging", "JSON", "KernelScanning",
-                "Messaging", "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService", "Rooms", "Runtime",
+                "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging", "JSON",
+                "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService",
+                "Rooms", "Runtime",
                 "Scanning", "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
             ]),
         .executableTarget(name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings),
@@ -147,7 +149,8 @@ let package = Package(
             ]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
-        tests("BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "CDBus", "HostSupport", "Scanning"]),
+        tests(
+            "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests("RuntimeTests", ["Base", "System", "Beacon", "Runtime"]),
         tests("EncryptionTests", ["Configuration", "JSON", "Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks", "TestSupport"]),
@@ -158,7 +161,7 @@ let package = Package(
                 "HostSupport", "StatusPageSupport",
             ]),
         tests("HTTPMessagingTests", ["Base", "Configuration", "HTTPMessaging", "System", "TestSupport"]),
-        tests("ServiceDiscoveryTests", ["ServiceDiscovery"]),
+        tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests("HomeAssistantTests", ["Base", "JSON", "Status", "Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
         tests(
@@ -176,6 +179,8 @@ let package = Package(
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         // Event loops for scanners and the status page: one in virtual time, one with poll().
         .target(name: "HostSupport", dependencies: ["Base"], path: "Tests/HostSupport", swiftSettings: settings),
+        .target(
+            name: "DBusSupport", dependencies: ["CDBus", "DBus"], path: "Tests/DBusSupport", swiftSettings: settings),
         // Links of a service that do what the test says.
         .target(
             name: "ServiceSupport",
@@ -194,7 +199,8 @@ let package = Package(
             swiftSettings: settings),
         // Drives one scanner in the virtual host and tells what came.
         .executableTarget(
-            name: "scanner-probe", dependencies: ["Base", "Beacon", "BlueZScanning", "HostSupport", "KernelScanning", "Scanning"],
+            name: "scanner-probe",
+            dependencies: ["Base", "Beacon", "BlueZScanning", "HostSupport", "KernelScanning", "Scanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
         .executableTarget(
             name: "HotPath", dependencies: ["Base", "Beacon", "Regions", "Presence", "Scanning", "CFloor"],

@@ -1,3 +1,5 @@
+import DBus
+
 /// The object that bluetoothd asks what to watch for: an org.bluez.AdvertisementMonitor1 under an object manager of
 /// ours (BlueZ, doc/advertisement-monitor-api.txt).
 enum BeaconMonitorObject {

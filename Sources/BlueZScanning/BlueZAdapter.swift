@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import DBus
 import Scanning
 
 /// One adapter as bluetoothd shows it, and what has been asked for on it.

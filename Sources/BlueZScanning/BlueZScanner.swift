@@ -1,5 +1,6 @@
 package import Base
 import Beacon
+import DBus
 package import Scanning
 
 /// Scans through bluetoothd, which needs no privilege and hears less.
@@ -32,7 +33,11 @@ package final class BlueZScanner: Scanner {
 
     package convenience init(selection: AdapterSelection = .all, host: any EventHost, output: any ScannerOutput) {
         self.init(selection: selection, host: host, output: output) { () throws(ScannerError) in
-            try BusConnection(host: host)
+            do throws(BusError) {
+                return try BusConnection(host: host)
+            } catch {
+                throw ScannerError(.unavailable, error.description)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import Beacon
+import DBus
 
 /// What bluetoothd has said about one device, so that a change of one property makes a whole report.
 struct KnownDevice {

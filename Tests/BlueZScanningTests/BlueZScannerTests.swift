@@ -1,5 +1,7 @@
 import Base
 import Beacon
+import DBus
+import DBusSupport
 import HostSupport
 import Scanning
 import Testing
@@ -174,7 +176,7 @@ import Testing
 
     @Test func `A monitor that bluetoothd releases is asked for again after two seconds`() throws {
         let scanner = try listening()
-        fixture.bus.callsUs(BeaconMonitorObject.interface, "Release")
+        fixture.bus.callsMonitor("Release")
         #expect(fixture.takeEvents() == ["0 is deaf"])
         #expect(fixture.bus.calls.isEmpty)
         fixture.host.advance(by: .seconds(2))
@@ -206,11 +208,11 @@ import Testing
     @Test func `While bluetoothd reports a device present, it counts as heard each second`() throws {
         let scanner = try listening()
         fixture.adds(device: device)
-        fixture.bus.callsUs(BeaconMonitorObject.interface, "DeviceFound") { $0.path(device) }
+        fixture.bus.callsMonitor("DeviceFound") { $0.path(device) }
         _ = fixture.takeEvents()
         fixture.host.advance(by: .seconds(3))
         #expect(fixture.takeEvents() == ["0 heard", "0 heard", "0 heard"])
-        fixture.bus.callsUs(BeaconMonitorObject.interface, "DeviceLost") { $0.path(device) }
+        fixture.bus.callsMonitor("DeviceLost") { $0.path(device) }
         fixture.host.advance(by: .seconds(3))
         #expect(fixture.events.isEmpty)
         #expect(scanner.adapters.map(\.reports) == [4])
@@ -235,7 +237,7 @@ import Testing
     @Test func `A call that our monitor object does not have is answered with an error`() throws {
         let scanner = try listening()
         let before = fixture.bus.sent.count
-        fixture.bus.callsUs("org.example", "Anything")
+        fixture.bus.call(of: BeaconMonitorObject.path, "org.example", "Anything") { _ in }
         #expect(fixture.bus.sent.count == before + 1)
         #expect(fixture.bus.sent.last?.isError == true)
         #expect(scanner.adapters.count == 1)

@@ -1,83 +1,11 @@
 import Base
 import Beacon
-import CDBus
+import DBus
+import DBusSupport
 import HostSupport
 import Scanning
 
 @testable import BlueZScanning
-
-/// A bus whose every message the test writes.
-final class ScriptedBus: MessageBus {
-    var onMessage: ((BusMessage) -> Void)?
-    var onClosed: (() -> Void)?
-    private(set) var isOpen = false
-    /// What was sent without a wait for an answer: replies, errors, and calls that need none.
-    private(set) var sent: [BusMessage] = []
-    private var pending: [(call: BusMessage, answered: (BusMessage) -> Void)] = []
-    private var serial: UInt32 = 0
-
-    func open() { isOpen = true }
-    func close() { isOpen = false }
-    func match(_ rule: String) {}
-    func send(_ message: BusMessage?) { if let message { sent.append(message) } }
-
-    func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void) {
-        guard let message else { return }
-        serial += 1
-        dbus_message_set_serial(message.pointer, serial)
-        pending.append((message, answered))
-    }
-
-    /// Calls that wait for an answer, in their order: `StartDiscovery hci0`.
-    var calls: [String] {
-        pending.map { call, _ in
-            let adapter = call.path.split(separator: "/").last.map { " \($0)" } ?? ""
-            return call.member + adapter
-        }
-    }
-
-    /// Answers the oldest call of this member, of this adapter if it matters.
-    func answer(_ member: String, of path: String? = nil, _ body: (inout BusWriter) -> Void = { _ in }) {
-        reply(member, path) { call in
-            let reply = call.reply()
-            reply?.append(body)
-            return reply
-        }
-    }
-
-    /// Answers the oldest call of this member with an error.
-    func refuse(_ member: String, of path: String? = nil, with name: String = "org.bluez.Error.Failed") {
-        reply(member, path) { $0.error(name, "no") }
-    }
-
-    private func reply(_ member: String, _ path: String?, _ make: (BusMessage) -> BusMessage?) {
-        let place = pending.firstIndex { $0.call.member == member && (path == nil || $0.call.path == path) }
-        guard let place, let reply = make(pending[place].call) else { return }
-        let answered = pending.remove(at: place).answered
-        answered(reply)
-    }
-
-    func signal(_ path: String, _ interface: String, _ member: String, _ body: (inout BusWriter) -> Void) {
-        guard let pointer = dbus_message_new_signal(path, interface, member) else { return }
-        let message = BusMessage(owning: pointer)
-        message.append(body)
-        onMessage?(message)
-    }
-
-    /// bluetoothd calls our monitor object.
-    func callsUs(_ interface: String, _ member: String, _ body: (inout BusWriter) -> Void = { _ in }) {
-        guard let message = BusMessage.call(":1.1", BeaconMonitorObject.path, interface, member) else { return }
-        serial += 1
-        dbus_message_set_serial(message.pointer, serial)
-        message.append(body)
-        onMessage?(message)
-    }
-
-    func breaks() {
-        isOpen = false
-        onClosed?()
-    }
-}
 
 /// bluetoothd as its messages show it, and what the scanner makes of it.
 final class BlueZFixture: ScannerOutput {
@@ -206,5 +134,12 @@ final class BlueZFixture: ScannerOutput {
         }
     }
 
-    func activates() { bus.callsUs(BeaconMonitorObject.interface, "Activate") }
+    func activates() { bus.callsMonitor("Activate") }
+}
+
+extension ScriptedBus {
+    /// bluetoothd calls our monitor object.
+    func callsMonitor(_ member: String, _ body: (inout BusWriter) -> Void = { _ in }) {
+        call(of: BeaconMonitorObject.path, BeaconMonitorObject.interface, member, body)
+    }
 }

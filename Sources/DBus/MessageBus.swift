@@ -1,6 +1,6 @@
-/// What the scanner needs of a bus. In the program it is a connection to the system bus; in unit tests, a script.
-/// Nothing waits for an answer.
-protocol MessageBus: AnyObject {
+/// A message bus. In the program it is a connection to the system bus, in unit tests a script. No call waits for its
+/// answer.
+package protocol MessageBus: AnyObject {
     /// Calls and signals of others.
     var onMessage: ((BusMessage) -> Void)? { get set }
     /// The connection is gone.
@@ -13,4 +13,10 @@ protocol MessageBus: AnyObject {
     func send(_ message: BusMessage?)
     /// - Parameter answered: gets the answer, an error perhaps, once.
     func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void)
+}
+
+/// Why there is no connection to a bus.
+package struct BusError: Error, CustomStringConvertible {
+    /// What was wrong, and what to do.
+    package let description: String
 }
