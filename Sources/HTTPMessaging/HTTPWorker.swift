@@ -7,11 +7,12 @@ struct HTTPWorker {
     private let context: HTTPContext
     private var backoff: Backoff
     private var generator = SystemRandomNumberGenerator()
-    /// How often in a row the server said of the same message that nothing is at the address, and took the greeting there.
-    private var strikes = (token: Int64.min, count: 0)
+    /// How often in a row the server said of the same message that nothing is at the address, and took the greeting
+    /// there.
+    private var failures = (token: Int64.min, count: 0)
 
     /// After this many the message is refused: it would hold up all that follow.
-    static let mostStrikes = 3
+    static let mostFailures = 3
 
     /// What came of serving, until it ended.
     private struct Session {
@@ -62,7 +63,7 @@ struct HTTPWorker {
                 mailbox.removeNext()
                 context.tell(.taken(token: message.token))
                 rest(after: answer, by: message.sender)
-            } else if answer.isRefusal || isStruckOut(message.token, answer) {
+            } else if answer.isRefusal || isRefusedByRepetition(message.token, answer) {
                 mailbox.removeNext()
                 context.tell(.refused(token: message.token, status: answer.status))
             } else {
@@ -71,8 +72,8 @@ struct HTTPWorker {
         }
     }
 
-    /// Posts nothing, which servers ignore, to see that the server is there and takes the login: a wrong address must not
-    /// cost a message. Commands that wait come with the answer.
+    /// Posts nothing, which servers ignore, to see that the server is there and takes the login: a wrong address must
+    /// not cost a message. Commands that wait come with the answer.
     ///
     /// - Returns: nil if it was given up.
     private func greet(_ client: inout HTTPClient) throws(HTTPFailure) -> HTTPAnswer? {
@@ -89,10 +90,10 @@ struct HTTPWorker {
     }
 
     /// Whether it is the message and not the address that is wrong.
-    private mutating func isStruckOut(_ token: Int64, _ answer: HTTPAnswer) -> Bool {
+    private mutating func isRefusedByRepetition(_ token: Int64, _ answer: HTTPAnswer) -> Bool {
         guard answer.isAboutAddress else { return false }
-        strikes = (token, strikes.token == token ? strikes.count + 1 : 1)
-        return strikes.count >= Self.mostStrikes
+        failures = (token, failures.token == token ? failures.count + 1 : 1)
+        return failures.count >= Self.mostFailures
     }
 
     /// Hands an answer over. After one with commands, a moment passes.
