@@ -2,26 +2,26 @@ import Base
 import Beacon
 import OwnTracks
 
-/// Commands that wait for their turn. Anyone who may publish on `/cmd` can send as many as the broker passes on.
+/// Commands that wait for their turn. Every client that may publish on `/cmd` can send as many as the broker passes on.
 ///
-/// A command may cost as much as there are regions, so commands are carried out by ticks alone, each of which is a turn of
-/// the loop, and paced by their cost: what one turn does takes a few milliseconds, a single large command excepted. A query that waits already is answered once. What
-/// waits is bounded; a command beyond that is refused.
+/// The cost of a command grows with the number of regions. So only ticks carry out commands, and each tick carries out
+/// only as many as take a few milliseconds, or a single large one. Equal queries that wait at the same time get one
+/// answer. The queue is bounded; further commands are refused.
 struct CommandQueue: Sendable {
     /// Commands that may wait.
     static let mostWaiting = 256
-    /// Regions that waiting commands may bring, except the first that waits: about 20 MB.
+    /// Regions that waiting commands may contain, without the first command: about 20 MB.
     static let mostWaitingRegions = Gateway.mostRegions
-    /// Time that is set aside for each region that a command reads or writes.
+    /// Time that is reserved for each region that a command reads or writes.
     private static let nanosecondsPerRegion: Int64 = 4_000
-    /// Commands run ahead of the time that is set aside for them by at most this.
+    /// Commands run ahead of the reserved time by at most this.
     private static let mostAhead: Int64 = 20_000_000
 
     private var waiting: [ReceivedCommand] = []
     private var waitingRegions = 0
     /// When the last command came.
     private var lastArrival = MonotonicInstant.zero
-    /// Until then the time is set aside for commands that ran.
+    /// The end of the time that is reserved for commands that ran.
     private var busyUntil = MonotonicInstant.zero
 
     /// When the next command may run; nil: none waits.
@@ -34,7 +34,7 @@ struct CommandQueue: Sendable {
 
     mutating func add(_ command: ReceivedCommand, at now: MonotonicInstant) -> Admission {
         if command.isQuery {
-            // Behind the last command that changes something, an equal query gets the same answer.
+            // After the last command that changes something, equal queries have the same answer.
             for other in waiting.reversed() {
                 guard other.isQuery else { break }
                 if other.isSameQuery(as: command) { return .answeredByAnother }
@@ -63,7 +63,7 @@ struct CommandQueue: Sendable {
 }
 
 extension ReceivedCommand {
-    /// Whether it is answered from what is known, and changes nothing.
+    /// Whether the command changes nothing.
     fileprivate var isQuery: Bool {
         switch command {
         case .success(.waypoints), .success(.status), .success(.dump), .success(.reportLocation): true
@@ -78,7 +78,7 @@ extension ReceivedCommand {
         return mine == theirs
     }
 
-    /// Regions that it brings.
+    /// The number of regions in the command.
     fileprivate var regionCount: Int {
         switch command {
         case .success(.setWaypoints(let reading)): reading.changes.count
@@ -87,7 +87,7 @@ extension ReceivedCommand {
         }
     }
 
-    /// Whether its cost does not depend on how many regions there are.
+    /// Whether the cost does not depend on the number of regions.
     fileprivate var isCheap: Bool {
         switch command {
         case .success(.reportLocation), .success(.dump), .failure: true

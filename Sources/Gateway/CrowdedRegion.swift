@@ -2,7 +2,7 @@
 package struct CrowdedRegion: Hashable, Sendable {
     /// The base topic of its tracker.
     package let topic: String
-    /// What it is called.
+    /// The name of the region.
     package let region: String
 
     package init(topic: String, region: String) {

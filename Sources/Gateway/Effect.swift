@@ -6,8 +6,8 @@ package import OwnTracks
 package import Presence
 package import Regions
 
-/// What the gateway wants done. The effects of one input are one decision: what they store goes to the disk in one
-/// transaction, and their messages go to the broker when they are on the disk.
+/// An action that the core decided. The effects of one input are one decision: the service stores them in one
+/// transaction, and sends their messages to the broker after that transaction is on the disk.
 package enum Effect: Sendable {
     /// Send this to the broker, once and in order.
     case publish(Message)
@@ -28,15 +28,15 @@ package enum Effect: Sendable {
     case editsTaken(topic: String, upTo: Int64)
     /// Store this value under this key.
     case value(key: String, [UInt8])
-    /// Read all edits again: there may be a tracker now for those that wait.
+    /// Read all edits again: a tracker may exist now for edits that wait.
     case rereadEdits
-    /// Try these members over the settings in force, with these regions of the tracker that was asked. Answered by
-    /// the input `settings`.
+    /// Try these members over the settings in force, with these regions of the tracker that got the command. The input
+    /// `settings` reports the outcome.
     case reconfigure(JSONValue, waypoints: WaypointsReading?, tracker: Int)
     /// Write this to the log.
     case log(LogEntry)
 
-    /// What the log is to say of it.
+    /// The line for the log.
     package var logEntry: LogEntry? {
         switch self {
         case .record(let record): record.logEntry
@@ -52,7 +52,7 @@ package enum Effect: Sendable {
 package enum PresenceUpdate: Hashable, Sendable {
     /// Replaces what was stored before. For `KeptPresence(bytes:)`.
     case whole([UInt8])
-    /// Is stored beside the last whole and the changes since. For `KeptPresence(bytes:changes:)`.
+    /// Is stored beside the last whole state and the changes since. For `KeptPresence(bytes:changes:)`.
     case change([UInt8])
 }
 
@@ -62,7 +62,7 @@ package struct TransitionRecord: Hashable, Sendable {
     package let isEnter: Bool
     /// The region's name as transitions show it.
     package let name: String
-    /// The beacon that decided it: the first to come, the last to go; nil for a circle.
+    /// The beacon that decided it: the first that entered or the last that left; nil for a circle.
     package let beacon: BeaconID?
     package let rssi: RSSI?
     package let instant: MonotonicInstant
@@ -111,10 +111,10 @@ package struct LogEntry: Hashable, Sendable {
     package enum Level: Hashable, Sendable { case debug, info, notice, warning, error }
 
     package let level: Level
-    /// Names the sort of line, for rate limits and for searching: `command-refused`.
+    /// The kind of the line, for rate limits and for searching: `command-refused`.
     package let kind: String
     package let text: String
-    /// For searching where the log keeps fields: `IBEACON_REGION` and its value.
+    /// Structured fields of the journal: `IBEACON_REGION` and its value.
     package let fields: [String: String]
 
     package init(_ level: Level, _ kind: String, _ text: String, fields: [String: String] = [:]) {

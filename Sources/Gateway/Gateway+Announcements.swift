@@ -7,10 +7,10 @@ import Presence
 import Regions
 
 extension Gateway {
-    /// What those should know who come late: after a start, after each new session with the broker, and
+    /// Publishes the cards and the states of all regions: after the start, after each new session with the broker, and
     /// when Home Assistant starts.
     ///
-    /// - Parameter isAgain: It was told before, to somebody who has forgotten it.
+    /// - Parameter isAgain: They were published before, and the receiver has lost them.
     mutating func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
         // All states are about to be published.
         announcements.replace { if case .state = $0 { nil } else { $0 } }
@@ -24,8 +24,7 @@ extension Gateway {
         return effects + publish(turn: announcements.next(at: now), at: now)
     }
 
-    /// The enters of those who are inside, once more and with their own times. A consumer that knows
-    /// takes an enter twice without harm.
+    /// The enters of all occupied regions again, with their original times. A repeated enter does no harm.
     private func enters(of position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
         guard tracker.publishesPresence else { return [] }
@@ -54,7 +53,7 @@ extension Gateway {
         ]
     }
 
-    /// The answer to `status`: under a member of our own, as the apps have theirs.
+    /// The answer to `status`, in a member of its own as in the apps.
     func status(of position: Int, at now: MonotonicInstant) -> Effect {
         let tracker = trackers[position]
         var members = about
@@ -91,8 +90,7 @@ extension Gateway {
             at: now)
     }
 
-    /// A beacon message to each tracker with a region that the beacon belongs to, no more often than the
-    /// throttle allows.
+    /// A beacon message of each tracker with a region that the beacon belongs to, as often as the throttle allows.
     mutating func range(_ sighting: Sighting, at now: MonotonicInstant) -> [Effect] {
         var positions: [Int32] = []
         index.forEachMatch(of: sighting.beacon) { positions.append($0) }
@@ -100,10 +98,10 @@ extension Gateway {
             let metres = distance(rssi: rssi, measuredPower: sighting.measuredPower),
             ranging.admits(sighting.beacon, distance: metres, at: now)
         else { return [] }
-        var told: Set<Int> = []
+        var addressed: Set<Int> = []
         return positions.compactMap { position in
             let key = monitored[Int(position)].key
-            guard trackers[key.tracker].publishesPresence, told.insert(key.tracker).inserted,
+            guard trackers[key.tracker].publishesPresence, addressed.insert(key.tracker).inserted,
                 let region = trackers[key.tracker].regions[rid: key.rid]
             else {
                 return nil

@@ -6,8 +6,8 @@ import Presence
 package import Regions
 
 extension Gateway {
-    /// Puts a command into the queue. The next tick carries it out: all that the broker's thread has handed over comes in
-    /// one turn of the loop, and each large command is to have a turn of its own.
+    /// Puts a command into the queue; a later tick carries it out. One turn of the loop delivers all messages of the
+    /// broker's thread, but each large command needs a turn of its own.
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
         guard trackers.indices.contains(received.tracker) else { return [] }
         switch commands.add(received, at: now) {
@@ -28,9 +28,9 @@ extension Gateway {
     /// Regions of all trackers.
     private var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
 
-    /// Carries out a command, or logs why not.
+    /// Carries out a command, or logs why it is refused.
     private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
-        // The trackers may be others by now.
+        // The trackers may have changed since.
         guard trackers.indices.contains(received.tracker) else { return [] }
         let command: OwnTracks.Command
         switch received.command {
@@ -39,7 +39,7 @@ extension Gateway {
         }
         if let reason = reasonToRefuse(command, received) { return refuse(received, reason) }
         if case .setConfiguration(let changes, let waypoints) = command {
-            // Counted when the service tells what became of it.
+            // Counted when the service reports the outcome.
             return [.reconfigure(changes, waypoints: waypoints, tracker: received.tracker)]
         }
         counters.commands += 1
@@ -81,7 +81,7 @@ extension Gateway {
         return [.log(LogEntry(.warning, "command-refused", "command on \(topic) refused: \(reason)"))]
     }
 
-    /// Merges regions that came in a command, and logs what was wrong with them.
+    /// Merges the regions of a command, and logs their mistakes.
     mutating func setWaypoints(
         _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
     ) -> [Effect] {
@@ -100,7 +100,7 @@ extension Gateway {
     /// its own limits, must not fill the machine.
     package static let mostRegions = 50_000
 
-    /// Merges changes into a tracker's regions, as one step; none of them if they would make too many.
+    /// Merges changes into a tracker's regions in one step. If there would be too many regions, none is merged.
     mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         var regions = trackers[tracker].regions
         let difference = regions.apply(completed(changes, of: tracker, at: now))
@@ -113,7 +113,7 @@ extension Gateway {
         return replaceRegions(of: tracker, by: regions, difference, at: now)
     }
 
-    /// The changes with what they leave out taken from the regions that they replace: time stamps, for one.
+    /// The changes, with missing members (such as time stamps) taken from the regions that they replace.
     func completed(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [RegionChange] {
         let epoch = wallClock.isKnown ? wallClock.epochSeconds(at: now) : nil
         let regions = trackers[tracker].regions
@@ -132,7 +132,7 @@ extension Gateway {
         return replaceRegions(of: tracker, by: regions, difference, at: now)
     }
 
-    /// Puts a tracker's new regions in force: an occupied region that is removed is left first.
+    /// Replaces a tracker's regions. An occupied region that is removed is left first.
     private mutating func replaceRegions(
         of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, at now: MonotonicInstant
     ) -> [Effect] {
@@ -141,13 +141,13 @@ extension Gateway {
             + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
         var effects: [Effect] = [.log(LogEntry(.info, "regions", "regions: \(text)"))]
         guard !difference.isEmpty else { return effects }
-        // A region that is left because of the change has its old name in the transition.
+        // The transition of a region that is left because of the change has the old name.
         trackers[tracker].former = trackers[tracker].regions
         trackers[tracker].regions = regions
         effects += monitor(at: now) + crossCircles(of: [tracker], at: now)
         trackers[tracker].former = nil
         effects.append(.regions(topic: trackers[tracker].topics.base, regions))
-        return effects + publish(notes(of: difference, tracker: tracker), at: now)
+        return effects + publish(announcements(of: difference, tracker: tracker), at: now)
     }
 
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
@@ -164,7 +164,7 @@ extension Region {
 }
 
 extension OwnTracks.Command {
-    /// Whether carrying it out again, at any later time, changes nothing.
+    /// Whether the command may be carried out again at any later time without a change.
     fileprivate var isSafeToRepeat: Bool {
         if case .setWaypoints = self { true } else { false }
     }

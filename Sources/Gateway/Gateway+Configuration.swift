@@ -6,7 +6,7 @@ import Presence
 import Regions
 
 extension Gateway {
-    /// Puts another configuration in force. Regions and presence stay with their trackers.
+    /// Applies another configuration. Regions and presence stay with their trackers.
     mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
         let origins = origins(of: new.trackers)
         var effects: [Effect] = []
@@ -19,7 +19,7 @@ extension Gateway {
                 continue
             }
             let old = trackers[origin]
-            // A mode that a region switched to stays, unless the settings themselves name another.
+            // A mode that a region switched to stays, unless the new settings change the mode.
             let monitoring = new.monitoring == configuration.monitoring ? old.monitoring : new.monitoring
             let state = old.reconfigured(settings, monitoring: monitoring)
             // Regions and mode are stored under the topic of the tracker.
@@ -37,12 +37,12 @@ extension Gateway {
         ranging = RangingThrottle(interval: new.rangingInterval)
         effects += mergeConfiguredRegions(at: now)
         effects += publish(abandoned, at: now) + announce(at: now, isAgain: false)
-        // There may be a tracker now for edits that wait.
+        // A tracker may exist now for edits that wait.
         return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
     }
 
-    /// Which tracker each of the new ones was: the one with its topic; of those that have none, the one in
-    /// its place, if its topic has gone. That one was given another topic.
+    /// For each new tracker the position of the old tracker that it continues: the old tracker with the same topic,
+    /// else the old tracker at the same position if its topic no longer exists (it got another topic).
     private func origins(of new: [TrackerConfiguration]) -> [Int?] {
         let before = trackers.map(\.topics)
         let after = new.map(\.topics)
@@ -53,14 +53,14 @@ extension Gateway {
         }
     }
 
-    /// The engine knows trackers by their position.
+    /// Renames the keys of the engine and of waiting transitions, which contain positions of trackers.
     private mutating func renameTrackers(_ origins: [Int?]) {
         guard origins.count != trackers.count || origins.enumerated().contains(where: { $0.offset != $0.element })
         else { return }
         var positions: [Int: Int] = [:]
         for (position, origin) in origins.enumerated() { if let origin { positions[origin] = position } }
         engine.rename { key in
-            // A tracker that was removed gets a key that no other has; its leaves are not published.
+            // A removed tracker gets a unique key. Its leaves are not published.
             RegionKey(tracker: positions[key.tracker] ?? -1 - key.tracker, rid: key.rid)
         }
         transitions.replace { transition in
@@ -71,9 +71,9 @@ extension Gateway {
         }
     }
 
-    /// The retained states of trackers that are no more, or now have another device.
-    private func abandonedStates(_ origins: [Int?], _ new: [TrackerConfiguration]) -> [RegionNote] {
-        trackers.indices.flatMap { position -> [RegionNote] in
+    /// Withdrawals of the retained states of trackers that were removed, or have another device now.
+    private func abandonedStates(_ origins: [Int?], _ new: [TrackerConfiguration]) -> [RegionAnnouncement] {
+        trackers.indices.flatMap { position -> [RegionAnnouncement] in
             let device = trackers[position].configuration.deviceID
             let successor = origins.firstIndex(of: position)
             guard successor.map({ new[$0].deviceID.hasSameBytes(as: device) }) != true else { return [] }

@@ -4,7 +4,7 @@ import JSON
 import OwnTracks
 import Regions
 
-/// Changes of regions that the command line makes, while the service runs or before it starts.
+/// Changes of regions by the command line, while the service runs or before it starts.
 extension Gateway {
     /// Under this key the service stores the topics that it has regions for, as a JSON array for the command line.
     package static let servedTopicsKey = "served topics"
@@ -13,15 +13,15 @@ extension Gateway {
         JSONValue.array(trackers.map { .string($0.topics.base) }).bytes
     }
 
-    /// Merges edits as if a command had brought them. What follows from them (a leave, say) and that they are
-    /// merged are one decision: each edit counts once, whenever the power fails. Edits for a topic that no
-    /// tracker has stay on the disk, and wait for settings that name it.
+    /// Merges edits like the regions of a command. The consequences of an edit (such as a leave) and the mark that it
+    /// is merged are one decision: each edit counts once, even after a power failure. Edits for a topic that no tracker
+    /// has stay on the disk and wait for settings that name it.
     mutating func apply(_ edits: [StoredEdit], at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         var byTopic = Dictionary(grouping: edits) { ExactString($0.topic) }
         for tracker in trackers.indices {
             let topic = trackers[tracker].topics.base
-            // Edits that were read again may have been merged before.
+            // Edits that are read again may be merged already.
             let new = (byTopic.removeValue(forKey: ExactString(topic)) ?? []).filter { $0.id > lastEdits[topic] ?? 0 }
             guard let last = new.map(\.id).max() else { continue }
             lastEdits[topic] = last

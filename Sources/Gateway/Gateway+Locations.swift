@@ -6,7 +6,7 @@ import Presence
 import Regions
 
 extension Gateway {
-    /// Where a tracker is, and in which regions.
+    /// Publishes the location of a tracker: its position and the regions around it.
     mutating func location(
         of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, cause: Location.Cause? = nil,
         at now: MonotonicInstant
@@ -28,7 +28,7 @@ extension Gateway {
         return [message, .recordLocation(record)]
     }
 
-    /// The location after a transition, or none if the tracker had many in this second.
+    /// The location after a transition, or none if the tracker has sent many in this second.
     mutating func location(after record: TransitionRecord, at now: MonotonicInstant) -> [Effect] {
         let tracker = record.key.tracker
         guard isPlaceKnown(of: tracker) else { return [] }
@@ -43,7 +43,7 @@ extension Gateway {
         return location(of: tracker, trigger: trigger, cause: cause, at: now)
     }
 
-    /// Whether there is a location to publish. At 0/0 none is, whoever asks.
+    /// Whether there is a location to publish. A gateway at 0/0 publishes none, even on request.
     func isPlaceKnown(of tracker: Int) -> Bool { trackers[tracker].position(standing: configuration.position).isKnown }
 
     /// Why no location can be published.
@@ -73,7 +73,7 @@ extension Gateway {
         return effects
     }
 
-    /// The shared location that waits, before a transition of another second.
+    /// Publishes the shared location of the previous second before a transition of another second.
     mutating func publishLocation(of tracker: Int, before second: Int64, at now: MonotonicInstant) -> [Effect] {
         trackers[tracker].locations.waits(before: second) ? sharedLocation(of: tracker, at: now) : []
     }

@@ -5,10 +5,10 @@ import OwnTracks
 import Regions
 
 extension Gateway {
-    /// Publishes what is to be known of regions: the first now and the others in the turns that follow. Ten thousand
-    /// regions may come in one message; published in one turn, their states would hold up the radio for longer than a
-    /// tenth of a second, and fill what waits for the disk.
-    mutating func publish(_ new: [RegionNote], at now: MonotonicInstant) -> [Effect] {
+    /// Publishes announcements of regions: the first now and the others in later turns. One message may contain ten
+    /// thousand regions; published in one turn, their states would delay the radio for longer than a tenth of a second,
+    /// and fill the queue of the store.
+    mutating func publish(_ new: [RegionAnnouncement], at now: MonotonicInstant) -> [Effect] {
         guard !new.isEmpty else { return [] }
         announcements.add(new)
         return publish(turn: announcements.begin(at: now), at: now)
@@ -18,9 +18,9 @@ extension Gateway {
         publish(turn: announcements.nextIfDue(at: now), at: now)
     }
 
-    func publish(turn notes: [RegionNote], at now: MonotonicInstant) -> [Effect] {
-        notes.flatMap { note -> [Effect] in
-            switch note {
+    func publish(turn announcements: [RegionAnnouncement], at now: MonotonicInstant) -> [Effect] {
+        announcements.flatMap { announcement -> [Effect] in
+            switch announcement {
             case .state(let tracker, let rid):
                 guard let region = region(rid, of: tracker), region.isBeacon else { return [] }
                 return state(of: region, tracker: tracker, at: now)
@@ -32,7 +32,7 @@ extension Gateway {
                         region.waypoint(base: configuration.numberBase), at: now)
                 ]
             case .withdrawal(let device, let tracker, let rid):
-                // The tracker may have been removed meanwhile.
+                // The tracker may have been removed since.
                 let sender = trackers.indices.contains(tracker) ? tracker : 0
                 return [withdrawal(of: rid, device: device, tracker: sender)]
             }
@@ -43,24 +43,24 @@ extension Gateway {
         trackers.indices.contains(tracker) ? trackers[tracker].regions[rid: rid] : nil
     }
 
-    /// What there is to tell of a change of a tracker's regions.
-    func notes(of difference: RegionDifference, tracker: Int) -> [RegionNote] {
-        var notes: [RegionNote] = []
-        // What is a beacon region no more has no state to show.
+    /// The announcements after a change of a tracker's regions.
+    func announcements(of difference: RegionDifference, tracker: Int) -> [RegionAnnouncement] {
+        var announcements: [RegionAnnouncement] = []
+        // A region that no longer is a beacon region has no state.
         for region in difference.removed + difference.updated.filter({ !$0.isBeacon }) {
             let device = trackers[tracker].configuration.deviceID
-            notes.append(.withdrawal(device: device, tracker: tracker, rid: region.rid))
+            announcements.append(.withdrawal(device: device, tracker: tracker, rid: region.rid))
         }
         let present = difference.inserted + difference.updated
-        for region in present where region.isBeacon { notes.append(.state(tracker: tracker, rid: region.rid)) }
-        // Home Assistant makes zones of what it finds there, so only if asked.
+        for region in present where region.isBeacon { announcements.append(.state(tracker: tracker, rid: region.rid)) }
+        // Home Assistant makes zones of these messages, so they are optional.
         if configuration.broker.publishesWaypoints {
-            for region in present { notes.append(.waypoint(tracker: tracker, rid: region.rid)) }
+            for region in present { announcements.append(.waypoint(tracker: tracker, rid: region.rid)) }
         }
-        return notes
+        return announcements
     }
 
-    /// Empties the retained state of a region that is no more.
+    /// Empties the retained state of a removed region.
     private func withdrawal(of rid: String, device: String, tracker: Int) -> Effect {
         .publish(
             Message(

@@ -5,7 +5,7 @@ import JSON
 import OwnTracks
 import Regions
 
-/// What the status page and Home Assistant ask for, and what became of settings.
+/// Requests of the status page and Home Assistant, and the outcome of remote settings.
 extension Gateway {
     /// Under this key the service stores the settings that came by `setConfiguration`.
     package static let remoteSettingsKey = "remote configuration"

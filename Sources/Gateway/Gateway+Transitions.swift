@@ -7,14 +7,14 @@ import Presence
 import Regions
 
 extension Gateway {
-    /// Carries out what the presence engine decided: at once, or what exceeds a turn in the turns that follow.
+    /// Carries out decisions of the presence engine: one turn of them at once, and the others in later turns.
     mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
         guard !decisions.isEmpty else { return [] }
         transitions.add(decisions.compactMap { pendingTransition($0, at: now) })
         return decisions.compactMap(notice) + carryOut(turn: transitions.begin(at: now), at: now)
     }
 
-    /// Says that beacons are turned away.
+    /// A log line about beacons that are turned away.
     private func notice(of decision: PresenceEngine.Effect) -> Effect? {
         guard case .turnedAway(let key) = decision, let region = crowdedRegion(key) else { return nil }
         return .log(LogEntry(.warning, "strangers", "\(region)"))
@@ -26,18 +26,18 @@ extension Gateway {
 
     private mutating func carryOut(turn: [PendingTransition], at now: MonotonicInstant) -> [Effect] {
         let effects = turn.flatMap { carryOut($0, at: now) }
-        // A beacon that came or went may have moved its tracker across circles.
+        // The transition of a beacon may have moved its tracker across circles.
         return effects + transitions.begin(at: now).flatMap { carryOut($0, at: now) }
     }
 
-    /// Carries out what the positions of these trackers, or their regions, changed in their circles.
+    /// Carries out the circle transitions of these trackers after a change of their positions or regions.
     mutating func crossCircles(of positions: some Sequence<Int>, at now: MonotonicInstant) -> [Effect] {
         for position in positions { transitions.add(circleTransitions(of: position, at: now)) }
         return carryOut(turn: transitions.begin(at: now), at: now)
     }
 
-    /// Decides which circles a tracker has entered and left: those that are around its position now, compared with
-    /// those that were. The leaves come first.
+    /// Decides which circles a tracker has entered and left, by comparing the circles around its position with the
+    /// previous ones. The leaves come first.
     private mutating func circleTransitions(of position: Int, at now: MonotonicInstant) -> [PendingTransition] {
         let tracker = trackers[position]
         let here = tracker.position(standing: configuration.position)
@@ -77,13 +77,13 @@ extension Gateway {
     private mutating func carryOut(_ transition: PendingTransition, at now: MonotonicInstant) -> [Effect] {
         let key = transition.key
         guard trackers.indices.contains(key.tracker) else { return [] }
-        note(transition, at: now)
+        updateTracker(by: transition, at: now)
         let timestamp = wallClock.epochSeconds(at: transition.instant)
         let record = TransitionRecord(
             key: key, isEnter: transition.isEnter, name: transition.region.displayName, beacon: transition.beacon,
             rssi: transition.rssi, instant: transition.instant, timestamp: timestamp, isTimeKnown: wallClock.isKnown,
             trackerID: trackers[key.tracker].configuration.trackerID, topic: trackers[key.tracker].topics.base)
-        // The location of earlier transitions, if it waits for the end of their second, goes before.
+        // A shared location of an earlier second is published before this transition.
         var effects = publishLocation(of: key.tracker, before: timestamp, at: now)
         effects.append(.record(record))
         effects += messages(of: record, in: transition.region, at: now)
@@ -92,14 +92,14 @@ extension Gateway {
         return effects
     }
 
-    /// Puts into the tracker's state that a region was entered or left, and decides what follows for its circles.
-    private mutating func note(_ transition: PendingTransition, at now: MonotonicInstant) {
+    /// Counts the transition, changes the tracker's occupancy, and decides which circles the tracker crosses by it.
+    private mutating func updateTracker(by transition: PendingTransition, at now: MonotonicInstant) {
         let key = transition.key
         if transition.isEnter { counters.enters += 1 } else { counters.leaves += 1 }
-        persistence.note(changeOf: key)
+        persistence.recordChange(of: key)
         guard let beacon = transition.beacon else {
             trackers[key.tracker].circles[key.rid] =
-                transition.isEnter ? CircleStay(since: transition.instant, keptTimestamp: nil) : nil
+                transition.isEnter ? CircleOccupancy(since: transition.instant, keptTimestamp: nil) : nil
             return
         }
         let before = trackers[key.tracker].position(standing: configuration.position)
@@ -128,7 +128,7 @@ extension Gateway {
                     at: record.instant))
             effects += location(after: record, at: now)
         }
-        // The state of a region that was removed meanwhile is withdrawn, and must not come back.
+        // The state of a region that was removed since is withdrawn, and must not be published again.
         if let present = tracker.regions[rid: region.rid], present.isBeacon {
             effects += state(of: present, tracker: record.key.tracker, at: record.instant)
         } else if region.isBeacon, tracker.former?[rid: region.rid] != nil {
@@ -150,15 +150,15 @@ extension Gateway {
         trackers[tracker].monitoring = mode
         effects.append(.monitoring(topic: trackers[tracker].topics.base, mode))
         guard wasQuiet else { return }
-        // The retained states are as old as the quiet mode.
+        // The retained states were not updated in quiet mode.
         let regions = trackers[tracker].regions.regions.filter(\.isBeacon)
         effects += publish(regions.map { .state(tracker: tracker, rid: $0.rid) }, at: now)
     }
 
     /// The retained state of one region, for consumers that connect later.
     ///
-    /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant is to have it: what
-    ///   is kept from the broker in one place must not stand in the clear in another.
+    /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant's discovery is on: content that
+    ///   is encrypted on one topic must not be readable on another.
     func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
         guard tracker.publishesPresence,
@@ -179,7 +179,7 @@ extension Gateway {
 
     /// A message of a tracker, with the tracker's quality of service.
     ///
-    /// - Parameter isTimeKnown: Whether the times in it are right; nil: if the wall clock is.
+    /// - Parameter isTimeKnown: Whether the times in the payload are right; nil: whether the wall clock is known.
     func publish(
         _ kind: Message.Kind, of tracker: Int, on topic: String, _ payload: JSONValue,
         isRetained: Bool = false, isEncrypted: Bool = true, isTimeKnown: Bool? = nil, at now: MonotonicInstant

@@ -6,40 +6,40 @@ import OwnTracks
 import Presence
 import Regions
 
-/// Everything the gateway decides: sightings, commands, edits and time in; messages and what is to be stored out.
+/// All decisions of the gateway: sightings, commands, edits and time in; messages and state to store out.
 ///
-/// `handle` is the only mutating entrance. The gateway reads no clock, opens no file and knows no socket, so that every
-/// behaviour can be replayed. What it knows may be read at any time.
+/// `handle` is the only mutating entrance. The gateway reads no clock, opens no file and has no socket, so that every
+/// behaviour can be replayed. Its state may be read at any time.
 package struct Gateway: Sendable {
     package internal(set) var configuration: Configuration
     package internal(set) var trackers: [TrackerState]
     package internal(set) var counters = Counters()
     package internal(set) var wallClock: WallClock
-    /// Settings that came by `setConfiguration` and are kept over those of the file.
+    /// The stored settings of `setConfiguration`, which replace those of the file.
     package internal(set) var remoteSettings: JSONValue?
     /// Whether each transition is explained in the debug log. Formatting the explanation costs time.
     package let explainsTransitions: Bool
     var engine = PresenceEngine()
-    /// Members of the answer to `status` that the service gave.
+    /// Members of the answer to `status` that the service provided.
     var about: [String: JSONValue] = [:]
-    /// The beacon regions in force and the way to find them: for ranging, which presence does not need.
+    /// The beacon regions in force and their index, for ranging only.
     var monitored: [MonitoredRegion] = []
     var index = RegionIndex([])
     var ranging: RangingThrottle
-    /// Transitions that were decided and are still to be carried out.
+    /// Decided transitions that are not carried out yet.
     var transitions = TurnQueue<PendingTransition>(turn: 100, pause: .milliseconds(5))
-    /// What is still to be published of regions.
-    var announcements = TurnQueue<RegionNote>(turn: 250, pause: .milliseconds(20))
-    /// Commands that are still to be carried out.
+    /// Announcements of regions that are not published yet.
+    var announcements = TurnQueue<RegionAnnouncement>(turn: 250, pause: .milliseconds(20))
+    /// Commands that are not carried out yet.
     var commands = CommandQueue()
     var persistence = PresencePersistence()
-    /// The last edit of each tracker, by topic, that is in its regions.
+    /// The last merged edit of each tracker, by topic.
     var lastEdits: [ExactString: Int64] = [:]
-    /// When the next turn of a queue is due. Kept, because it is asked for after each sighting.
+    /// When the next turn of a queue is due. Stored, because it is read after each sighting.
     private var queueDue: MonotonicInstant?
     /// The instant of the last input.
     private var latest = MonotonicInstant.zero
-    /// The instant that the engine was given last.
+    /// The last instant that was passed to the engine.
     private var engineTime = MonotonicInstant.zero
     /// Whether the state of all regions was published since the start.
     private var hasAnnounced = false
@@ -52,21 +52,21 @@ package struct Gateway: Sendable {
         trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
     }
 
-    /// When `tick` has something to decide; nil while nothing is pending.
+    /// When the next `tick` is needed; nil while nothing is pending.
     package var nextDeadline: MonotonicInstant? {
         guard let queueDue else { return engine.nextDeadline }
         return min(queueDue, engine.nextDeadline ?? queueDue)
     }
 
-    /// Handles one input at `now`. Time does not go backwards: an instant before the previous one (a report
-    /// that waited in a socket) counts as that one.
+    /// Handles one input at `instant`. Time does not go backwards: an instant before the previous one (of a report that
+    /// waited in a socket) is replaced by the previous one.
     ///
-    /// - Returns: one decision. What it stores belongs into one transaction.
+    /// - Returns: one decision. Everything that it stores belongs into one transaction.
     package mutating func handle(_ input: Input, at instant: MonotonicInstant) -> [Effect] {
         let now = max(instant, latest)
         latest = now
         let effects = decide(input, at: now)
-        // A sighting without effects, as nearly all are, changes no queue.
+        // A sighting without effects, the usual case, changes no queue.
         if case .sighting = input, effects.isEmpty { return effects }
         defer { queueDue = earliestOfQueues }
         return effects.isEmpty ? effects : withPresence(effects, at: now)
@@ -108,7 +108,7 @@ package struct Gateway: Sendable {
     }
 
     private mutating func setWallClock(_ clock: WallClock) -> [Effect] {
-        // The stored times since which regions are occupied follow the other clock.
+        // The stored begins of occupancies refer to the previous clock.
         if !clock.isCloseTo(wallClock) { persistence.needsWhole() }
         wallClock = clock
         return []
@@ -116,15 +116,15 @@ package struct Gateway: Sendable {
 
     // MARK: - Time
 
-    /// A tick that is later than this was held up: by a stopped process, a busy machine or a long turn of the loop.
-    /// It is the longest that a turn may take.
+    /// A tick that is later than this was delayed by a stopped process, a busy machine or a long turn of the loop. A
+    /// turn takes no longer than this.
     package static let toleratedLateness: Duration = .milliseconds(100)
     /// An absence from this length on is reported in the log.
     private static let notableAbsence: Duration = .milliseconds(200)
 
-    /// Lets silence count, and does what is due.
+    /// Lets silence count, and carries out everything that is due.
     ///
-    /// By how much the tick is late, for so long nothing was handled, whatever the reason. That time is no silence.
+    /// For as long as a tick is late, no report was handled. That time does not count as silence.
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         let late = engine.nextDeadline.map { $0.duration(to: now) } ?? .zero
@@ -153,16 +153,16 @@ package struct Gateway: Sendable {
         return [.log(LogEntry(absence < .seconds(5) ? .info : .notice, "absence", text))]
     }
 
-    /// Lets the presence engine decide, and carries out what it decides.
+    /// Passes an input to the presence engine, and carries out its decisions.
     ///
-    /// Only a tick lets a beacon leave: until then, reports may wait in a socket that say otherwise. So for all other
-    /// inputs the engine's time stands still before the first leave that is due.
+    /// A beacon leaves by silence only at a tick: before that, a report of it may wait in a socket. So for all other
+    /// inputs the engine's time stops before the first leave that is due.
     mutating func presence(
         _ input: PresenceEngine.Input, absent: Duration = .zero, at now: MonotonicInstant
     ) -> [Effect] {
         var instant = now
         if let due = engine.nextDeadline, due <= now {
-            // An absence moves what is due.
+            // An absence delays the leave.
             instant = min(now, MonotonicInstant(nanoseconds: due.nanoseconds &+ absent.nanoseconds &- 1))
         }
         engineTime = max(engineTime, instant)
@@ -172,7 +172,7 @@ package struct Gateway: Sendable {
 
     // MARK: - Regions
 
-    /// Begins with what was stored, and merges the regions of the configuration into it.
+    /// Restores the stored state, and merges the regions of the configuration into it.
     private mutating func start(with stored: StoredState, at now: MonotonicInstant) -> [Effect] {
         configuration = stored.configuration
         remoteSettings = stored.remoteSettings
@@ -189,7 +189,7 @@ package struct Gateway: Sendable {
         var effects: [Effect] = []
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
         if case .kept(let kept, let isSameBoot) = stored.presence {
-            // First as it was: what the configuration changes may end an occupancy.
+            // The state is restored before the configuration is merged, because that may end an occupancy.
             effects += monitor(at: now) + restore(kept, isSameBoot: isSameBoot, at: now)
         }
         effects += mergeConfiguredRegions(at: now)
@@ -203,7 +203,7 @@ package struct Gateway: Sendable {
 
     mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
-        var notes: [RegionNote] = []
+        var announced: [RegionAnnouncement] = []
         for tracker in trackers.indices {
             var regions = trackers[tracker].regions
             let difference = regions.apply(
@@ -212,18 +212,18 @@ package struct Gateway: Sendable {
             trackers[tracker].former = trackers[tracker].regions
             trackers[tracker].regions = regions
             effects.append(.regions(topic: trackers[tracker].topics.base, regions))
-            notes += self.notes(of: difference, tracker: tracker)
+            announced += announcements(of: difference, tracker: tracker)
         }
         let left = monitor(at: now) + crossCircles(of: trackers.indices, at: now)
         for tracker in trackers.indices { trackers[tracker].former = nil }
-        return left + effects + publish(notes, at: now)
+        return left + effects + publish(announced, at: now)
     }
 
-    /// Gives the engine the regions that there are now.
+    /// Passes the present regions to the engine.
     mutating func monitor(at now: MonotonicInstant) -> [Effect] {
         monitored = monitoredRegions
         persistence.needsWhole()
-        // Presence has an index of its own; this one would only cost memory.
+        // Presence has an index of its own. This one is only for ranging.
         index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])
         return presence(.regions(monitored), at: now)
     }
@@ -237,7 +237,7 @@ package struct Gateway: Sendable {
                     key: RegionKey(tracker: position, rid: region.rid),
                     pattern: pattern,
                     leaveRule: region.leaveRule ?? configuration.leaveRule,
-                    holdsLonger: region.asksForLongerLeave,
+                    leavesLater: region.asksForLongerLeave,
                     enterRSSI: region.enterRSSI ?? configuration.enterRSSI,
                     leaveRSSI: region.leaveRSSI ?? configuration.leaveRSSI)
             }

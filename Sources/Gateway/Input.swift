@@ -5,7 +5,7 @@ package import JSON
 package import OwnTracks
 package import Regions
 
-/// Everything that can happen to the gateway. Adapters turn the world into these, and `Gateway.handle` takes them.
+/// Everything that can happen to the gateway. The service's links create inputs, and `Gateway.handle` handles them.
 package enum Input: Sendable {
     /// The store is open. The first input of a service; a replay may begin without stored state.
     indirect case start(StoredState)
@@ -13,31 +13,31 @@ package enum Input: Sendable {
     case sighting(Sighting)
     /// A receiver began or ceased to listen.
     case listening(Receiver, Bool)
-    /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
+    /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
     case scanDuty(Receiver, Double)
-    /// For this long, up to now, the machine was suspended and no receiver listened. It must come before any other
-    /// input after the suspend.
+    /// The machine was suspended for this long, up to now, and no receiver listened. This is the first input after the
+    /// suspend.
     case absent(Duration)
-    /// Time passed and every report that the radio had waiting was handled. Only a tick lets silence count, so only
-    /// a tick makes a beacon leave.
+    /// Time passed, and all waiting reports of the radio were handled. Silence counts only at a tick, so a beacon
+    /// leaves by silence only at a tick.
     case tick
-    /// Presence may be kept now, although no beacon came or went.
+    /// Presence may be stored now, although no region was entered or left.
     case checkpoint
     /// The service is about to end.
     case stopping
-    /// The wall clock was set, or has moved.
+    /// The wall clock was set or changed.
     case wallClock(WallClock)
     /// A message arrived on a tracker's `/cmd`.
     case command(ReceivedCommand)
-    /// The command line edited regions. Edits that were handled before may come again.
+    /// The command line edited regions. Edits that were handled before may be repeated.
     case regionEdits([StoredEdit])
     /// The status page or Home Assistant asks for this.
     case request(Request)
-    /// What became of settings that a `reconfigure` effect handed out.
+    /// The outcome of the settings of a `reconfigure` effect.
     case settings(SettingsOutcome)
     /// The configuration was read again, or is on trial.
     indirect case configuration(Configuration)
-    /// The store gave up a write. What it held of presence is lost.
+    /// The store gave up a write. The presence in it is lost.
     case writeLost
     /// The store uses another file, which may lack anything.
     case stateLost
@@ -47,28 +47,28 @@ package enum Input: Sendable {
     case homeAssistantStarted
 }
 
-/// What the store found when it was opened.
+/// The state that the store had when it was opened.
 package struct StoredState: Sendable {
-    /// The configuration in force: that of the file with the settings that were kept.
+    /// The configuration in force: the file, with the stored settings of `setConfiguration` over it.
     package var configuration: Configuration
     /// The regions of each tracker, in the order of the configuration.
     package var regions: [RegionSet]
-    /// The monitoring mode of each tracker, where it was switched.
+    /// The monitoring mode of each tracker; nil: it was never switched.
     package var monitoring: [MonitoringMode?]
     package var presence: Presence
-    /// Settings that came by `setConfiguration` and were kept.
+    /// The stored settings of `setConfiguration`.
     package var remoteSettings: JSONValue?
-    /// The topics that a service told the command line last, as `Gateway.servedTopicsKey` holds them.
+    /// The value of `Gateway.servedTopicsKey`: the topics that the service stored last for the command line.
     package var servedTopics: [UInt8]?
     /// Members for the answer to `status`: the program's version and the like.
     package var about: [String: JSONValue]
 
     package enum Presence: Sendable {
-        /// Nothing is known; every beacon enters anew.
+        /// No presence is stored; every beacon enters again.
         case unknown
         /// `isSameBoot`: instants in it are of this boot's clock.
         case kept(KeptPresence, isSameBoot: Bool)
-        /// The occupancy of each tracker by `rid`. For a program that reports and does not listen.
+        /// The occupancy of each tracker by `rid`, for a command that reports and does not listen.
         case occupied([[ExactString: Occupancy]])
     }
 
@@ -102,29 +102,29 @@ package struct StoredEdit: Hashable, Sendable {
     }
 }
 
-/// What the status page and Home Assistant can ask for. Positions of trackers are valid.
+/// A request of the status page or Home Assistant. Positions of trackers are valid.
 package enum Request: Sendable {
     case changeRegions(tracker: Int, [RegionChange])
     case reportLocation(tracker: Int, pointOfInterest: String? = nil)
     case setMonitoring(tracker: Int, MonitoringMode)
 }
 
-/// What became of a `setConfiguration`.
+/// The outcome of a `setConfiguration`.
 package enum SettingsOutcome: Sendable {
-    /// They are kept: everything that differs from the file, and the regions that came with the command.
+    /// The settings stay in force: all members that differ from the file, and the regions that came with the command.
     case kept(JSONValue, waypoints: [WaypointsReading], tracker: Int)
-    /// They are not valid, or the broker could not be reached with them. The log has the reason.
+    /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
     case refused
 }
 
-/// A command as it came from the broker, already decoded.
+/// A decoded command from the broker.
 package struct ReceivedCommand: Sendable {
     /// Position of the tracker whose `/cmd` it came on.
     package let tracker: Int
     package let command: Result<OwnTracks.Command, CommandError>
     /// The broker had retained it.
     package let isRetained: Bool
-    /// It came encrypted with the tracker's key.
+    /// The command was encrypted with the tracker's key.
     package let wasEncrypted: Bool
 
     package init(

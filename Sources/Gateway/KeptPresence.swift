@@ -2,59 +2,60 @@ import Base
 import Beacon
 import Presence
 
-/// Who is where, as a value to keep on disk: what the presence engine knows, and since when whom.
+/// Presence as a value for the disk: the state of the presence engine, and which regions are occupied since when.
 package struct KeptPresence: Hashable, Sendable {
-    struct Stay: Hashable {
+    /// One region or circle that a tracker is inside.
+    struct Occupancy: Hashable {
         /// Position in `trackers`.
         var tracker: Int
         @ExactString var rid: String
-        /// On the clock of the boot in which it was kept.
+        /// On the monotonic clock of the boot in which it was stored.
         var since: MonotonicInstant
-        /// Seconds since 1970, if they were known.
+        /// Seconds since 1970; nil if the wall clock was not known.
         var timestamp: Int64?
         /// nil for a circle.
         var beacon: BeaconID?
         var rssi: RSSI?
     }
 
-    /// The base topics of the trackers: positions change when the configuration is edited.
+    /// The base topics of the trackers. Positions may change when the configuration is edited.
     var trackers: [String]
     var state: PresenceState
-    var stays: [Stay]
+    var occupancies: [Occupancy]
 
-    /// What a transition changed in it. The trackers are those of what it changes.
+    /// The changes of one transition. Positions of trackers refer to `trackers` of the whole state.
     struct Change {
-        /// Of the beacons that came near or went.
+        /// The beacons that came near or went away.
         var state: PresenceState
-        /// Those that began.
-        var begun: [Stay]
+        /// The occupancies that began.
+        var begun: [Occupancy]
         var ended: [RegionKey]
     }
 }
 
 extension KeptPresence {
-    /// Of the form of `bytes`; also their first byte. 1 knows no circles.
+    /// The version of `bytes`, and their first byte. Version 1 has no circles.
     package static let version: UInt8 = 2
-    /// Forms that can be read.
+    /// Versions that can be read.
     package static let readableVersions: ClosedRange<UInt8> = 1...2
     private static let mostTrackers = 10_000
-    fileprivate static let mostStays = 1_000_000
+    fileprivate static let mostOccupancies = 1_000_000
 
-    package var bytes: [UInt8] { Self.bytes(trackers: trackers, stays: stays, state: state.bytes) }
+    package var bytes: [UInt8] { Self.bytes(trackers: trackers, occupancies: occupancies, state: state.bytes) }
 
     /// - Parameter state: Of the presence engine.
-    static func bytes(trackers: [String], stays: [Stay], state: [UInt8]) -> [UInt8] {
-        var writer = StateWriter(capacity: state.count + 128 * stays.count)
+    static func bytes(trackers: [String], occupancies: [Occupancy], state: [UInt8]) -> [UInt8] {
+        var writer = StateWriter(capacity: state.count + 128 * occupancies.count)
         writer.put(version)
         writer.put(trackers) { $0.put($1) }
-        writer.put(stays) { $1.put(into: &$0) }
+        writer.put(occupancies) { $1.put(into: &$0) }
         writer.put(list: state)
         return writer.finish()
     }
 
-    /// Reads what `bytes` gave.
+    /// Reads `bytes`.
     ///
-    /// - Returns: nil if this is something else: of another version, or damaged. Nothing traps.
+    /// - Returns: nil if they are of another version, or damaged. No bytes cause a trap.
     package init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
@@ -63,8 +64,8 @@ extension KeptPresence {
             trackers = try reader.takeList(most: Self.mostTrackers) { reader throws(StateReader.Malformed) in
                 try reader.takeText()
             }
-            stays = try reader.takeList(most: Self.mostStays) { reader throws(StateReader.Malformed) in
-                try Stay(from: &reader, version: version)
+            occupancies = try reader.takeList(most: Self.mostOccupancies) { reader throws(StateReader.Malformed) in
+                try Occupancy(from: &reader, version: version)
             }
             let inner = try reader.takeBytes()
             guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
@@ -77,9 +78,9 @@ extension KeptPresence {
 
 extension KeptPresence {
     /// - Parameters:
-    ///   - bytes: What `bytes` gave.
-    ///   - changes: Bytes of the changes since, in their order.
-    /// - Returns: nil if one of them is something else.
+    ///   - bytes: The whole state.
+    ///   - changes: The changes since, in their order.
+    /// - Returns: nil if one of them is of another version, or damaged.
     package init?(bytes: [UInt8], changes: [[UInt8]]) {
         self.init(bytes: bytes)
         var read: [Change] = []
@@ -89,19 +90,19 @@ extension KeptPresence {
         }
         guard !read.isEmpty else { return }
         state.amend(by: read.map(\.state))
-        var current: [RegionKey: Stay] = [:]
-        for stay in stays { current[stay.key] = stay }
+        var current: [RegionKey: Occupancy] = [:]
+        for occupancy in occupancies { current[occupancy.key] = occupancy }
         for change in read {
             for key in change.ended { current[key] = nil }
-            for stay in change.begun { current[stay.key] = stay }
+            for occupancy in change.begun { current[occupancy.key] = occupancy }
         }
-        stays = current.values.sorted { ($0.tracker, ExactString($0.rid)) < ($1.tracker, ExactString($1.rid)) }
+        occupancies = current.values.sorted { ($0.tracker, ExactString($0.rid)) < ($1.tracker, ExactString($1.rid)) }
     }
 }
 
 extension KeptPresence.Change {
     /// - Parameter state: Of the presence engine.
-    static func bytes(begun: [KeptPresence.Stay], ended: [RegionKey], state: [UInt8]) -> [UInt8] {
+    static func bytes(begun: [KeptPresence.Occupancy], ended: [RegionKey], state: [UInt8]) -> [UInt8] {
         var writer = StateWriter(capacity: state.count + 128 * (begun.count + ended.count))
         writer.put(KeptPresence.version)
         writer.put(begun) { $1.put(into: &$0) }
@@ -118,10 +119,10 @@ extension KeptPresence.Change {
         do throws(StateReader.Malformed) {
             let version = try reader.take(UInt8.self)
             guard KeptPresence.readableVersions.contains(version) else { return nil }
-            begun = try reader.takeList(most: KeptPresence.mostStays) { reader throws(StateReader.Malformed) in
-                try KeptPresence.Stay(from: &reader, version: version)
+            begun = try reader.takeList(most: KeptPresence.mostOccupancies) { reader throws(StateReader.Malformed) in
+                try KeptPresence.Occupancy(from: &reader, version: version)
             }
-            ended = try reader.takeList(most: KeptPresence.mostStays) { reader throws(StateReader.Malformed) in
+            ended = try reader.takeList(most: KeptPresence.mostOccupancies) { reader throws(StateReader.Malformed) in
                 RegionKey(tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText())
             }
             let inner = try reader.takeBytes()
@@ -133,7 +134,7 @@ extension KeptPresence.Change {
     }
 }
 
-extension KeptPresence.Stay {
+extension KeptPresence.Occupancy {
     var key: RegionKey { RegionKey(tracker: tracker, rid: rid) }
 
     /// Seconds of a hundred years on both sides of 1970: as nanoseconds they do not overflow.

@@ -3,20 +3,20 @@ import Beacon
 
 /// A message on its way to the broker.
 package struct Message: Hashable, Sendable {
-    /// What it is worth when room is short: a transition is never given up for a location.
+    /// The priority when room is short: a transition is never dropped in favour of a location.
     package enum Kind: UInt8, Sendable {
         case transition
         case location
-        /// A periodic location: of those of a topic only the newest matters.
+        /// A periodic location: only the newest of a topic matters.
         case ping
         /// Retained state: only the newest of a topic matters.
         case state
-        /// An answer to a command, or anything else that is asked for.
+        /// An answer to a command, or a message that a setting asks for.
         case reply
     }
 
     package let kind: Kind
-    /// The base topic of the tracker whose message it is.
+    /// The base topic of the tracker that sends the message.
     package let base: String
     package let topic: String
     /// One line of JSON.
@@ -24,9 +24,9 @@ package struct Message: Hashable, Sendable {
     /// 0, 1 or 2.
     package let qos: UInt8
     package let isRetained: Bool
-    /// Whether the tracker's encryption key applies: it does in OwnTracks' tree, and not outside it.
+    /// Whether the message is encrypted if the tracker has a key: true in OwnTracks' tree, false outside it.
     package let isEncrypted: Bool
-    /// Set while the wall clock is unknown: the instant that `tst` must be made of before it is sent.
+    /// Set while the wall clock is unknown: the instant from which `tst` is computed before the message is sent.
     package let unstamped: MonotonicInstant?
 
     package init(

@@ -1,12 +1,12 @@
 package import Base
 package import Beacon
 
-/// Who is inside a region, since when and by which beacon.
+/// Since when a region is occupied, and by which beacon.
 package struct Occupancy: Hashable, Sendable {
-    /// Before the zero of the clock if it is older than the machine's last start, and the start of this program
-    /// if nobody knows how much older.
+    /// Before the zero of the clock if the occupancy is older than the boot. The start of this program if the wall
+    /// clock was not known, so that the age is unknown.
     package let since: MonotonicInstant
-    /// Seconds since 1970, where they are known better than by `since`: from before the machine was restarted.
+    /// Seconds since 1970 from before a restart of the machine, where they are more exact than `since`.
     package let keptTimestamp: Int64?
     package let beacon: BeaconID
     package let rssi: RSSI?
@@ -23,7 +23,7 @@ package struct Occupancy: Hashable, Sendable {
 }
 
 /// Since when a tracker is inside a circle.
-package struct CircleStay: Hashable, Sendable {
+package struct CircleOccupancy: Hashable, Sendable {
     /// As `Occupancy.since`.
     package let since: MonotonicInstant
     /// As `Occupancy.keptTimestamp`.

@@ -3,14 +3,15 @@ import Beacon
 import Presence
 import Regions
 
-/// A transition that was decided. It carries its region, which may be changed or removed before its turn comes.
+/// A decided transition. It contains its region, because the region may change or disappear before the transition's
+/// turn.
 struct PendingTransition: Sendable {
     var key: RegionKey
     let isEnter: Bool
     let region: Region
-    /// The first beacon that was near, or the last that went; nil for a circle.
+    /// The first beacon that entered or the last that left; nil for a circle.
     let beacon: BeaconID?
     let rssi: RSSI?
-    /// When it was decided.
+    /// The instant of the decision.
     let instant: MonotonicInstant
 }

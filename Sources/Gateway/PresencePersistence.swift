@@ -1,14 +1,14 @@
 import Base
 import Presence
 
-/// How presence is stored: whole now and then, and between by what each transition changed.
+/// How presence is stored: the whole state from time to time, and with each transition its changes.
 struct PresencePersistence: Sendable {
-    /// Changes that are stored beside the whole, before it is stored anew.
+    /// Changes that are stored before the whole state is stored again.
     private static let mostChanges = 255
     /// Regions that one change names.
     private static let mostChangedRegions = 256
 
-    /// So many changes may still be stored beside the last whole.
+    /// How many changes may still be stored beside the last whole state.
     private var changesLeft = 0
     /// Regions that were entered or left since presence was stored.
     private var changedRegions: [RegionKey] = []
@@ -16,11 +16,11 @@ struct PresencePersistence: Sendable {
 
     var allowsChange: Bool { changesLeft > 0 }
 
-    /// Presence must be stored whole next: what was stored is lost, or is changed by more than transitions.
+    /// Presence must be stored whole next: the stored state is lost, or more than transitions changed.
     mutating func needsWhole() { changesLeft = 0 }
 
     /// The region was entered or left.
-    mutating func note(changeOf key: RegionKey) {
+    mutating func recordChange(of key: RegionKey) {
         guard changesLeft > 0 else { return }
         if !changedRegions.contains(key) { changedRegions.append(key) }
         if changedRegions.count > Self.mostChangedRegions { needsWhole() }

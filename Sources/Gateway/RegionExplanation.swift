@@ -4,13 +4,13 @@ package import JSON
 import OwnTracks
 package import Presence
 
-/// Why a region is as it is, in words and in numbers, for the page, the log and `status --explain`.
+/// Why a region is occupied or not, in words and in numbers, for the page, the log and `status --explain`.
 package enum RegionExplanation {
-    /// One sentence or two about the beacon that decides.
+    /// One or two sentences about the beacon that decides.
     ///
     /// - Parameters:
     ///   - deciding: nil if no beacon of the region was heard since the start.
-    ///   - threshold: The strength that the region asks for; nil: any will do.
+    ///   - threshold: The strength that the region requires; nil: any.
     package static func text(
         _ deciding: PresenceExplanation?, threshold: RSSI?, at now: MonotonicInstant
     ) -> String {
@@ -19,21 +19,22 @@ package enum RegionExplanation {
         }
         let heard = "Beacon \(deciding.beacon) was heard \(seconds(link.silence)) ago" + details(of: link)
         guard deciding.isNear else {
-            guard link.silence < link.hold else {
-                return heard + "; after \(seconds(link.hold)) of silence it counts as gone."
+            guard link.silence < link.leaveTimeout else {
+                return heard + "; after \(seconds(link.leaveTimeout)) of silence it counts as gone."
             }
             guard let threshold else { return heard + "; it comes in when it is heard again." }
             return heard + "; it is not near enough, \(threshold.dBm) dBm are asked for."
         }
         guard let leave = deciding.expectedLeave else {
-            return heard + ". No adapter listens now, so nobody leaves."
+            return heard + ". No adapter listens now, so no beacon leaves."
         }
         return heard + "; it leaves in \(seconds(max(.zero, now.duration(to: leave)))) if it is not heard again."
     }
 
-    /// The receiver that has it strongest, of those that have not given it up; else the one that heard it last.
+    /// Among the receivers that have not given the beacon up, the receiver with the strongest signal; otherwise the
+    /// receiver that heard the beacon last.
     private static func best(of links: [PresenceExplanation.Link]) -> PresenceExplanation.Link? {
-        links.filter { $0.silence < $0.hold }.max { ($0.level ?? -128) < ($1.level ?? -128) }
+        links.filter { $0.silence < $0.leaveTimeout }.max { ($0.level ?? -128) < ($1.level ?? -128) }
             ?? links.min { $0.silence < $1.silence }
     }
 
@@ -51,8 +52,8 @@ package enum RegionExplanation {
         return tenths < 100 ? "\(tenths / 10).\(tenths % 10) s" : "\((tenths + 5) / 10) s"
     }
 
-    /// All that is known of one beacon in a region. Durations are seconds, signals dBm; silence is
-    /// listening silence, which stands still while nobody listens.
+    /// The state of one beacon in a region. Durations are seconds, signals dBm. Silence does not grow while no receiver
+    /// listens.
     package static func json(_ explanation: PresenceExplanation, at now: MonotonicInstant) -> JSONValue {
         [
             "beacon": .string("\(explanation.beacon)"), "near": .bool(explanation.isNear),
@@ -66,7 +67,7 @@ package enum RegionExplanation {
                         "shareHeard": .plain((Double(link.shareHeard) * 100).rounded() / 100),
                         "longestGap": hundredths(link.longestRecentGap),
                         "level": link.level.map { .integer(Int64($0.rounded())) } ?? .null,
-                        "moving": .bool(link.isMoving), "hold": hundredths(link.hold),
+                        "moving": .bool(link.isMoving), "leaveTimeout": hundredths(link.leaveTimeout),
                     ]
                 }),
         ]

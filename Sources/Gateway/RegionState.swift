@@ -3,14 +3,13 @@ import Beacon
 import JSON
 import OwnTracks
 
-/// The retained state of a region, outside OwnTracks' tree: for homes that want to know, at any time,
-/// who is where.
+/// The retained state of a region, outside OwnTracks' tree: consumers can read at any time whether it is occupied.
 struct RegionState {
     let isInside: Bool
     /// Seconds since 1970.
     let since: Int64
     let description: String
-    /// The sighting's that decided it, if the controller gave one.
+    /// The RSSI of the sighting that decided the state; nil if the controller gave none.
     let rssi: RSSI?
 
     var payload: JSONValue {
@@ -29,20 +28,20 @@ struct RegionState {
 
 /// The gateway's own topics.
 package enum DeviceTopics {
-    /// `online` or `offline`, retained; the broker itself says `offline` when the gateway is gone.
+    /// `online` or `offline`, retained. The broker publishes `offline` when the connection of the gateway ends.
     package static func availability(device: String) -> String { "\(root(device))/availability" }
 
     /// The retained state of a region.
     package static func region(device: String, rid: String) -> String { "\(root(device))/region/\(level(rid))" }
 
-    /// The level above all of a device's own topics.
+    /// The parent of all topics of a device.
     package static func root(_ device: String) -> String { "ibeacon-gateway/\(level(device))" }
 
-    /// Any text as one level of a topic: what means something to MQTT is percent-encoded, as are `%`
-    /// itself and control characters.
+    /// Any text as one level of a topic. Characters with a meaning in MQTT, `%` and control characters are
+    /// percent-encoded.
     package static func level(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
-            // 0xC2 begins the encoded control characters, among others.
+            // The UTF-8 encoding of some control characters begins with 0xC2.
             byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "+")
                 && byte != UInt8(ascii: "#") && byte != UInt8(ascii: "%")
         }

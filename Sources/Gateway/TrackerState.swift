@@ -4,23 +4,23 @@ package import Configuration
 package import OwnTracks
 package import Regions
 
-/// One identity on the radio: its configuration, its regions, who is inside.
+/// One identity on the radio: its configuration, its regions, and which of them are occupied.
 package struct TrackerState: Sendable {
     package internal(set) var configuration: TrackerConfiguration
     package internal(set) var regions = RegionSet()
-    /// The regions before a change that is being made: what it makes us leave is named by them.
+    /// The previous regions, during a change: transitions that the change causes use their names.
     var former: RegionSet?
     /// The regions that a beacon occupies.
     package internal(set) var occupancy: [ExactString: Occupancy] = [:]
     /// The circles that the tracker is in.
-    package internal(set) var circles: [ExactString: CircleStay] = [:]
-    /// `rid`s of the same circles, as decided: a decision may wait for its turn to be carried out.
+    package internal(set) var circles: [ExactString: CircleOccupancy] = [:]
+    /// `rid`s of the circles as decided. The decision may not be carried out yet.
     var decidedCircles: Set<ExactString> = []
     /// The locations that follow the transitions of one second.
     var locations = LocationBurst()
-    /// When a location of it was published last, or it was begun with.
+    /// When the tracker's location was published last, or when the tracker was created.
     var lastLocation = MonotonicInstant.zero
-    /// What is published of its transitions; `Name|1|2` regions switch it.
+    /// The monitoring mode in force; `Name|1|2` regions switch it.
     package internal(set) var monitoring: MonitoringMode
 
     init(_ configuration: TrackerConfiguration, monitoring: MonitoringMode) {
@@ -28,7 +28,7 @@ package struct TrackerState: Sendable {
         self.monitoring = monitoring
     }
 
-    /// The same tracker under other settings: everything that it knows stays.
+    /// The same tracker with other settings. Its state stays.
     func reconfigured(_ configuration: TrackerConfiguration, monitoring: MonitoringMode) -> TrackerState {
         var state = self
         state.configuration = configuration
@@ -36,17 +36,17 @@ package struct TrackerState: Sendable {
         return state
     }
 
-    /// Whether anything is published unasked of where the tracker is: transitions, locations, states, beacons. In quiet
-    /// mode transitions are only recorded, and only locations by hand are published.
+    /// Whether the tracker publishes its presence by itself: transitions, locations, states, beacons. In quiet mode
+    /// transitions are only recorded, and only manual locations are published. This is the only place that decides it.
     package var publishesPresence: Bool { monitoring != .quiet }
 
-    /// Whether `reportLocation` is answered: as in the apps, not in quiet and manual mode.
+    /// Whether `reportLocation` is answered. As in the apps, it is not answered in quiet and manual mode.
     var answersReportLocation: Bool { monitoring != .quiet && monitoring != .manual }
 
-    /// Whether locations are published by themselves, as time passes.
+    /// Whether periodic locations are published.
     private var publishesPeriodically: Bool { monitoring == .significant || monitoring == .move }
 
-    /// When its next periodic location is due; nil: there is none.
+    /// When the next periodic location is due; nil: there is none.
     func periodicLocationDue(by settings: Configuration) -> MonotonicInstant? {
         guard publishesPeriodically, position(standing: settings.position).isKnown else { return nil }
         var interval = settings.ping
@@ -58,23 +58,23 @@ package struct TrackerState: Sendable {
 
     package var topics: Topics { configuration.topics }
 
-    /// Where the tracker is: at the gateway, or after its last leave at its away position, if one is set.
+    /// The position of the tracker: the gateway's, or, while no beacon is near, the away position if one is set.
     ///
-    /// A location that followed a leave with the gateway's own coordinates would bring the tracker straight back home.
+    /// After a leave, a location with the gateway's own coordinates would move the tracker back home.
     func position(standing: Position) -> Position {
         guard occupancy.isEmpty, let away = configuration.away else { return standing }
         return away
     }
 
-    /// The regions that the tracker is in, in their order, as many as a location lists: those that a beacon occupies, and
-    /// the circles around the tracker's position.
+    /// The regions that the tracker is in, in their order, at most as many as a location lists: the regions that a
+    /// beacon occupies, and the circles around the tracker's position.
     ///
-    /// In a crowd 32 locations follow one another, and it would take longer to look through all regions for each than
-    /// to do all the rest.
+    /// In a crowd 32 locations follow one another. A search through all regions for each of them would take longer than
+    /// all other work.
     func inside(standing: Position) -> [Region] {
         guard let former else {
             let most = Location.mostRegions
-            // Few are looked up; of many the first are soon found.
+            // A few regions are looked up by `rid`. Of many, the first are found soon.
             guard occupancy.count + decidedCircles.count > most else {
                 return regions.inOrder(decidedCircles.union(occupancy.keys)).filter { $0.kind != .follow }
             }
@@ -87,7 +87,7 @@ package struct TrackerState: Sendable {
             return inside
         }
         let here = position(standing: standing)
-        // Presence still knows the old regions by their names; circles are where they are now.
+        // The occupancy still refers to the old regions; circles are the new ones.
         let occupied = former.regions.lazy.filter { occupancy[$0.rid] != nil && !isAround(here, $0) }
         let around = regions.regions.lazy.filter { isAround(here, $0) }
         let inside = Array(occupied.prefix(Location.mostRegions)) + around.prefix(Location.mostRegions)

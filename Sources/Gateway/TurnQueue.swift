@@ -1,16 +1,16 @@
 import Base
 import Beacon
 
-/// Work that is done in turns, so that one input, however large, does not hold up the radio for long.
+/// Work that is done in turns, so that even a large input does not delay the radio for long.
 struct TurnQueue<Element: Sendable>: Sendable {
-    /// Elements that one turn takes.
+    /// Elements per turn.
     let turn: Int
     /// Time between two turns.
     let pause: Duration
 
     private var waiting: [Element] = []
     private var first = 0
-    /// When the next turn is due; nil: nothing waits.
+    /// When the next turn is due; nil: no element waits.
     private(set) var due: MonotonicInstant?
 
     init(turn: Int, pause: Duration) {
@@ -21,16 +21,16 @@ struct TurnQueue<Element: Sendable>: Sendable {
     /// Adds elements at the end.
     mutating func add(_ elements: [Element]) { waiting += elements }
 
-    /// What an input takes at once: the first turn, if none is pending.
+    /// The elements that are handled with the input itself: the first turn, or none if a turn is pending.
     mutating func begin(at now: MonotonicInstant) -> [Element] { due == nil ? next(at: now) : [] }
 
-    /// What a tick takes: nothing before the next turn is due.
+    /// The elements that a tick handles: none before the next turn is due.
     mutating func nextIfDue(at now: MonotonicInstant) -> [Element] {
         guard let due, due <= now else { return [] }
         return next(at: now)
     }
 
-    /// What the turn at `now` takes.
+    /// The elements of the next turn.
     mutating func next(at now: MonotonicInstant) -> [Element] {
         let end = min(first + turn, waiting.count)
         let elements = Array(waiting[first..<end])

@@ -1,14 +1,14 @@
 package import Base
 import Beacon
 
-/// How to turn monotonic instants into the time of day, as far as the machine knows it.
+/// Converts monotonic instants into the time of day.
 ///
-/// A Raspberry Pi has no clock that runs without power: until time comes from the network, what the
-/// wall clock says is wrong, and messages made meanwhile are stamped again when it is known.
+/// A Raspberry Pi has no clock that runs without power. Until time comes from the network, the wall clock is wrong, and
+/// messages of that time are stamped again when the right time is known.
 package struct WallClock: Hashable, Sendable {
     /// Nanoseconds since 1970 at the zero of the monotonic clock.
     package let epochOffset: Int64
-    /// Whether somebody set the clock.
+    /// Whether the clock was set.
     package let isKnown: Bool
 
     package init(epochOffset: Int64, isKnown: Bool) {
@@ -16,12 +16,14 @@ package struct WallClock: Hashable, Sendable {
         self.isKnown = isKnown
     }
 
-    /// - Parameter now: What both clocks say at one moment.
+    /// - Parameters:
+    ///   - epochNanoseconds: The wall clock at `now`.
+    ///   - now: The monotonic clock at the same moment.
     package init(epochNanoseconds: Int64, at now: MonotonicInstant, isKnown: Bool) {
         self.init(epochOffset: epochNanoseconds &- now.nanoseconds, isKnown: isKnown)
     }
 
-    /// Whether times by the one and by the other are the same, to the second or so.
+    /// Whether both clocks give the same times, to about a second.
     func isCloseTo(_ other: WallClock) -> Bool {
         isKnown == other.isKnown && (epochOffset &- other.epochOffset).magnitude < 1_000_000_000
     }

@@ -1,13 +1,13 @@
 package import Beacon
 
-/// What is learned of one beacon at one receiver: its rhythm, its losses, and how long a silence is believable.
+/// The learned model of one beacon at one receiver: its rhythm, its losses, and its leave timeout.
 ///
 /// All times are listening time of that receiver.
 package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private var statistics = SilenceStatistics()
     /// Nanoseconds of listening time.
     package private(set) var lastHeard: Int64
-    /// Of the signal's strength.
+    /// The trend of the signal's strength.
     package private(set) var trend = SignalTrend()
     /// Seconds between advertisements; 0: not known yet.
     package private(set) var interval: Float = 0
@@ -19,16 +19,16 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private var shortestSinceMatch: Float = .infinity
     /// Seconds of silence that the statistics find believable, before floors and caps.
     private var believable: Float = .infinity
-    /// Seconds of silence after which the beacon is gone.
-    package private(set) var hold: Float = PresenceTiming.unknownRhythmSeconds
+    /// Seconds of silence after which the receiver gives the beacon up, where the region sets no time of its own.
+    package private(set) var leaveTimeout: Float = PresenceTiming.unknownRhythmSeconds
     /// Scan duty while the statistics were made, 0.01 … 1.
     private var learnedDuty: Float
     private var gaps: UInt16 = 0
-    /// Gaps that make the rhythm known.
+    /// Gaps that are still missing before the rhythm is known.
     private var unsettled: UInt8 = PresenceTiming.gapsToKnowRhythm
     /// Gaps since one last agreed with the interval.
     private var unmatched: UInt8 = 0
-    /// Gaps shorter than the interval, of late, in quarters.
+    /// Recent gaps shorter than the interval, in quarters.
     private var tooShort: UInt8 = 0
 
     package init(at listened: Int64, rssi: RSSI?, duty: Float) {
@@ -37,21 +37,21 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         learnedDuty = duty
     }
 
-    /// Share of its advertisements that this receiver hears, 0 … 1.
+    /// Share of the beacon's advertisements that this receiver hears, 0 … 1.
     package var shareHeard: Float { statistics.shareHeard }
 
-    /// Whether the rhythm has been seen often enough to go by.
+    /// Whether the rhythm was observed often enough to rely on it.
     package var isRhythmKnown: Bool { unsettled == 0 }
 
-    /// Moves `lastHeard` when the listening clock changes its origin, or counts silence anew.
+    /// Sets `lastHeard` when the origin of the listening clock changes, or when silence counts from the start again.
     package mutating func setLastHeard(_ listened: Int64) { lastHeard = listened }
 
     /// The beacon was heard.
     ///
-    /// - Returns: `hold` and `interval`, as they are now.
-    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) -> (hold: Float, interval: Float) {
+    /// - Returns: `leaveTimeout` and `interval`, as they are now.
+    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) -> (leaveTimeout: Float, interval: Float) {
         learn(at: listened, rssi: rssi, duty: duty)
-        return (hold, interval)
+        return (leaveTimeout, interval)
     }
 
     @inline(__always)
@@ -61,7 +61,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         if let rssi { trend.add(rssi, after: gap) }
         guard gap >= PresenceTiming.sameAdvertisementSeconds else { return }
         guard gap <= PresenceTiming.capSeconds / duty else {
-            // It was away. That says nothing about how it is heard when it is here.
+            // The beacon was away. Its absence says nothing about its losses while it is near.
             unsettled = PresenceTiming.gapsToKnowRhythm
             decide(duty: duty)
             return
@@ -73,10 +73,10 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         longestRecentGap = max(gap, longestRecentGap * 0.97)
         learnedDuty += (duty - learnedDuty) / 64
         settle(after: gap)
-        // Wraps to where every rule for young links is long past.
+        // The counter wraps to a value at which no rule for young links applies.
         gaps = gaps == .max ? 1 << 15 : gaps + 1
-        // One gap moves the counts little: the old answer stands until some have come or an unusual one
-        // has, which spares most of the work.
+        // One gap changes the counts little. The timeout is computed again only after several gaps or an unusual one,
+        // which saves most of the work.
         if missing > 2 || gaps < 32 || gaps & 15 == 0 || unsettled > 0 {
             decide(duty: duty)
         } else if missing > 0 {
@@ -84,7 +84,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Works the hold out anew, after the scan duty changed.
+    /// Computes the leave timeout again, after new gaps or a change of the scan duty.
     package mutating func decide(duty: Float) {
         guard interval > 0 else { return }
         statistics.dropTraces()
@@ -93,21 +93,23 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         let odds = SilenceStatistics.Odds(
             meanGap: meanGap, interval: interval, motion: trend.motion,
             hearing: min(1, duty / learnedDuty))
-        // A fifth of an interval is room for the random delay of 0–10 ms and a wrong estimate of the interval.
+        // A fifth of an interval allows for the random delay of 0–10 ms and a wrong estimate of the interval.
         believable = (Float(statistics.patience(odds, limit: limit)) + 0.2) * interval
         bound(duty: duty)
     }
 
-    /// Holds the silence that is believable within floors and caps.
+    /// Limits the believable silence by floors and caps; the result is the leave timeout.
     private mutating func bound(duty: Float) {
         var seconds = max(believable, PresenceTiming.recentGapFactor * longestRecentGap, PresenceTiming.floorSeconds)
-        if interval <= PresenceTiming.quickIntervalSeconds { seconds = max(seconds, PresenceTiming.quickHoldSeconds) }
+        if interval <= PresenceTiming.quickIntervalSeconds {
+            seconds = max(seconds, PresenceTiming.quickLeaveTimeoutSeconds)
+        }
         if unsettled > 0 { seconds = max(seconds, PresenceTiming.unknownRhythmSeconds) }
-        hold = min(seconds, PresenceTiming.capSeconds / duty)
+        leaveTimeout = min(seconds, PresenceTiming.capSeconds / duty)
     }
 
-    /// A silence that the statistics had ruled out, and yet the beacon is back, refutes them: what was learned
-    /// must not decide until the rhythm has been seen anew.
+    /// A beacon that returns after a silence that the statistics had ruled out refutes them: the learned timeout must
+    /// not decide until the rhythm has been observed again.
     @inline(__always)
     private mutating func settle(after gap: Float) {
         if gap > max(believable, PresenceTiming.floorSeconds) {
@@ -117,8 +119,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Follows the interval: by the gaps that agree with it, down after two that are clearly shorter, up after
-    /// sixteen that are all longer (at 30 % reception, so long a run is one in 300).
+    /// Follows the interval: by the gaps that agree with it, down after two clearly shorter gaps, up after sixteen
+    /// longer gaps in a row (at 30 % reception, so long a run happens once in 300 times).
     @inline(__always)
     private mutating func learnInterval(from gap: Float) {
         guard gaps > 0 else {
@@ -151,15 +153,16 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension ArrivalModel {
-    /// Longer than any interval, gap or hold can become: 500 hours. It follows from no tuning constant, because what
-    /// another version wrote must be read.
+    /// Longer than any interval, gap or leave timeout can become: 500 hours. It depends on no tuning constant, because
+    /// the state of other versions must be readable.
     private static let mostSeconds: Float = 1_800_000
 
-    /// Everything but `lastHeard`, which belongs to a clock that is not kept.
+    /// Everything but `lastHeard`, which belongs to a clock that is not stored.
     func put(into writer: inout StateWriter) {
         statistics.put(into: &writer)
         trend.put(into: &writer)
-        for seconds in [interval, meanGap, longestRecentGap, shortestSinceMatch, believable, hold, learnedDuty] {
+        for seconds in [interval, meanGap, longestRecentGap, shortestSinceMatch, believable, leaveTimeout, learnedDuty]
+        {
             writer.put(seconds)
         }
         writer.put(gaps)
@@ -174,20 +177,20 @@ extension ArrivalModel {
         longestRecentGap = try reader.take(in: 0...Self.mostSeconds)
         shortestSinceMatch = try reader.take(in: 0...(.infinity))
         believable = try reader.take(in: 0...(.infinity))
-        hold = try reader.take(in: 0...Self.mostSeconds)
+        leaveTimeout = try reader.take(in: 0...Self.mostSeconds)
         learnedDuty = try reader.take(in: 0.001...1)
         gaps = try reader.take()
         unsettled = try reader.take()
         unmatched = try reader.take()
         tooShort = try reader.take()
         lastHeard = 0
-        // Another version may have had other constants: what it wrote is read, and brought within the present ones.
-        hold = max(hold, PresenceTiming.floorSeconds)
+        // Another version may have had other constants: its values are read and limited to the present constants.
+        leaveTimeout = max(leaveTimeout, PresenceTiming.floorSeconds)
         shortestSinceMatch = max(shortestSinceMatch, PresenceTiming.sameAdvertisementSeconds)
-        // An interval of next to nothing would divide a gap into more advertisements than there can be.
+        // A tiny interval would divide a gap into an impossible number of advertisements.
         if interval > 0 { interval = max(interval, PresenceTiming.sameAdvertisementSeconds) }
         unsettled = min(unsettled, PresenceTiming.gapsToKnowRhythm)
-        // The rules act, and begin to count anew, at 16 and above 4.
+        // The rules act, and count from 0 again, at 16 and above 4.
         unmatched = min(unmatched, 15)
         tooShort = min(tooShort, 4)
     }

@@ -2,9 +2,9 @@ import Beacon
 
 /// Finds the place of a beacon in a list: open addressing over 4-byte entries, in buckets of four.
 ///
-/// A `Dictionary` would keep the 20-byte identity a second time. A bucket is searched at once, without a branch for
-/// each entry whose outcome is chance: `Benchmarks/README.md` has what that brings. Nothing depends on the key of the
-/// hash, as places are given out in order.
+/// A `Dictionary` would store the 20-byte identity a second time. A bucket is searched at once, without an
+/// unpredictable branch for each entry; `Benchmarks/README.md` shows the gain. Nothing depends on the key of the hash,
+/// because places are assigned in order.
 struct BeaconTable: Sendable {
     /// An entry is 0 if it is empty, else place + 1, and above that some bits of the hash. A bucket is filled from its
     /// first entry on; what has no room goes into the next one. A power of two buckets, at most three quarters of the
@@ -15,7 +15,7 @@ struct BeaconTable: Sendable {
 
     private static var placeBits: UInt32 { 20 }
     private static var placeMask: UInt32 { 1 << placeBits - 1 }
-    /// More beacons than this cannot be told apart.
+    /// The greatest number of beacons.
     static var mostPlaces: Int { Int(placeMask) }
 
     /// The place of a beacon among `beacons`.
@@ -23,7 +23,7 @@ struct BeaconTable: Sendable {
     func place(of beacon: BeaconID, in beacons: [TrackedBeacon]) -> Int? {
         let hash = hash(beacon)
         let bucket = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
-        // Almost always exactly one entry has the tag, or none; a sum of two leads to somebody else, or nowhere.
+        // Almost always at most one entry has the tag. A sum of two entries leads to another beacon, or to none.
         let found = bucket.replacing(with: 0, where: (bucket & ~Self.placeMask) .!= Self.tag(hash))
         let place = Int(found.wrappedSum() & Self.placeMask) - 1
         if place >= 0, place < beacons.count, beacons[place].beacon.isSame(as: beacon) { return place }
@@ -74,7 +74,7 @@ struct BeaconTable: Sendable {
     @inline(__always)
     private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~placeMask }
 
-    /// As `BeaconHash` does, which as a call into another target would cost twice as much.
+    /// The same as `BeaconHash`. A call into that target would cost twice as much.
     @inline(__always)
     private func hash(_ beacon: BeaconID) -> UInt64 {
         let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)

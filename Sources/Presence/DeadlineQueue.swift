@@ -1,7 +1,7 @@
-/// Which beacon has to be looked at next, and when: a binary heap with the earliest in front.
+/// Which beacon has to be examined next, and when: a binary heap with the earliest deadline in front.
 ///
-/// Nothing is moved or taken out when a beacon is heard. An entry that came too early, or that holds no more, is found
-/// out when its time has come; `TrackedBeacon.queued` says which entry of a beacon holds.
+/// A sighting moves and removes no entry. An entry that is too early or stale is found when its time has come;
+/// `TrackedBeacon.queued` is the deadline of the valid entry of a beacon.
 struct DeadlineQueue: Sendable {
     struct Entry: Sendable, BitwiseCopyable {
         /// Nanoseconds of the monotonic clock.
@@ -14,7 +14,7 @@ struct DeadlineQueue: Sendable {
     /// The deadline in front, in nanoseconds; `.max`: there is none.
     private(set) var earliest: Int64 = .max
 
-    /// Entries, also those that hold no more.
+    /// The number of entries, stale ones included.
     var count: Int { entries.count }
     var first: Entry? { entries.first }
 
@@ -32,7 +32,7 @@ struct DeadlineQueue: Sendable {
         earliest = entries[0].deadline
     }
 
-    /// Takes the entry in front out if its deadline is not after `end`.
+    /// Removes the entry in front if its deadline is not after `end`.
     mutating func removeFirst(until end: Int64) -> Entry? {
         guard earliest <= end, let first = entries.first, let last = entries.popLast() else { return nil }
         if !entries.isEmpty { sink(last) }

@@ -1,22 +1,22 @@
 package import Base
 package import Beacon
 
-/// Counts, for each receiver, the time in which it listened: absence means nothing while nobody hears.
+/// Counts, for each receiver, the time in which it listened: silence has no meaning while no receiver listens.
 package struct ListeningClock: Hashable, Sendable {
     /// The clock of one receiver.
-    private struct Hand: Hashable {
+    private struct ReceiverClock: Hashable {
         /// Nanoseconds listened before `resumed`.
         var elapsed: Int64 = 0
         /// Nanoseconds of the monotonic clock; nil: not listening.
         var resumed: Int64?
-        /// Whether anybody ever said that this receiver listens, or does not. One that was kept from an earlier run and
-        /// is not known yet may be an adapter that was taken away.
+        /// Whether the receiver has reported since the start that it listens or does not. A receiver that is known from
+        /// an earlier run and has not reported may be an adapter that was removed.
         var isKnown = false
-        /// What the house had listened when this receiver last ceased to.
-        var houseAtEnd: Int64 = 0
-        /// Share of the time in which the radio is on while it listens, 0.01 … 1.
+        /// `anyReceiver`'s time when this receiver last ceased to listen.
+        var anyReceiverAtEnd: Int64 = 0
+        /// Share of the time in which the radio is on while the receiver listens, 0.01 … 1.
         var duty: Float = 1
-        /// Listening time at which the duty last changed; before everything, if it never did.
+        /// Listening time at which the duty last changed; a large negative number if it never changed.
         var dutySince = Int64.min / 2
 
         func time(at now: MonotonicInstant) -> Int64 {
@@ -30,54 +30,54 @@ package struct ListeningClock: Hashable, Sendable {
         }
     }
 
-    /// By index of the receiver; those that never spoke are absent.
-    private var hands: [Hand] = []
+    /// By index of the receiver, up to the highest that has reported.
+    private var clocks: [ReceiverClock] = []
     /// Runs while any receiver listens.
-    private var house = Hand()
+    private var anyReceiver = ReceiverClock()
 
     package init() {}
 
     /// Whether any receiver listens.
-    package var isListening: Bool { house.resumed != nil }
+    package var isListening: Bool { anyReceiver.resumed != nil }
 
     package func isListening(_ receiver: Receiver) -> Bool {
         let index = Int(receiver.index)
-        return index < hands.count && hands[index].resumed != nil
+        return index < clocks.count && clocks[index].resumed != nil
     }
 
     /// A receiver began or ceased to listen.
     package mutating func set(_ receiver: Receiver, isListening: Bool, at now: MonotonicInstant) {
-        let index = makeHand(of: receiver)
-        hands[index].isKnown = true
+        let index = makeClock(of: receiver)
+        clocks[index].isKnown = true
         if isListening {
-            hands[index].resumed = hands[index].resumed ?? now.nanoseconds
-            house.resumed = house.resumed ?? now.nanoseconds
-        } else if hands[index].resumed != nil {
-            hands[index].stop(at: now)
-            hands[index].houseAtEnd = house.time(at: now)
-            if !hands.contains(where: { $0.resumed != nil }) { house.stop(at: now) }
+            clocks[index].resumed = clocks[index].resumed ?? now.nanoseconds
+            anyReceiver.resumed = anyReceiver.resumed ?? now.nanoseconds
+        } else if clocks[index].resumed != nil {
+            clocks[index].stop(at: now)
+            clocks[index].anyReceiverAtEnd = anyReceiver.time(at: now)
+            if !clocks.contains(where: { $0.resumed != nil }) { anyReceiver.stop(at: now) }
         }
     }
 
     /// The radio of a receiver is on for this share of the time, 0 … 1.
     package mutating func setDuty(_ duty: Float, of receiver: Receiver, at now: MonotonicInstant) {
-        let index = makeHand(of: receiver)
+        let index = makeClock(of: receiver)
         let duty = duty.isNaN ? 1 : min(1, max(0.01, duty))
-        guard hands[index].duty != duty else { return }
-        hands[index].duty = duty
-        hands[index].dutySince = hands[index].time(at: now)
+        guard clocks[index].duty != duty else { return }
+        clocks[index].duty = duty
+        clocks[index].dutySince = clocks[index].time(at: now)
     }
 
-    /// The machine slept for this long, up to now: nobody listened.
+    /// The machine was suspended for this long, up to now: no receiver listened.
     package mutating func sleep(_ duration: Duration) {
         let slept = max(0, duration.nanoseconds)
-        for index in hands.indices {
-            if let resumed = hands[index].resumed { hands[index].resumed = resumed &+ slept }
+        for index in clocks.indices {
+            if let resumed = clocks[index].resumed { clocks[index].resumed = resumed &+ slept }
         }
-        if let resumed = house.resumed { house.resumed = resumed &+ slept }
+        if let resumed = anyReceiver.resumed { anyReceiver.resumed = resumed &+ slept }
     }
 
-    /// A sighting: proves that a receiver listens of which nobody said anything yet.
+    /// A sighting proves that a receiver listens that has not reported yet.
     ///
     /// - Returns: nanoseconds that the receiver has listened, the share of the time in which its radio is on, and
     ///   whether it was not known to listen.
@@ -86,68 +86,68 @@ package struct ListeningClock: Hashable, Sendable {
         by receiver: Receiver, at now: MonotonicInstant
     ) -> (listened: Int64, duty: Float, hasBegun: Bool) {
         let index = Int(receiver.index)
-        let hasBegun = index >= hands.count || hands[index].resumed == nil && !hands[index].isKnown
+        let hasBegun = index >= clocks.count || clocks[index].resumed == nil && !clocks[index].isKnown
         if hasBegun { set(receiver, isListening: true, at: now) }
-        return (hands[index].time(at: now), hands[index].duty, hasBegun)
+        return (clocks[index].time(at: now), clocks[index].duty, hasBegun)
     }
 
     /// Nanoseconds that the receiver has listened until `now`.
     package func time(of receiver: Receiver, at now: MonotonicInstant) -> Int64 {
         let index = Int(receiver.index)
-        return index < hands.count ? hands[index].time(at: now) : 0
+        return index < clocks.count ? clocks[index].time(at: now) : 0
     }
 
     /// When the receiver will have listened for `listened` nanoseconds in all, in nanoseconds of the monotonic clock;
-    /// `.max`: never, as things are.
+    /// `.max`: never, unless something changes.
     ///
-    /// One that does not listen is waited for while others do (`PresenceTiming.absentGrace`, and `orphanGrace` for one
-    /// that was never heard of since a restart). Then their listening counts for it: it may have been taken away, or have
-    /// come back under another number.
+    /// The clock of a receiver that does not listen stands still while others listen, for `PresenceTiming.absentGrace`
+    /// (`orphanGrace` if the receiver has not reported since a restart). After that the others' listening counts for
+    /// it: the adapter may have been removed, or have come back under another number.
     package func instant(at listened: Int64, of receiver: Receiver, now: MonotonicInstant) -> Int64 {
         let index = Int(receiver.index)
-        let hand = index < hands.count ? hands[index] : Hand()
-        let left = listened &- hand.time(at: now)
-        if hand.resumed != nil || hand.isKnown && left <= 0 { return now.nanoseconds &+ left }
+        let clock = index < clocks.count ? clocks[index] : ReceiverClock()
+        let left = listened &- clock.time(at: now)
+        if clock.resumed != nil || clock.isKnown && left <= 0 { return now.nanoseconds &+ left }
         guard isListening else { return .max }
-        let grace = hand.isKnown ? PresenceTiming.absentGrace : PresenceTiming.orphanGrace
-        return now.nanoseconds &+ left &+ grace.nanoseconds &- missed(hand, at: now)
+        let grace = clock.isKnown ? PresenceTiming.absentGrace : PresenceTiming.orphanGrace
+        return now.nanoseconds &+ left &+ grace.nanoseconds &- missed(clock, at: now)
     }
 
-    /// Nanoseconds that others have listened since the receiver ceased to; of one that was not heard of since a restart,
-    /// since then.
-    private func missed(_ hand: Hand, at now: MonotonicInstant) -> Int64 {
-        house.time(at: now) - (hand.isKnown ? hand.houseAtEnd : 0)
+    /// Nanoseconds that others have listened since the receiver ceased to; since the restart, if the receiver has not
+    /// reported since.
+    private func missed(_ clock: ReceiverClock, at now: MonotonicInstant) -> Int64 {
+        anyReceiver.time(at: now) - (clock.isKnown ? clock.anyReceiverAtEnd : 0)
     }
 
     /// The receivers that are known and do not listen, and how long others have listened since they ceased to.
     package func absences(at now: MonotonicInstant) -> [(receiver: Receiver, missed: Int64)] {
-        hands.enumerated().compactMap { index, hand in
-            guard hand.isKnown, hand.resumed == nil, missed(hand, at: now) > 0 else { return nil }
-            return (Receiver(index: UInt8(clamping: index)), missed(hand, at: now))
+        clocks.enumerated().compactMap { index, clock in
+            guard clock.isKnown, clock.resumed == nil, missed(clock, at: now) > 0 else { return nil }
+            return (Receiver(index: UInt8(clamping: index)), missed(clock, at: now))
         }
     }
 
-    /// Goes on with an absence that was kept, if the receiver still does not listen when it is heard of.
+    /// Continues an absence from before a restart, if the receiver does not listen.
     package mutating func resume(absenceOf receiver: Receiver, missed: Int64, at now: MonotonicInstant) {
-        let index = makeHand(of: receiver)
-        if hands[index].resumed == nil { hands[index].houseAtEnd = house.time(at: now) - missed }
+        let index = makeClock(of: receiver)
+        if clocks[index].resumed == nil { clocks[index].anyReceiverAtEnd = anyReceiver.time(at: now) - missed }
     }
 
-    /// The share of the time in which its radio is on.
+    /// The share of the time in which the receiver's radio is on.
     package func duty(of receiver: Receiver) -> Float {
         let index = Int(receiver.index)
-        return index < hands.count ? hands[index].duty : 1
+        return index < clocks.count ? clocks[index].duty : 1
     }
 
-    /// The listening time from which silence counts: before it the radio was on for another share.
+    /// The listening time from which silence counts: before it the scan duty was different.
     package func silenceStart(of receiver: Receiver) -> Int64 {
         let index = Int(receiver.index)
-        return index < hands.count ? hands[index].dutySince : .min / 2
+        return index < clocks.count ? clocks[index].dutySince : .min / 2
     }
 
-    private mutating func makeHand(of receiver: Receiver) -> Int {
+    private mutating func makeClock(of receiver: Receiver) -> Int {
         let index = Int(receiver.index)
-        while hands.count <= index { hands.append(Hand()) }
+        while clocks.count <= index { clocks.append(ReceiverClock()) }
         return index
     }
 }

@@ -14,27 +14,27 @@ package struct RegionKey: Hashable, Sendable {
     }
 }
 
-/// What the presence engine knows of a region: which beacons, and when near and gone.
+/// What the presence engine knows of a region: which beacons match, and when they are near and gone.
 /// Every default is already filled in.
 package struct MonitoredRegion: Hashable, Sendable {
     package let key: RegionKey
     package let pattern: BeaconPattern
     package let leaveRule: LeaveRule
-    /// The user asked for a longer hold before leave (a name with a leading `-`).
-    package let holdsLonger: Bool
+    /// The user asked for a longer leave timeout (a name with a leading `-`).
+    package let leavesLater: Bool
     /// Nearness begins at this strength; nil: any sighting is near.
     package let enterRSSI: RSSI?
     /// Nearness ends below this strength; nil: only silence ends it.
     package let leaveRSSI: RSSI?
 
     package init(
-        key: RegionKey, pattern: BeaconPattern, leaveRule: LeaveRule, holdsLonger: Bool = false,
+        key: RegionKey, pattern: BeaconPattern, leaveRule: LeaveRule, leavesLater: Bool = false,
         enterRSSI: RSSI? = nil, leaveRSSI: RSSI? = nil
     ) {
         self.key = key
         self.pattern = pattern
         self.leaveRule = leaveRule
-        self.holdsLonger = holdsLonger
+        self.leavesLater = leavesLater
         self.enterRSSI = enterRSSI
         self.leaveRSSI = leaveRSSI
     }

@@ -1,14 +1,15 @@
 import Regions
 
-/// How many beacons may be remembered, and on whose account: so that whoever invents identities fills what is his, and
-/// keeps nobody else out.
+/// Limits how many beacons are remembered. Places are divided into accounts, so that a sender that invents identities
+/// fills only the places of the region that it matches.
 ///
-/// * A beacon that some region names exactly is on an account of its own. It has as many places as there are such
-///   regions, so each named beacon finds one.
-/// * All others are strangers. Half of their places is divided among the trackers with wildcard patterns, and of a tracker
-///   among its patterns. The other half is for whoever comes first.
+/// * Beacons that some region names exactly have one account with as many places as there are such regions. Each named
+///   beacon finds a place.
+/// * All other beacons are strangers. Half of their places is divided equally among the trackers with wildcard
+///   patterns, and the share of a tracker equally among its patterns. The other half is common: the first beacons take
+///   it.
 ///
-/// A place pays for eight regions. A beacon that belongs to more takes more places, which bounds the memberships.
+/// A place covers eight regions. A beacon that belongs to more takes more places, which bounds the memberships.
 struct PlaceAccounts: Sendable {
     private struct Account: Sendable {
         let places: Int
@@ -24,15 +25,15 @@ struct PlaceAccounts: Sendable {
 
     private static let named = 0
     private static let common = 1
-    /// Regions that one place pays for.
+    /// Regions that one place covers.
     static let regionsInPlace = 8
 
-    /// That of the named, the common one, and one for each wildcard.
+    /// The account of the named beacons, the common one, and one for each wildcard.
     private var accounts: [Account]
     /// By position of the region.
     private var accountOfRegion: [Int32] = []
 
-    /// - Parameter places: Of strangers; the named have as many at least.
+    /// - Parameter places: The places of strangers. Named beacons have at least as many.
     init(_ regions: [MonitoredRegion], places: Int) {
         var wildcards: [Wildcard: Int32] = [:]
         var order: [Wildcard] = []
@@ -60,24 +61,24 @@ struct PlaceAccounts: Sendable {
         }
     }
 
-    /// Takes the places of a beacon that belongs to these regions.
+    /// Reserves the places of a beacon that belongs to these regions.
     ///
-    /// - Returns: false if they are too few. Then nothing was taken.
-    mutating func take(for regions: [Int32]) -> Bool {
+    /// - Returns: false if there are too few. Then nothing is reserved.
+    mutating func reserve(for regions: [Int32]) -> Bool {
         let count = Self.places(for: regions)
         guard let account = account(of: regions, with: count) else { return false }
         accounts[account].taken += count
         return true
     }
 
-    /// Takes the places of a beacon that keeps them, though they be too few.
+    /// Reserves the places of a beacon that must not be forgotten, even if there are too few.
     mutating func keep(_ regions: [Int32]) {
         let count = Self.places(for: regions)
         let account = account(of: regions, with: count) ?? (isNamed(regions) ? Self.named : Self.common)
         accounts[account].taken += count
     }
 
-    /// Gives all places back.
+    /// Frees all places.
     mutating func clear() {
         for account in accounts.indices { accounts[account].taken = 0 }
     }

@@ -1,8 +1,8 @@
 extension PresenceEngine {
-    /// What a beacon in one region at one receiver takes, without the index that finds it.
+    /// The memory of a beacon in one region at one receiver, without the index that finds it.
     package static var bytesPerBeacon: Int { MemoryLayout<TrackedBeacon>.stride }
 
-    // Inlined, as each call of a function that changes nothing would copy the engine.
+    // Inlined, because each call of a non-mutating function would copy the engine.
 
     /// The link at a position of a beacon's chain.
     @inline(__always)

@@ -1,14 +1,14 @@
 import Regions
 
 extension PresenceEngine {
-    /// Gives every region another key, without touching who is where: the trackers stand in another order.
+    /// Gives every region another key, because the trackers have another order. Occupancy does not change.
     ///
     /// - Parameter name: The new key for an old one, different for different ones.
     package mutating func rename(_ name: (RegionKey) -> RegionKey) {
         regions = regions.map { region in
             MonitoredRegion(
                 key: name(region.key), pattern: region.pattern, leaveRule: region.leaveRule,
-                holdsLonger: region.holdsLonger, enterRSSI: region.enterRSSI, leaveRSSI: region.leaveRSSI)
+                leavesLater: region.leavesLater, enterRSSI: region.enterRSSI, leaveRSSI: region.leaveRSSI)
         }
         positions = [:]
         for (position, region) in regions.enumerated() { positions[region.key] = position }

@@ -2,8 +2,8 @@ import Base
 import Beacon
 
 extension PresenceEngine {
-    /// Those whose deadline comes within this time are looked at too, in nanoseconds: otherwise each of a thousand
-    /// beacons would wake the gateway by itself, though it was heard meanwhile.
+    /// Beacons whose deadline comes within this time, in nanoseconds, are examined too. Otherwise each of a thousand
+    /// beacons would wake the gateway by itself, although it was heard meanwhile.
     private static var lookAhead: Int64 { 1_000_000_000 }
 
     mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
@@ -11,14 +11,14 @@ extension PresenceEngine {
         let region = Int(member.region)
         member.set(near: false)
         setMembership(position, of: place, to: member)
-        note(mover: tracked[place].beacon)
+        recordChange(of: tracked[place].beacon)
         tracked[place].nearCount -= 1
         mayMakeRoom = true
         insideCount[region] -= 1
         if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
     }
 
-    /// Takes out whoever is silent too long. It looks at those alone who may be.
+    /// Lets beacons leave that are silent for too long. It examines only beacons that may be due.
     mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
         var due: [Int] = []
         while let entry = queue.removeFirst(until: now.nanoseconds &+ Self.lookAhead) {
@@ -35,7 +35,8 @@ extension PresenceEngine {
         }
     }
 
-    /// The same, and every deadline anew: the clock, the scan duty or the regions changed, so that none holds any more.
+    /// The same for all beacons, with new deadlines: the clock, the scan duty or the regions changed, so that no
+    /// deadline is valid any more.
     mutating func expireAll(at now: MonotonicInstant, _ effects: inout [Effect]) {
         queue.removeAll()
         for place in tracked.indices {
@@ -44,7 +45,7 @@ extension PresenceEngine {
         }
     }
 
-    /// Takes a beacon out of the regions for which it is silent too long, and queues its next deadline.
+    /// Lets a beacon leave the regions for which it is silent for too long, and queues its next deadline.
     private mutating func expire(_ place: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard tracked[place].nearCount > 0 else { return }
         var next = Int64.max
@@ -64,10 +65,10 @@ extension PresenceEngine {
         schedule(place, at: next)
     }
 
-    /// Has a beacon looked at no later than at `deadline`, in nanoseconds; `.max`: it need not be.
+    /// Makes sure that a beacon is examined at `deadline` or earlier, in nanoseconds; `.max`: there is no need.
     @inline(__always)
     mutating func schedule(_ place: Int, at deadline: Int64) {
-        // A later one is put off until the queued one has come: a sighting costs one comparison.
+        // A later deadline waits until the queued one has come, so that a sighting costs one comparison.
         if deadline < tracked[place].queued { queueEarlier(place, at: deadline) }
     }
 
@@ -75,11 +76,11 @@ extension PresenceEngine {
     private mutating func queueEarlier(_ place: Int, at deadline: Int64) {
         tracked[place].queued = deadline
         queue.insert(place, at: deadline)
-        // Entries that hold no more are few, unless somebody makes a beacon's rhythm jump on purpose.
+        // Stale entries are few, unless a sender changes a beacon's rhythm on purpose.
         if queue.count > 2 * tracked.count + 64 { requeue() }
     }
 
-    /// Makes the queue anew of the entries that hold: the others are too many, or the beacons have other places.
+    /// Builds the queue again from the valid entries: there are too many stale ones, or the beacons have other places.
     mutating func requeue() {
         queue.removeAll()
         for place in tracked.indices where tracked[place].queued < .max {
@@ -87,9 +88,9 @@ extension PresenceEngine {
         }
     }
 
-    /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, as nobody listens.
+    /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, because no receiver listens.
     ///
-    /// It is gone when no receiver believes in it any more; one that does not listen keeps its belief for a while.
+    /// A beacon leaves when every receiver has given it up. A receiver that does not listen gives it up later.
     @inline(__always)
     func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
         let member = membership(position, of: place)
@@ -99,8 +100,8 @@ extension PresenceEngine {
         while next >= 0 {
             let link = link(next, of: place)
             let receiver = link.receiver
-            let hold = rules[Int(member.region)].hold(learned: link.model.hold)
-            let end = max(link.model.lastHeard, clock.silenceStart(of: receiver)) &+ hold
+            let timeout = rules[Int(member.region)].leaveTimeout(learned: link.model.leaveTimeout)
+            let end = max(link.model.lastHeard, clock.silenceStart(of: receiver)) &+ timeout
             latest = max(latest, clock.instant(at: end, of: receiver, now: now))
             if member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
                 let due = member.fadeDeadline(dwell: Self.dwell(interval: link.model.interval))
@@ -112,7 +113,7 @@ extension PresenceEngine {
         return min(latest, fade)
     }
 
-    /// Nanoseconds that a level must stand on the other side of a threshold.
+    /// Nanoseconds for which a level must stay beyond a threshold.
     ///
     /// - Parameter interval: Seconds between advertisements.
     static func dwell(interval: Float) -> Int64 {

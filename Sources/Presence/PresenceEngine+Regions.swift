@@ -15,7 +15,7 @@ extension PresenceEngine {
             let position = newPositions[region.key]
             moved.append(position.flatMap { new[$0].pattern == region.pattern ? $0 : nil })
         }
-        // Whoever is inside a region that goes leaves it while it still has its name.
+        // A beacon inside a region that is removed leaves it while the region still has its name.
         for place in tracked.indices where tracked[place].nearCount > 0 {
             var position = tracked[place].membership
             while position >= 0 {
@@ -24,12 +24,12 @@ extension PresenceEngine {
                 position = Int(member.next)
             }
         }
-        movers = nil
+        changedBeacons = nil
         regions = new
         positions = newPositions
         index = RegionIndex(new.map(\.pattern))
         places = PlaceAccounts(new, places: mostStrangers)
-        if !takePlacesForAll() { keep(tracked.indices.filter { tracked[$0].nearCount > 0 }) }
+        if !reservePlacesForAll() { keep(tracked.indices.filter { tracked[$0].nearCount > 0 }) }
         places.clear()
         let before = memberships
         hasThresholds = new.contains { $0.enterRSSI != nil || $0.leaveRSSI != nil }
@@ -40,9 +40,9 @@ extension PresenceEngine {
         expireAll(at: now, &effects)
     }
 
-    /// - Returns: whether the places suffice for all beacons that are remembered.
-    private mutating func takePlacesForAll() -> Bool {
-        for beacon in tracked where !places.take(for: matches(of: beacon.beacon)) { return false }
+    /// - Returns: whether there are enough places for all remembered beacons.
+    private mutating func reservePlacesForAll() -> Bool {
+        for beacon in tracked where !places.reserve(for: matches(of: beacon.beacon)) { return false }
         return true
     }
 
@@ -55,8 +55,8 @@ extension PresenceEngine {
             position = Int(member.next)
         }
         var wanted = matches(of: tracked[place].beacon)
-        if !places.take(for: wanted) {
-            // It is near somewhere, and stays that. It does not come near anywhere else.
+        if !places.reserve(for: wanted) {
+            // The beacon stays near where it is near. It does not come near anywhere else.
             wanted = wanted.filter { kept[$0]?.isNear == true }
             places.keep(wanted)
         }
@@ -78,11 +78,11 @@ extension PresenceEngine {
         }
     }
 
-    /// Forgets what was learned of beacons that are nowhere inside.
+    /// Forgets beacons that are nowhere near.
     ///
     /// - Parameters:
-    ///   - areNamed: Whether it is those that a region names exactly, or the others.
-    ///   - spared: Of those whose rhythm is known so many, those heard last, are not forgotten.
+    ///   - areNamed: true: beacons that a region names exactly; false: the others.
+    ///   - spared: So many beacons with a known rhythm, those heard last, are not forgotten.
     mutating func forgetAbsent(areNamed: Bool, sparing spared: Int, at now: MonotonicInstant) {
         let absent = tracked.indices.filter {
             tracked[$0].nearCount == 0 && places.isNamed(regions(at: $0)) == areNamed

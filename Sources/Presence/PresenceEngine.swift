@@ -2,7 +2,7 @@ package import Base
 package import Beacon
 import Regions
 
-/// Decides who is inside: sightings and the passing of time in, enter and leave out.
+/// Decides which regions are occupied: sightings and the passing of time in, enter and leave out.
 ///
 /// A region is entered when any beacon that matches it is near, and left when all are gone. It reads no
 /// clock: time comes with each input, and absence counts only while listening. A sighting costs the same
@@ -11,12 +11,12 @@ package struct PresenceEngine: Sendable {
     package enum Input: Sendable {
         /// A beacon was heard.
         case sighting(Sighting)
-        /// These are the regions from now on. State is kept for a region whose key and pattern stay;
-        /// one that goes while inside is left first.
+        /// These are the regions from now on. The state of a region stays if its key and pattern stay. An occupied
+        /// region that is removed is left first.
         case regions([MonitoredRegion])
         /// A receiver began or ceased to listen.
         case listening(Receiver, Bool)
-        /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
+        /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
         case scanDuty(Receiver, Double)
         /// The machine was suspended for this long, up to now. Must come before anything else after waking.
         case slept(Duration)
@@ -25,7 +25,7 @@ package struct PresenceEngine: Sendable {
     }
 
     package enum Effect: Hashable, Sendable {
-        /// The first near beacon of the region.
+        /// The first beacon of the region is near.
         case entered(RegionKey, by: Sighting)
         /// The last beacon of the region is gone.
         case left(RegionKey, last: BeaconID)
@@ -49,21 +49,23 @@ package struct PresenceEngine: Sendable {
     var index = RegionIndex([])
     /// Whether thresholds matter at all.
     var hasThresholds = false
-    /// Who has how many places for beacons.
+    /// How many beacons of each region may be remembered.
     var places: PlaceAccounts
-    /// Whether a beacon may have gone since room was last made for others.
+    /// Whether a beacon may have left since room was last made for others.
     var mayMakeRoom = true
     /// When room was last made, in nanoseconds.
     private var roomMade = Int64.min / 2
     /// No deadline lies before the one in front.
     var queue = DeadlineQueue()
-    /// Who became near or far somewhere since the state was last kept, some more than once; nil: it has to be kept whole.
-    var movers: [BeaconID]?
+    /// The beacons that became near or far somewhere since the state was last stored, some more than once; nil: the
+    /// whole state has to be stored.
+    var changedBeacons: [BeaconID]?
 
     /// Places for beacons that no region names.
     let mostStrangers: Int
 
-    /// - Parameter mostStrangers: Another bound than the one that ships, to measure what lies beyond it.
+    /// - Parameter mostStrangers: Places for beacons that no region names. Benchmarks use other bounds than the
+    ///   default.
     package init(mostStrangers: Int = PresenceTiming.mostStrangers) {
         self.mostStrangers = min(mostStrangers, BeaconTable.mostPlaces)
         places = PlaceAccounts([], places: self.mostStrangers)
@@ -77,16 +79,16 @@ package struct PresenceEngine: Sendable {
         queue.earliest == .max ? nil : MonotonicInstant(nanoseconds: queue.earliest)
     }
 
-    /// Sightings of beacons that some region wanted but that were turned away, because there are too many.
+    /// Sightings of beacons that match a region and were not remembered, because there are too many.
     package private(set) var droppedSightings: UInt64 = 0
     /// The first region of the beacon that was turned away last, and when it was.
     package internal(set) var lastTurnedAway: (region: RegionKey, instant: MonotonicInstant)?
     /// When `Effect.turnedAway` may come again, in nanoseconds.
     private var nextNotice = Int64.min
 
-    /// Takes one input at `now`, which never lies before the previous one.
+    /// Handles one input at `now`, which never lies before the previous instant.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
-        // Sleep comes before the deadlines: what lies in it is not due.
+        // Sleep is handled before the deadlines: a deadline within it is not due.
         if case .slept(let duration) = input { clock.sleep(duration) }
         var effects: [Effect] = []
         if now.nanoseconds >= queue.earliest { expire(at: now, &effects) }
@@ -105,7 +107,7 @@ package struct PresenceEngine: Sendable {
         return effects
     }
 
-    /// Whether somebody is inside.
+    /// Whether a beacon is inside the region.
     package func isInside(_ key: RegionKey) -> Bool {
         positions[key].map { insideCount[$0] > 0 } ?? false
     }
@@ -115,22 +117,22 @@ package struct PresenceEngine: Sendable {
     private mutating func hear(_ sighting: Sighting, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let (listened, duty, hasBegun) = clock.hear(by: sighting.receiver, at: now)
         if hasBegun { expireAll(at: now, &effects) }
-        // Not by a function of the engine that changes nothing: it would be called with a copy of the engine.
+        // The table is searched here, because a non-mutating function of the engine would be called with a copy of it.
         let known = table.place(of: sighting.beacon, in: tracked)
         guard let place = known ?? track(sighting, listened: listened, duty: duty, at: now, &effects) else { return }
         let heard = hear(sighting, of: place, listened: listened, duty: duty)
         let own = tracked[place].ownMembership
         if !hasThresholds, own.isNear, own.next < 0, !own.isFading {
-            // Nearly always so: it is inside its only region, and stays there.
-            schedule(place, at: now.nanoseconds &+ rules[Int(own.region)].hold(learned: heard.hold))
+            // The usual case: the beacon is inside its only region and stays there.
+            schedule(place, at: now.nanoseconds &+ rules[Int(own.region)].leaveTimeout(learned: heard.leaveTimeout))
         } else {
             judge(place, sighting, listened: listened, heard, at: now, &effects)
         }
     }
 
-    /// What a sighting means for the regions of a beacon.
+    /// Decides from a sighting in which regions the beacon is near.
     private mutating func judge(
-        _ place: Int, _ sighting: Sighting, listened: Int64, _ heard: (hold: Float, interval: Float),
+        _ place: Int, _ sighting: Sighting, listened: Int64, _ heard: (leaveTimeout: Float, interval: Float),
         at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         var position = tracked[place].membership
@@ -145,7 +147,7 @@ package struct PresenceEngine: Sendable {
                 member = membership(position, of: place)
             }
             if member.isNear {
-                var left = rules[Int(member.region)].hold(learned: heard.hold)
+                var left = rules[Int(member.region)].leaveTimeout(learned: heard.leaveTimeout)
                 if let fade = member.fadeDeadline(dwell: dwell) { left = min(left, fade &- listened) }
                 next = min(next, now.nanoseconds &+ left)
             }
@@ -154,23 +156,23 @@ package struct PresenceEngine: Sendable {
         schedule(place, at: next)
     }
 
-    /// Updates the link of the receiver that heard it, which is made if it is new.
+    /// Updates the link of the receiver that heard the beacon, or makes it.
     ///
-    /// - Returns: what the link says now, in seconds.
+    /// - Returns: leave timeout and interval of the link, in seconds.
     @inline(__always)
     private mutating func hear(
         _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
-    ) -> (hold: Float, interval: Float) {
+    ) -> (leaveTimeout: Float, interval: Float) {
         guard tracked[place].ownLink.receiver.index == sighting.receiver.index else {
             return hearElsewhere(sighting, of: place, listened: listened, duty: duty)
         }
         return tracked[place].ownLink.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
     }
 
-    /// The same, if it was not the beacon's first receiver.
+    /// The same for a receiver that is not the beacon's first.
     private mutating func hearElsewhere(
         _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
-    ) -> (hold: Float, interval: Float) {
+    ) -> (leaveTimeout: Float, interval: Float) {
         var last = TrackedBeacon.own
         var position = Int(tracked[place].ownLink.next)
         var count = 1
@@ -184,13 +186,13 @@ package struct PresenceEngine: Sendable {
         }
         guard count < PresenceTiming.mostReceivers else {
             let model = link(last, of: place).model
-            return (model.hold, model.interval)
+            return (model.leaveTimeout, model.interval)
         }
         let next = Int32(truncatingIfNeeded: links.count)
         if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
         let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
         links.append(Link(model: model, receiver: sighting.receiver))
-        return (model.hold, model.interval)
+        return (model.leaveTimeout, model.interval)
     }
 
     private mutating func judge(
@@ -206,7 +208,7 @@ package struct PresenceEngine: Sendable {
         if isNear {
             member.set(near: true)
             setMembership(position, of: place, to: member)
-            note(mover: tracked[place].beacon)
+            recordChange(of: tracked[place].beacon)
             tracked[place].nearCount += 1
             insideCount[region] += 1
             if insideCount[region] == 1 { effects.append(.entered(regions[region].key, by: sighting)) }
@@ -215,13 +217,13 @@ package struct PresenceEngine: Sendable {
         }
     }
 
-    /// Begins to remember a beacon, if a region wants it and there is room.
+    /// Begins to remember a beacon if it matches a region and there is room.
     private mutating func track(
         _ sighting: Sighting, listened: Int64, duty: Float, at now: MonotonicInstant, _ effects: inout [Effect]
     ) -> Int? {
         guard index.hasMatch(of: sighting.beacon) else { return nil }
         let wanted = matches(of: sighting.beacon)
-        guard tracked.count < BeaconTable.mostPlaces, takePlaces(for: wanted, at: now) else {
+        guard tracked.count < BeaconTable.mostPlaces, reservePlaces(for: wanted, at: now) else {
             turnAway(wanted, at: now, &effects)
             return nil
         }
@@ -233,18 +235,18 @@ package struct PresenceEngine: Sendable {
         return tracked.count - 1
     }
 
-    /// Takes places for a beacon of these regions. If there are none, others that are nowhere near are forgotten: first
-    /// those that were heard too seldom to be known, then all but the last. Who is near keeps the place.
-    private mutating func takePlaces(for wanted: [Int32], at now: MonotonicInstant) -> Bool {
-        if places.take(for: wanted) { return true }
-        // It looks at all beacons: not for each invented identity.
+    /// Reserves places for a beacon of these regions. If there are none, beacons that are nowhere near are forgotten:
+    /// first those whose rhythm is not known, then all but those heard last. A beacon that is near keeps its place.
+    private mutating func reservePlaces(for wanted: [Int32], at now: MonotonicInstant) -> Bool {
+        if places.reserve(for: wanted) { return true }
+        // This visits all beacons, so it is not done for each invented identity.
         guard mayMakeRoom, now.nanoseconds - roomMade >= Self.roomInterval else { return false }
         roomMade = now.nanoseconds
         let isNamed = places.isNamed(wanted)
         forgetAbsent(areNamed: isNamed, sparing: .max, at: now)
-        if places.take(for: wanted) { return true }
+        if places.reserve(for: wanted) { return true }
         forgetAbsent(areNamed: isNamed, sparing: mostStrangers / 32, at: now)
-        if places.take(for: wanted) { return true }
+        if places.reserve(for: wanted) { return true }
         mayMakeRoom = false
         return false
     }
@@ -271,7 +273,7 @@ package struct PresenceEngine: Sendable {
     func matches(of beacon: BeaconID) -> [Int32] {
         var found: [Int32] = []
         index.forEachMatch(of: beacon) { found.append($0) }
-        // The index answers by kind of pattern.
+        // The index returns regions by kind of pattern.
         found.sort()
         return found
     }
@@ -291,19 +293,19 @@ package struct PresenceEngine: Sendable {
         return own
     }
 
-    mutating func note(mover: BeaconID) {
-        guard let count = movers?.count else { return }
-        if count < PresenceTiming.mostMovers { movers?.append(mover) } else { movers = nil }
+    mutating func recordChange(of beacon: BeaconID) {
+        guard let count = changedBeacons?.count else { return }
+        if count < PresenceTiming.mostChangedBeacons { changedBeacons?.append(beacon) } else { changedBeacons = nil }
     }
 
-    /// The best level among the receivers that still believe in the beacon.
+    /// The best level among the receivers that have not given the beacon up.
     private func bestLevel(of place: Int, at now: MonotonicInstant) -> Float? {
         var best: Float?
         var next = tracked[place].link
         while next >= 0 {
             let link = link(next, of: place)
             let model = link.model
-            let end = model.lastHeard &+ Int64(model.hold * 1e9)
+            let end = model.lastHeard &+ Int64(model.leaveTimeout * 1e9)
             if let level = model.trend.level,
                 clock.instant(at: end, of: link.receiver, now: now) > now.nanoseconds
             {

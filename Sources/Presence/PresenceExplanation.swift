@@ -4,10 +4,10 @@ import Regions
 
 /// Why a beacon is inside a region, or is not.
 package struct PresenceExplanation: Hashable, Sendable {
-    /// What one receiver knows of the beacon.
+    /// The state of the beacon at one receiver.
     package struct Link: Hashable, Sendable {
         package let receiver: Receiver
-        /// Whether it listens now; while it does not, it keeps its belief.
+        /// Whether the receiver listens now. While it does not, it does not give the beacon up.
         package let isListening: Bool
         /// Listening silence so far.
         package let silence: Duration
@@ -15,23 +15,23 @@ package struct PresenceExplanation: Hashable, Sendable {
         package let interval: Duration?
         /// Share of the advertisements that are heard, 0 … 1.
         package let shareHeard: Float
-        /// The longest gap of late.
+        /// The longest recent gap.
         package let longestRecentGap: Duration
-        /// dBm; nil where no usable value came.
+        /// dBm; nil if no usable value was received.
         package let level: Float?
-        /// The signal wanders as that of a beacon that is carried.
+        /// Whether the signal wanders like that of a carried beacon.
         package let isMoving: Bool
-        /// Whether the rhythm has been seen often enough to go by.
+        /// Whether the rhythm was observed often enough to rely on it.
         package let isRhythmKnown: Bool
         /// Silence after which this receiver gives the beacon up, for this region.
-        package let hold: Duration
+        package let leaveTimeout: Duration
     }
 
     package let beacon: BeaconID
     /// Whether this beacon makes the region occupied.
     package let isNear: Bool
     package let links: [Link]
-    /// When it leaves if it is not heard again; nil while it is not near, or while nobody listens.
+    /// When the beacon leaves if it is not heard again; nil while it is not near, or while no receiver listens.
     package let expectedLeave: MonotonicInstant?
 }
 
@@ -44,7 +44,7 @@ extension PresenceEngine {
         }
     }
 
-    /// What is known of one beacon in one region; nil if it is in no memory or does not match.
+    /// The state of one beacon in one region; nil if the beacon is not remembered or does not match.
     package func explain(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> PresenceExplanation? {
         guard let region = positions[key],
             let place = table.place(of: beacon, in: tracked)
@@ -128,6 +128,7 @@ extension PresenceEngine {
             interval: model.interval > 0 ? .seconds(Double(model.interval)) : nil,
             shareHeard: model.shareHeard, longestRecentGap: .seconds(Double(model.longestRecentGap)),
             level: model.trend.level, isMoving: model.trend.motion > 0.5,
-            isRhythmKnown: model.isRhythmKnown, hold: .nanoseconds(rules[region].hold(learned: model.hold)))
+            isRhythmKnown: model.isRhythmKnown,
+            leaveTimeout: .nanoseconds(rules[region].leaveTimeout(learned: model.leaveTimeout)))
     }
 }

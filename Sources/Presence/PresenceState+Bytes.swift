@@ -2,14 +2,14 @@ package import Base
 import Beacon
 
 extension PresenceState {
-    /// The first byte of `bytes`. Another form gets another number. 1 had no absences, and is read as if there were none.
+    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences.
     fileprivate static let version: UInt8 = 2
     /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
     private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
-    /// Regions that one beacon can be in: no one has as many.
+    /// A bound on the regions of one beacon, above any real number.
     private static let mostMemberships = 100_000
 
-    /// What to keep on disk; `init(bytes:)` makes the same value of it.
+    /// The state as bytes for the disk; `init(bytes:)` reads it.
     package var bytes: [UInt8] {
         var writer = StateWriter(capacity: 256 * beacons.count)
         writer.put(Self.version)
@@ -20,8 +20,8 @@ extension PresenceState {
 
     /// Reads what `bytes` gave.
     ///
-    /// - Returns: nil if this is something else: of another version, or damaged. Whatever the bytes are,
-    ///   nothing traps, here or when the state is restored.
+    /// - Returns: nil if the bytes are of another version, or damaged. No bytes cause a trap, here or when the state is
+    ///   restored.
     package init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
@@ -44,7 +44,7 @@ extension PresenceState {
 
     fileprivate static func clamped(_ silence: Int64) -> Int64 { min(longestSilence, max(0, silence)) }
     fileprivate static var silences: ClosedRange<Int64> { 0...longestSilence }
-    /// As many as a number of one byte can name; those beyond `PresenceTiming.mostReceivers` are not restored.
+    /// One byte numbers the receivers. Those beyond `PresenceTiming.mostReceivers` are not restored.
     fileprivate static var receiverLimit: Int { 256 }
     fileprivate static var membershipLimit: Int { mostMemberships }
 }
@@ -58,24 +58,25 @@ extension PresenceEngine {
         }
     }
 
-    /// From now on it is noted who comes and goes, for `changedStateBytes`.
-    package mutating func noteChanges() { movers = [] }
+    /// From now on the engine records which beacons become near or far, for `changedStateBytes`.
+    package mutating func beginRecordingChanges() { changedBeacons = [] }
 
-    /// The bytes of a state with those beacons alone that became near or far somewhere since `noteChanges`, or since
-    /// this was last called. It goes to the disk with each transition, which does not wait for what others have learned.
+    /// The bytes of a state that contains only the beacons that became near or far somewhere since
+    /// `beginRecordingChanges`, or since the last call. They are stored with each transition, so that a transition does
+    /// not wait for the state of all beacons.
     ///
-    /// - Returns: nil if it is not known who that is, or too many.
+    /// - Returns: nil if the changes were not recorded, or are too many.
     package mutating func changedStateBytes(at now: MonotonicInstant) -> [UInt8]? {
-        guard let movers else { return nil }
-        self.movers = []
+        guard let changedBeacons else { return nil }
+        self.changedBeacons = []
         var seen: Set<BeaconID> = []
-        let beacons = movers.filter { seen.insert($0).inserted }
+        let beacons = changedBeacons.filter { seen.insert($0).inserted }
         return bytes(count: beacons.count, at: now) { writer in
             for beacon in beacons {
                 if let place = table.place(of: beacon, in: tracked) {
                     put(place, at: now, into: &writer)
                 } else {
-                    // Forgotten meanwhile: without receivers it is not restored.
+                    // The beacon was forgotten meanwhile. Without receivers it is not restored.
                     PresenceState.Beacon.put(beacon, into: &writer)
                     writer.putList { _ in 0 }
                     writer.putList { _ in 0 }
@@ -84,7 +85,7 @@ extension PresenceEngine {
         }
     }
 
-    /// - Parameter put: Puts so many beacons.
+    /// - Parameter put: Writes `count` beacons.
     private func bytes(count: Int, at now: MonotonicInstant, _ put: (inout StateWriter) -> Void) -> [UInt8] {
         var writer = StateWriter(capacity: 256 * count)
         writer.put(PresenceState.version)
@@ -121,7 +122,7 @@ extension PresenceState.Membership {
         writer.put(Int32(clamping: tracker))
         writer.put(rid)
         writer.put(isNear)
-        writer.put(wavering.map(PresenceState.clamped))
+        writer.put(crossingTime.map(PresenceState.clamped))
         writer.put(receiver)
     }
 }
@@ -155,7 +156,7 @@ extension PresenceState.Beacon {
             reader throws(StateReader.Malformed) in
             PresenceState.Membership(
                 tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText(),
-                isNear: try reader.takeBool(), wavering: try reader.takeOptional(in: PresenceState.silences),
+                isNear: try reader.takeBool(), crossingTime: try reader.takeOptional(in: PresenceState.silences),
                 receiver: try reader.take())
         }
     }

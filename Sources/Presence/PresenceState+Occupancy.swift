@@ -2,10 +2,10 @@ package import Base
 package import Beacon
 
 extension PresenceEngine {
-    /// Goes on from knowing only which beacon was inside which region, and nothing of its rhythm. Give the regions first; call it
-    /// once, before anything is heard.
+    /// Restores which beacon was inside which region, where no rhythm is known. The caller sets the regions first, and
+    /// calls it once, before the first sighting.
     ///
-    /// A beacon that nobody hears again leaves when receivers have listened for as long as for a beacon of unknown
+    /// A beacon that is not heard again leaves when receivers have listened for as long as for a beacon of unknown
     /// rhythm (`PresenceTiming.unknownRhythmSeconds`).
     package mutating func restore(occupied: [(region: RegionKey, beacon: BeaconID)], at now: MonotonicInstant) {
         let beacons = occupied.map { region, beacon in
@@ -16,7 +16,7 @@ extension PresenceEngine {
                 ],
                 memberships: [
                     PresenceState.Membership(
-                        tracker: region.tracker, rid: region.rid, isNear: true, wavering: nil, receiver: 0)
+                        tracker: region.tracker, rid: region.rid, isNear: true, crossingTime: nil, receiver: 0)
                 ])
         }
         _ = restore(PresenceState(beacons: beacons, absences: []), at: now)

@@ -1,9 +1,9 @@
 package import Base
 import Beacon
 
-/// All that the engine knows, as a value: to keep on disk and to go on from.
+/// The whole state of the engine as a value, for storing and restoring.
 ///
-/// Instants are not in it, since the monotonic clock starts anew with the machine: silences are.
+/// It contains silences and no instants, because the monotonic clock starts at 0 with each boot.
 package struct PresenceState: Hashable, Sendable {
     /// One beacon at one receiver.
     package struct Link: Hashable, Sendable {
@@ -13,13 +13,13 @@ package struct PresenceState: Hashable, Sendable {
         package var model: ArrivalModel
     }
 
-    /// One region that the beacon is near in, or hesitates about.
+    /// One region in which the beacon is near, or whose threshold it is crossing.
     package struct Membership: Hashable, Sendable {
         package var tracker: Int
         @ExactString package var rid: String
         package var isNear: Bool
         /// Nanoseconds for which the level has stood on the other side of the threshold, and at which receiver.
-        package var wavering: Int64?
+        package var crossingTime: Int64?
         package var receiver: UInt8
     }
 
@@ -32,7 +32,7 @@ package struct PresenceState: Hashable, Sendable {
         package var memberships: [Membership]
     }
 
-    /// A receiver that does not listen.
+    /// A receiver that is known and does not listen.
     package struct Absence: Hashable, Sendable {
         package var receiver: UInt8
         /// Nanoseconds that others have listened since it ceased to.
@@ -46,7 +46,7 @@ package struct PresenceState: Hashable, Sendable {
 }
 
 extension PresenceState {
-    /// Takes over what a later state says of the beacons that are in it. The others stay as they were.
+    /// Replaces the beacons that later states contain. The other beacons stay as they are.
     package mutating func amend(by changes: [PresenceState]) {
         var places: [BeaconID: Int] = [:]
         for (place, beacon) in beacons.enumerated() { places[beacon.id] = place }
@@ -69,12 +69,12 @@ extension PresenceState.Beacon {
 }
 
 extension PresenceEngine {
-    /// What to keep. Restoring it into an engine with the same regions goes on as if nothing had been.
+    /// The state to store. An engine with the same regions that restores it continues without a difference.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - mostAbsent: Of the beacons that are nowhere near, only so many, those heard last: what was learned
-    ///     of them is good to have, and whoever invents identities must not make every write large.
+    ///   - mostAbsent: The bound on beacons that are nowhere near; those heard last are stored. What the engine has
+    ///     learned of them is useful, but a sender that invents identities must not make every write large.
     package func state(at now: MonotonicInstant, mostAbsent: Int = .max) -> PresenceState {
         PresenceState(
             beacons: placesToKeep(at: now, mostAbsent: mostAbsent).map { state(of: $0, at: now) },
@@ -85,7 +85,7 @@ extension PresenceEngine {
         clock.absences(at: now).map { PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed) }
     }
 
-    /// The beacons that are near, and of the others so many, those heard last; in their order.
+    /// The beacons that are near, and at most `mostAbsent` others, those heard last; in their order.
     func placesToKeep(at now: MonotonicInstant, mostAbsent: Int) -> [Int] {
         var room = mostAbsent
         let longest = longestSilence(ofAbsent: mostAbsent, at: now)
@@ -97,7 +97,7 @@ extension PresenceEngine {
         }
     }
 
-    /// The silence of the last of so many beacons that are nowhere near, those heard last first.
+    /// The longest silence among the `most` beacons that are nowhere near and were heard last.
     private func longestSilence(ofAbsent most: Int, at now: MonotonicInstant) -> Int64 {
         var silences: [Int64] = []
         for place in tracked.indices where tracked[place].nearCount == 0 {
@@ -126,12 +126,12 @@ extension PresenceEngine {
         return clock.time(of: link.receiver, at: now) - start
     }
 
-    /// Goes on from a kept state. Give the regions first; call it once, before anything is heard.
+    /// Restores a stored state. The caller sets the regions first, and calls it once, before the first sighting.
     ///
-    /// Whoever was inside is inside without entering anew; the time between counts as not listened. A receiver
-    /// that was kept and does not come back in time loses its say (`PresenceTiming.orphanGrace`).
+    /// A beacon that was inside is inside without a new enter; the time between does not count as silence. A receiver
+    /// that does not return in time no longer keeps beacons inside (`PresenceTiming.orphanGrace`).
     ///
-    /// - Returns: leaves of regions that are no more.
+    /// - Returns: leaves of regions that no longer exist.
     package mutating func restore(_ state: PresenceState, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         for absence in state.absences {
@@ -173,7 +173,7 @@ extension PresenceEngine {
         while position >= 0 {
             let link = link(position, of: place)
             var model = link.model
-            // Only the silence matters; without this, equal states would differ by when the machine started.
+            // Only the silence matters. Otherwise equal states would differ by the time of the boot.
             model.setLastHeard(0)
             body(PresenceState.Link(receiver: link.receiver.index, silence: silence(of: link, at: now), model: model))
             count += 1
@@ -182,7 +182,7 @@ extension PresenceEngine {
         return count
     }
 
-    /// The regions that the beacon is near in, or hesitates about.
+    /// The regions in which the beacon is near, or whose threshold it is crossing.
     ///
     /// - Returns: how many there are.
     @discardableResult
@@ -194,13 +194,13 @@ extension PresenceEngine {
         while position >= 0 {
             let member = membership(position, of: place)
             let listened = clock.time(of: Receiver(index: member.receiver), at: now)
-            let wavering = member.wavering(at: listened)
-            if member.isNear || wavering != nil {
+            let crossingTime = member.crossingTime(at: listened)
+            if member.isNear || crossingTime != nil {
                 let key = regions[Int(member.region)].key
                 body(
                     PresenceState.Membership(
-                        tracker: key.tracker, rid: key.rid, isNear: member.isNear, wavering: wavering,
-                        receiver: wavering == nil ? 0 : member.receiver))
+                        tracker: key.tracker, rid: key.rid, isNear: member.isNear, crossingTime: crossingTime,
+                        receiver: crossingTime == nil ? 0 : member.receiver))
                 count += 1
             }
             position = Int(member.next)
@@ -217,8 +217,8 @@ extension PresenceEngine {
         for membership in kept.memberships {
             before[RegionKey(tracker: membership.tracker, rid: membership.rid)] = membership
         }
-        if !places.take(for: found) {
-            // Who was near keeps the place.
+        if !places.reserve(for: found) {
+            // A beacon that was near keeps its place.
             found = found.filter { before[regions[Int($0)].key]?.isNear == true }
             guard !found.isEmpty else { return [] }
             places.keep(found)
@@ -246,9 +246,9 @@ extension PresenceEngine {
                     tracked[place].nearCount += 1
                     insideCount[region] += 1
                 }
-                if let wavering = kept.wavering {
+                if let crossingTime = kept.crossingTime {
                     let listened = clock.time(of: Receiver(index: kept.receiver), at: now)
-                    member.restoreWavering(wavering, by: kept.receiver, at: listened)
+                    member.restoreCrossing(crossingTime, by: kept.receiver, at: listened)
                 }
                 setMembership(position, of: place, to: member)
             }

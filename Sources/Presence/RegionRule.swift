@@ -2,30 +2,30 @@ import Base
 import Beacon
 import Regions
 
-/// What a sighting needs of a region, without its name: to read a `MonitoredRegion` counts references, which costs as
-/// much as the decision.
+/// The part of a region that each sighting needs, without the name: reading a `MonitoredRegion` counts references,
+/// which costs as much as the decision.
 struct RegionRule: Sendable, BitwiseCopyable {
-    /// Nanoseconds; negative: learned.
-    private let fixedHold: Int64
+    /// `leaveAfter` in nanoseconds; negative: learned.
+    private let fixedTimeout: Int64
     private let factor: Int64
     let enterRSSI: RSSI?
     let leaveRSSI: RSSI?
 
     init(_ region: MonitoredRegion) {
-        fixedHold =
+        fixedTimeout =
             switch region.leaveRule {
             case .auto: -1
             case .after(let duration): max(0, duration.nanoseconds)
             }
-        factor = region.holdsLonger ? PresenceTiming.longerHoldFactor : 1
+        factor = region.leavesLater ? PresenceTiming.leavesLaterFactor : 1
         enterRSSI = region.enterRSSI
         leaveRSSI = region.leaveRSSI
     }
 
     /// Nanoseconds of silence after which a receiver gives a beacon up for the region.
     ///
-    /// - Parameter seconds: What the receiver's model of the beacon says.
-    func hold(learned seconds: Float) -> Int64 {
-        (fixedHold < 0 ? Int64(seconds * 1e9) : fixedHold) &* factor
+    /// - Parameter seconds: The learned leave timeout of the receiver's model.
+    func leaveTimeout(learned seconds: Float) -> Int64 {
+        (fixedTimeout < 0 ? Int64(seconds * 1e9) : fixedTimeout) &* factor
     }
 }

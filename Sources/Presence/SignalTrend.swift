@@ -1,15 +1,15 @@
 package import Beacon
 
-/// What the strength of one link tells: how near the beacon is now, and whether it moves.
+/// The signal strength of one link: how near the beacon is now, and whether it moves.
 ///
-/// Only the strongest sample of one instant counts, and it settles when the next instant comes: so the order
-/// in which simultaneous sightings arrive changes nothing.
+/// Only the strongest sample of one instant counts. It enters the means when the next instant comes, so the order of
+/// simultaneous sightings changes nothing.
 package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
     /// dBm before the newest sample.
     private var base: Float
     /// How much the newest sample moves the level, 0 … 1; it grows with the time since the sample before.
     private var weight: Float = 1
-    /// Means over about 3 and 50 samples: their distance wanders when the beacon moves, not when it fades
+    /// Means over about 3 and 50 samples. Their distance changes when the beacon moves, and not when the signal fades
     /// from packet to packet.
     private var quick: Float
     private var slow: Float
@@ -19,7 +19,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
     private var newest: Int8
     private var samples: UInt8 = 0
 
-    /// Nothing is known of the strength yet.
+    /// A trend without samples.
     package init() {
         base = 0
         quick = 0
@@ -30,7 +30,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
     /// No RSSI is below −127 dBm. A flag of its own, or an optional trend, costs a fifth of a sighting.
     private static var none: Int8 { .min }
 
-    /// The level in dBm that is held against thresholds; nil until a usable sample came.
+    /// The level in dBm that is compared with thresholds; nil until there was a usable sample.
     package var level: Float? { newest == Self.none ? nil : currentLevel }
 
     private var currentLevel: Float { base + weight * Self.clipped(Float(newest) - base) }
@@ -41,7 +41,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
         return min(1, max(0, (wander - PresenceTiming.restingWander) / span))
     }
 
-    /// Takes a sample that came `gap` seconds after the one before.
+    /// Adds a sample that came `gap` seconds after the previous one.
     @inline(__always)
     package mutating func add(_ sample: RSSI, after gap: Float) {
         guard newest != Self.none else {
@@ -70,7 +70,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
             wander = max(0.001, wander + (abs(quick - slow) - wander) * (1 / 100))
             return
         }
-        // While young, plain means: they find their place sooner.
+        // Plain means at the beginning converge sooner.
         samples += 1
         let age = Float(samples)
         slow += (quick - slow) * max(1 / 50, 1 / age)
@@ -83,7 +83,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension SignalTrend {
-    /// dBm that a filter of samples of one byte can show.
+    /// The range of a filter over samples of one byte, in dBm.
     private static let levels: ClosedRange<Float> = -256...256
 
     func put(into writer: inout StateWriter) {

@@ -60,7 +60,7 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
         late.replace(with: 0, where: late .< 1e-6)
     }
 
-    /// What the waiting is weighed by.
+    /// The quantities that decide how long to wait.
     package struct Odds: Sendable {
         /// Seconds between sightings, mean.
         var meanGap: Float
@@ -74,9 +74,9 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
 
     /// Missed advertisements after which waiting for one more is not worth it.
     ///
-    /// Waiting saves a false leave if the gap ends with the very next advertisement: that happens
-    /// `sightings per hour × chance to get so far × chance to end now` times an hour. When this falls under
-    /// `savedByWaiting`, silence is believed.
+    /// Waiting saves a false leave if the gap ends with the next advertisement. That happens
+    /// `sightings per hour × chance of so long a gap × chance that it ends now` times an hour. Below `savedByWaiting`
+    /// the beacon is considered gone.
     package func patience(_ odds: Odds, limit: Int) -> Int {
         let gapsPerHour = 3600 / max(odds.meanGap, 0.01)
         let shadow = odds.interval / (odds.interval + PresenceTiming.shadowSeconds)
@@ -101,14 +101,14 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
         return min(patience, limit)
     }
 
-    /// Chance to hear an advertisement of a beacon nothing is known of, and how many sightings it counts for.
+    /// Chance to hear an advertisement of an unknown beacon, and the number of sightings that this guess counts for.
     private static let firstGuess: Float = 0.5
     private static let firstGuessWeight: Float = 2
-    /// A class of which nothing is known is a little worse than the one before it: losses cluster.
+    /// The guess for a class without data is a little worse than the class before it, because losses cluster.
     private static let decline: Float = 0.93
     /// Sightings that this counts for.
     private static let priorWeight: Float = 8
-    /// From the fifth missed advertisement on it is a shadow rather than chance.
+    /// From the fifth missed advertisement on, a shadow is more likely than chance.
     private static let shadowClass = 3
     /// Sightings that the prior of shadows counts for, in full motion.
     private static let shadowWeight: Float = 32

@@ -3,10 +3,10 @@ import Beacon
 /// Puts values one after the other into bytes: numbers little-endian, floats as their IEEE 754 bits, text and
 /// lists after their count.
 ///
-/// It runs at each transition before the message goes out. What other targets call has no type parameters where it
-/// can be: unspecialised, a byte costs fifty nanoseconds.
+/// It runs at each transition before the message is sent. Functions that other targets call avoid type parameters:
+/// unspecialised, a byte costs fifty nanoseconds.
 package struct StateWriter {
-    /// Longer than what was put, mostly; the rest is zero.
+    /// The bytes that were put, and zeros as room for more.
     private var room: [UInt8]
     private var end = 0
 
@@ -89,8 +89,8 @@ package struct StateWriter {
     }
 }
 
-/// Takes values out of bytes that anything may have happened to. What cannot have been written is an error;
-/// nothing here traps.
+/// Reads values from bytes that may be damaged. A value that a `StateWriter` cannot have written is an error; no bytes
+/// cause a trap.
 package struct StateReader {
     /// The bytes are not what a `StateWriter` made.
     package struct Malformed: Error {}
@@ -157,7 +157,7 @@ package struct StateReader {
         try takeBool() ? try take(in: range) : nil
     }
 
-    /// - Parameter most: More items than this cannot be.
+    /// - Parameter most: More items are an error.
     package mutating func takeList<Item>(
         most: Int, _ take: (inout StateReader) throws(Malformed) -> Item
     ) throws(Malformed) -> [Item] {

@@ -1,9 +1,9 @@
 import Beacon
 
-/// A beacon that some region wants.
+/// A beacon that matches a region.
 ///
-/// The receiver and the region that most beacons have only one of are in here and not in the engine's lists: so a
-/// sighting fetches one piece of memory, and not three of which each tells where the next one is.
+/// Most beacons have one receiver and one region. These are stored here and not in the engine's lists, so that a
+/// sighting reads one piece of memory and not three that point to one another.
 struct TrackedBeacon: Sendable, BitwiseCopyable {
     let beacon: BeaconID
     /// How many regions it makes occupied.
@@ -12,10 +12,10 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     var queued: Int64 = .max
     /// The first of its links; a tracked beacon has at least one.
     var ownLink: Link
-    /// The first of its regions; `.none`: there is none, since the regions changed.
+    /// The first of its regions; `.none`: the beacon matches no region since the regions changed.
     var ownMembership: RegionPresence
 
-    /// The position of what is in the beacon itself.
+    /// The position of the link and the membership that are stored in the beacon itself.
     static var own: Int { Int(Int32.max) }
 
     /// Where its chain of links begins.

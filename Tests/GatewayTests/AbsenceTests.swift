@@ -17,7 +17,7 @@ import Testing
         try harness.hear()
         harness.pass(600)
         harness.edit([.remove(rid: "none"), .set(try region("Cellar"), isRIDDerived: false)])
-        #expect(try harness.events() == ["enter Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall"])
         #expect(harness.gateway.trackers[0].regions.regions.map(\.displayName) == ["Hall", "Cellar"])
     }
 
@@ -40,8 +40,8 @@ import Testing
             var harness = try GatewayHarness(Self.hall)
             try harness.hear()
             harness.pass(600)
-            harness.take(input)
-            #expect(try harness.events().filter { $0.hasPrefix("leave") } == [], "input \(number)")
+            harness.handle(input)
+            #expect(try harness.drainEvents().filter { $0.hasPrefix("leave") } == [], "input \(number)")
         }
     }
 
@@ -51,9 +51,9 @@ import Testing
         harness.wait(10)
         harness.sleep(40)
         harness.wait(49)
-        #expect(try harness.events() == ["enter Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall"])
         harness.wait(2)
-        #expect(try harness.events() == ["leave Hall"])
+        #expect(try harness.drainEvents() == ["leave Hall"])
     }
 
     @Test func `A report that waited while the gateway did not run is handled before a leave that became due`() throws {
@@ -61,11 +61,11 @@ import Testing
         try harness.hear()
         harness.pass(600)
         try harness.hear()
-        harness.take(.tick)
+        harness.handle(.tick)
         harness.wait(59)
-        #expect(try harness.events() == ["enter Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall"])
         harness.wait(2)
-        #expect(try harness.events() == ["leave Hall"])
+        #expect(try harness.drainEvents() == ["leave Hall"])
     }
 
     @Test func `A late tick lets a beacon leave that was to leave, and shifts the leaves of the others`() throws {
@@ -77,13 +77,13 @@ import Testing
         try harness.hear(minor: 8)
         harness.wait(29)
         harness.pass(21)
-        harness.take(.tick)
+        harness.handle(.tick)
         // Due at 60 and at 90 s; the gateway did not run from 60 to 80 s.
-        #expect(try harness.events() == ["enter Hall", "enter Cellar", "leave Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall", "enter Cellar", "leave Hall"])
         harness.wait(29)
-        #expect(try harness.events() == [])
+        #expect(try harness.drainEvents() == [])
         harness.wait(2)
-        #expect(try harness.events() == ["leave Cellar"])
+        #expect(try harness.drainEvents() == ["leave Cellar"])
     }
 
     private func region(_ name: String) throws -> Region {

@@ -17,12 +17,12 @@ import Testing
         var harness = try GatewayHarness(Self.hall)
         try harness.hear()
         harness.wait(30)
-        #expect(try harness.events() == ["enter Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall"])
         harness.step(by: jump)
         harness.wait(29)
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
         harness.wait(2)
-        let transition = try #require(harness.published().first { $0.kind == .transition })
+        let transition = try #require(harness.drainMessages().first { $0.kind == .transition })
         let json = try JSONValue(parsing: transition.payload)
         #expect(json["event"] == "leave")
         #expect(json["tst"] == .integer(GatewayHarness.epoch + jump + 60))
@@ -38,7 +38,8 @@ import Testing
             try harness.hear()
             harness.wait(61)
         }
-        #expect(try harness.events() == [[String]](repeating: ["enter Hall", "leave Hall"], count: 10).flatMap(\.self))
+        #expect(
+            try harness.drainEvents() == [[String]](repeating: ["enter Hall", "leave Hall"], count: 10).flatMap(\.self))
     }
 
     @Test func `From 1970 to now, what happened before waits for its time and what comes after has it`() throws {
@@ -46,11 +47,11 @@ import Testing
         harness.wait(10)
         try harness.hear()
         harness.wait(30)
-        let enter = try #require(harness.published().first { $0.kind == .transition })
+        let enter = try #require(harness.drainMessages().first { $0.kind == .transition })
         #expect(enter.unstamped == MonotonicInstant(nanoseconds: 10_000_000_000))
-        harness.take(.wallClock(WallClock(epochOffset: GatewayHarness.epoch * 1_000_000_000, isKnown: true)))
+        harness.handle(.wallClock(WallClock(epochOffset: GatewayHarness.epoch * 1_000_000_000, isKnown: true)))
         harness.wait(31)
-        let leave = try #require(harness.published().first { $0.kind == .transition })
+        let leave = try #require(harness.drainMessages().first { $0.kind == .transition })
         #expect(leave.unstamped == nil)
         #expect(try JSONValue(parsing: leave.payload)["tst"] == .integer(GatewayHarness.epoch + 70))
     }

@@ -17,7 +17,7 @@ import Testing
                 return .set(Region(rid: "r\(number)", description: description, timestamp: 1), isRIDDerived: false)
             })
         harness.wait(10)
-        _ = harness.published()
+        _ = harness.drainMessages()
         return harness
     }
 
@@ -31,9 +31,9 @@ import Testing
     @Test func `Equal queries that wait are answered once, and counted`() throws {
         var harness = try harness(regions: 10_000)
         for _ in 0..<256 { harness.command(Self.waypoints) }
-        let first = answers(harness.published(), on: "/waypoints")
+        let first = answers(harness.drainMessages(), on: "/waypoints")
         harness.wait(60)
-        let second = answers(harness.published(), on: "/waypoints")
+        let second = answers(harness.drainMessages(), on: "/waypoints")
         #expect((first, second) == (1, 1))
         #expect(harness.gateway.counters.commands == 256)
     }
@@ -45,12 +45,12 @@ import Testing
             harness.pass(.seconds(1))
             harness.command(number.isMultiple(of: 2) ? Self.waypoints : Self.status, ticks: false)
         }
-        #expect(harness.published().isEmpty)
-        harness.take(.tick)
-        #expect(harness.published().count == 1)
+        #expect(harness.drainMessages().isEmpty)
+        harness.handle(.tick)
+        #expect(harness.drainMessages().count == 1)
         harness.pass(.seconds(1))
-        harness.take(.tick)
-        #expect(harness.published().count == 1)
+        harness.handle(.tick)
+        #expect(harness.drainMessages().count == 1)
     }
 
     @Test func `An answer that is asked for after a change shows the change`() throws {
@@ -61,7 +61,7 @@ import Testing
         harness.command(Self.waypoints)
         harness.command(Self.waypoints)
         harness.wait(60)
-        let lists = harness.published().filter { $0.topic.hasSuffix("/waypoints") }
+        let lists = harness.drainMessages().filter { $0.topic.hasSuffix("/waypoints") }
         #expect(lists.map { String(decoding: $0.payload, as: UTF8.self).contains("New:") } == [false, false, true])
     }
 
@@ -108,9 +108,9 @@ import Testing
         harness.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"x"}}"#)
         #expect(harness.gateway.counters.commands == 0)
-        harness.take(.settings(.refused))
+        harness.handle(.settings(.refused))
         #expect((harness.gateway.counters.commands, harness.gateway.counters.commandsRefused) == (0, 1))
-        harness.take(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], tracker: 0)))
+        harness.handle(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], tracker: 0)))
         #expect((harness.gateway.counters.commands, harness.gateway.counters.commandsRefused) == (1, 1))
         #expect(harness.gateway.remoteSettings?["tag"] == "x")
     }

@@ -34,9 +34,9 @@ struct CommandTests {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        _ = house.published()
+        _ = house.drainMessages()
         house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
-        let messages = house.published()
+        let messages = house.drainMessages()
         #expect(
             messages.filter { $0.kind == .transition }.map { String(decoding: $0.payload, as: UTF8.self) }
                 .allSatisfy { $0.contains(#""desc":"kitchen","event":"leave""#) })
@@ -49,20 +49,20 @@ struct CommandTests {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        _ = house.published()
+        _ = house.drainMessages()
         house.setWaypoints(GatewayHarness.waypoint("cellar", rid: "k"))
-        #expect(try house.events().isEmpty)
+        #expect(try house.drainEvents().isEmpty)
         house.setWaypoints(GatewayHarness.waypoint("garage", rid: "k", suffix: ":9"))
-        #expect(try house.events() == ["leave cellar"])
+        #expect(try house.drainEvents() == ["leave cellar"])
     }
 
     @Test("Removing a region publishes nothing in OwnTracks' tree")
     func removalIsSilent() throws {
         var house = try GatewayHarness("publishWaypoints: true")
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
-        _ = house.published()
+        _ = house.drainMessages()
         house.setWaypoints(GatewayHarness.waypoint("x", rid: "k", more: #","lat":100,"lon":500"#))
-        #expect(house.published().map(\.topic) == ["ibeacon-gateway/hall/region/k"])
+        #expect(house.drainMessages().map(\.topic) == ["ibeacon-gateway/hall/region/k"])
     }
 
     @Test("Manual mode tells region events")
@@ -71,12 +71,12 @@ struct CommandTests {
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
         house.wait(61)
-        #expect(try house.events() == ["enter kitchen", "leave kitchen"])
+        #expect(try house.drainEvents() == ["enter kitchen", "leave kitchen"])
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
         #expect(house.log.contains { $0.contains("reportLocation is not answered in manual mode") })
-        #expect(house.told().isEmpty)
+        #expect(house.drainTexts().isEmpty)
         house.command(#"{"_type":"cmd","action":"status"}"#)
-        let status = try #require(house.published().first { $0.topic.hasSuffix("/status") })
+        let status = try #require(house.drainMessages().first { $0.topic.hasSuffix("/status") })
         #expect(try JSONValue(parsing: status.payload)["gateway"]?["answersReportLocation"] == false)
     }
 
@@ -85,19 +85,19 @@ struct CommandTests {
         var house = try GatewayHarness("waypoints: [\(GatewayHarness.waypoint("kitchen", rid: "k"))]")
         try house.hear()
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
-        house.take(.request(.reportLocation(tracker: 0)))
+        house.handle(.request(.reportLocation(tracker: 0)))
         #expect(house.log.count { $0.contains("the place of this gateway is not set (lat, lon)") } == 2)
-        #expect(house.published().filter { $0.kind == .location }.isEmpty)
+        #expect(house.drainMessages().filter { $0.kind == .location }.isEmpty)
     }
 
     @Test("waypoints answers on /waypoints with what setWaypoints would take back")
     func export() throws {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k", more: #","mine":[1]"#))
-        _ = house.published()
+        _ = house.drainMessages()
         house.command(#"{"_type":"cmd","action":"waypoints"}"#)
         #expect(
-            house.told() == [
+            house.drainTexts() == [
                 """
                 owntracks/jane/hall/waypoints {"_type":"waypoints","waypoints":[{"_type":"waypoint",\
                 "desc":"kitchen:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7","lat":0,"lon":0,"mine":[1],"rad":0,\
@@ -110,7 +110,7 @@ struct CommandTests {
     func report() throws {
         var house = try GatewayHarness("lat: 52, lon: 6, tag: \"ground floor\"")
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
-        let told = house.told()
+        let told = house.drainTexts()
         #expect(told.count == 1)
         #expect(told[0].hasPrefix("owntracks/jane/hall {"))
         #expect(told[0].contains(#""t":"r","tag":"ground floor""#))
@@ -132,10 +132,10 @@ struct CommandTests {
     func refusal(row: (command: String, configuration: String, isRetained: Bool, reason: String)) throws {
         var house = try GatewayHarness(
             row.configuration + "waypoints: [" + GatewayHarness.waypoint("a", rid: "a") + "]")
-        _ = house.published()
+        _ = house.drainMessages()
         house.command(row.command, isRetained: row.isRetained)
         #expect(house.log.contains { $0.contains(row.reason) })
-        #expect(house.published().isEmpty)
+        #expect(house.drainMessages().isEmpty)
         #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
         #expect(house.gateway.counters.commandsRefused == 1)
     }
@@ -145,9 +145,9 @@ struct CommandTests {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("a", rid: "a"), isRetained: true)
         #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
-        _ = house.published()
+        _ = house.drainMessages()
         house.setWaypoints(GatewayHarness.waypoint("a", rid: "a"), isRetained: true)
-        #expect(house.published().isEmpty)
+        #expect(house.drainMessages().isEmpty)
     }
 
     @Test("each tracker has its own regions, commands and topics")
@@ -158,7 +158,7 @@ struct CommandTests {
             #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(GatewayHarness.waypoint("keys", rid: "a"))]}"#,
             tracker: 1)
         try house.hear()
-        let told = house.told()
+        let told = house.drainTexts()
         #expect(
             told.map { String($0.prefix { $0 != " " }) } == ["owntracks/jane/hall/event", "owntracks/jane/keys/event"])
         #expect(told[1].contains(#""tid":"K1""#))

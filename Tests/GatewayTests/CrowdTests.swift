@@ -26,17 +26,17 @@ import Testing
         var harness = try GatewayHarness("lat: 52, lon: 6")
         harness.change(try Self.regions(100))
         harness.wait(1)
-        _ = harness.published()
+        _ = harness.drainMessages()
         for minor: UInt16 in 1...32 { try harness.hear(minor: minor) }
-        #expect(try locations(in: harness.published()).count == 32)
+        #expect(try locations(in: harness.drainMessages()).count == 32)
         for minor: UInt16 in 33...100 { try harness.hear(minor: minor) }
-        #expect(try locations(in: harness.published()).isEmpty)
+        #expect(try locations(in: harness.drainMessages()).isEmpty)
         harness.wait(1)
-        let shared = try locations(in: harness.published())
+        let shared = try locations(in: harness.drainMessages())
         #expect(shared.count == 1)
         #expect(shared.first?["inregions"]?.array?.count == 100)
         harness.wait(10)
-        #expect(try locations(in: harness.published()).isEmpty)
+        #expect(try locations(in: harness.drainMessages()).isEmpty)
     }
 
     @Test func `A shared location goes before the transitions of the next second`() throws {
@@ -44,10 +44,10 @@ import Testing
         harness.change(try Self.regions(40))
         harness.wait(1)
         for minor: UInt16 in 1...39 { try harness.hear(minor: minor) }
-        _ = harness.published()
+        _ = harness.drainMessages()
         harness.pass(1)
         try harness.hear(minor: 40)
-        let kinds = harness.published().map(\.kind).filter { $0 != .state }
+        let kinds = harness.drainMessages().map(\.kind).filter { $0 != .state }
         #expect(kinds == [.location, .transition, .location])
     }
 
@@ -57,7 +57,7 @@ import Testing
         harness.wait(2)
         for minor: UInt16 in 1...400 { try harness.hear(minor: minor) }
         harness.wait(1)
-        let last = try #require(try locations(in: harness.published()).last)
+        let last = try #require(try locations(in: harness.drainMessages()).last)
         #expect(last["inregions"]?.array?.count == 256)
         #expect(last["inrids"]?.array?.count == 256)
     }
@@ -67,14 +67,14 @@ import Testing
         harness.change(try Self.regions(1000))
         harness.wait(2)
         for minor: UInt16 in 1...1000 { try harness.hear(minor: minor) }
-        _ = harness.published()
+        _ = harness.drainMessages()
         harness.pass(60)
         var turns: [Int] = []
         var left: [String] = []
         while let deadline = harness.gateway.nextDeadline, turns.count < 200 {
             harness.pass(max(.zero, harness.now.duration(to: deadline)))
-            harness.take(.tick)
-            let events = try harness.events()
+            harness.handle(.tick)
+            let events = try harness.drainEvents()
             turns.append(events.count)
             left += events
         }
@@ -90,13 +90,13 @@ import Testing
         harness.wait(2)
         for minor: UInt16 in 1...300 { try harness.hear(minor: minor) }
         harness.pass(60)
-        harness.take(.tick)
-        let before = try harness.events().filter { $0.hasPrefix("leave") }
+        harness.handle(.tick)
+        let before = try harness.drainEvents().filter { $0.hasPrefix("leave") }
         #expect(before.count == 100)
         let kept = try #require(KeptPresence(bytes: harness.storedWhole, changes: harness.storedChanges))
         harness.begin(with: kept, regions: harness.gateway.trackers.map(\.regions), isSameBoot: true)
         harness.wait(1)
-        let after = try harness.events()
+        let after = try harness.drainEvents()
         #expect((before + after).sorted() == (0..<300).map { "leave R\($0)" }.sorted())
     }
 
@@ -109,10 +109,10 @@ import Testing
                 return .set(Region(rid: "r\(number)", description: region, timestamp: 1), isRIDDerived: false)
             })
         harness.wait(2)
-        _ = harness.published()
+        _ = harness.drainMessages()
         try harness.hear()
         harness.wait(200)
-        let messages = harness.published()
+        let messages = harness.drainMessages()
         let events = try messages.filter { $0.kind == .transition }.map { message in
             let json = try JSONValue(parsing: message.payload)
             return "\(json["event"]?.string ?? "?") \(json["desc"]?.string ?? "?")"

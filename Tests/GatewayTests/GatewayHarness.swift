@@ -30,8 +30,8 @@ struct GatewayHarness {
             configuration: configuration,
             wallClock: WallClock(epochOffset: Self.epoch * 1_000_000_000, isKnown: isClockKnown),
             explainsTransitions: true)
-        take(.start(StoredState(configuration: configuration, regions: [])))
-        take(.listening(Receiver(index: 0), true))
+        handle(.start(StoredState(configuration: configuration, regions: [])))
+        handle(.listening(Receiver(index: 0), true))
     }
 
     private static func configuration(_ json: String) throws -> Configuration {
@@ -50,7 +50,7 @@ struct GatewayHarness {
         _ json: String = "", after seconds: Int, isSameBoot: Bool = true, isClockKnown: Bool = true,
         regions: [RegionSet]? = nil
     ) throws {
-        take(.stopping)
+        handle(.stopping)
         let kept = try #require(KeptPresence(bytes: storedWhole))
         let stored = regions ?? gateway.trackers.map(\.regions)
         let epoch = gateway.wallClock.epochOffset + now.nanoseconds + Int64(seconds) * 1_000_000_000
@@ -60,11 +60,11 @@ struct GatewayHarness {
             configuration: configuration,
             wallClock: WallClock(epochNanoseconds: isClockKnown ? epoch : 0, at: now, isKnown: isClockKnown),
             explainsTransitions: true)
-        take(
+        handle(
             .start(
                 StoredState(
                     configuration: configuration, regions: stored, presence: .kept(kept, isSameBoot: isSameBoot))))
-        take(.listening(Receiver(index: 0), true))
+        handle(.listening(Receiver(index: 0), true))
     }
 
     /// Begins anew with what was kept, and listens.
@@ -72,11 +72,11 @@ struct GatewayHarness {
         let configuration = gateway.configuration
         gateway = Gateway(configuration: configuration, wallClock: gateway.wallClock, explainsTransitions: true)
         effects = []
-        take(
+        handle(
             .start(
                 StoredState(
                     configuration: configuration, regions: regions, presence: .kept(kept, isSameBoot: isSameBoot))))
-        take(.listening(Receiver(index: 0), true))
+        handle(.listening(Receiver(index: 0), true))
     }
 
     /// Changes regions as the status page does.
@@ -85,7 +85,7 @@ struct GatewayHarness {
     @discardableResult
     mutating func change(_ changes: [RegionChange]) -> [String] {
         let before = effects.count
-        take(.request(.changeRegions(tracker: 0, changes)))
+        handle(.request(.changeRegions(tracker: 0, changes)))
         return effects[before...].compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
     }
 
@@ -95,22 +95,22 @@ struct GatewayHarness {
             lastEdit += 1
             return StoredEdit(id: lastEdit, topic: topic, change: change)
         }
-        take(.regionEdits(edits))
+        handle(.regionEdits(edits))
     }
 
     /// The wall clock is set by so many seconds.
     mutating func step(by seconds: Int64) {
         let offset = gateway.wallClock.epochOffset + seconds * 1_000_000_000
-        take(.wallClock(WallClock(epochOffset: offset, isKnown: true)))
+        handle(.wallClock(WallClock(epochOffset: offset, isKnown: true)))
     }
 
     /// The machine is suspended for so long.
     mutating func sleep(_ seconds: Int) {
         now = now.advanced(by: .seconds(seconds))
-        take(.absent(.seconds(seconds)))
+        handle(.absent(.seconds(seconds)))
     }
 
-    mutating func take(_ input: Input) {
+    mutating func handle(_ input: Input) {
         let new = gateway.handle(input, at: now)
         effects += new
         for effect in new {
@@ -133,15 +133,15 @@ struct GatewayHarness {
         let end = now.advanced(by: .seconds(seconds))
         while let deadline = gateway.nextDeadline, deadline < end {
             now = max(now, deadline)
-            take(.tick)
+            handle(.tick)
         }
         now = end
-        take(.tick)
+        handle(.tick)
     }
 
     mutating func hear(major: UInt16 = 1, minor: UInt16 = 7, rssi: Int8 = -60) throws {
         let uuid = try #require(BeaconUUID(Self.uuid))
-        take(
+        handle(
             .sighting(
                 Sighting(
                     beacon: BeaconID(uuid: uuid, major: major, minor: minor), measuredPower: MeasuredPower(dBm: -59),
@@ -153,11 +153,11 @@ struct GatewayHarness {
         _ json: String, tracker: Int = 0, isRetained: Bool = false, wasEncrypted: Bool = false, ticks: Bool = true
     ) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
-        take(
+        handle(
             .command(
                 ReceivedCommand(
                     tracker: tracker, command: command, isRetained: isRetained, wasEncrypted: wasEncrypted)))
-        if ticks { take(.tick) }
+        if ticks { handle(.tick) }
     }
 
     /// `setWaypoints` with these elements.
@@ -173,20 +173,22 @@ struct GatewayHarness {
         #"{"_type":"waypoint","tst":1600000000,"rid":"\#(rid)","desc":"\#(name):\#(uuid)\#(suffix)"\#(more)}"#
     }
 
-    /// What was published so far, and forgets it.
-    mutating func published() -> [Message] {
+    /// Removes and returns the messages published since the last call.
+    mutating func drainMessages() -> [Message] {
         defer { effects = [] }
         return effects.compactMap { if case .publish(let message) = $0 { message } else { nil } }
     }
 
-    /// `topic payload` of each message so far that is no retained state, and forgets it.
-    mutating func told() -> [String] {
-        published().filter { $0.kind != .state }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+    /// Removes the messages published since the last call. Returns `topic payload` of each, without retained states.
+    mutating func drainTexts() -> [String] {
+        drainMessages().filter { $0.kind != .state }.map {
+            "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))"
+        }
     }
 
-    /// `enter Kitchen` for each transition so far, and forgets it.
-    mutating func events() throws -> [String] {
-        try published().filter { $0.kind == .transition }.map { message in
+    /// Removes the messages published since the last call. Returns `enter Kitchen` for each transition among them.
+    mutating func drainEvents() throws -> [String] {
+        try drainMessages().filter { $0.kind == .transition }.map { message in
             let json = try JSONValue(parsing: message.payload)
             return "\(json["event"]?.string ?? "?") \(json["desc"]?.string ?? "?")"
         }

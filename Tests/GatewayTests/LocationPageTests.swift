@@ -11,7 +11,7 @@ import Testing
 /// Sentences of the Location page.
 @Suite struct LocationPageTests {
     private static func locations(_ house: inout GatewayHarness) throws -> [JSONValue] {
-        try house.published().filter { $0.kind == .location }.map { try JSONValue(parsing: $0.payload) }
+        try house.drainMessages().filter { $0.kind == .location }.map { try JSONValue(parsing: $0.payload) }
     }
 
     @Test func `A tag goes into every location until it is taken away (Location page)`() throws {
@@ -21,7 +21,7 @@ import Testing
         try house.hear()
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
         #expect(try Self.locations(&house).map { $0["tag"] } == ["Spain 2023", "Spain 2023"])
-        house.take(.configuration(try Configuration(parsing: Array("{\(members)}".utf8), hostName: "test")))
+        house.handle(.configuration(try Configuration(parsing: Array("{\(members)}".utf8), hostName: "test")))
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
         #expect(try Self.locations(&house).map { $0["tag"] } == [nil])
     }
@@ -29,7 +29,7 @@ import Testing
     @Test func `A point of interest goes into one location (Location page)`() throws {
         var house = try GatewayHarness("lat: 52, lon: 6")
         for poi in ["delicious seafood", nil] {
-            house.take(.request(.reportLocation(tracker: 0, pointOfInterest: poi)))
+            house.handle(.request(.reportLocation(tracker: 0, pointOfInterest: poi)))
         }
         let told = try Self.locations(&house)
         #expect(told.map { $0["poi"] } == ["delicious seafood", nil])
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `In manual mode a location is reported by hand (Location page)`() throws {
         var house = try GatewayHarness("lat: 52, lon: 6, monitoring: 0")
-        house.take(.request(.reportLocation(tracker: 0, pointOfInterest: nil)))
+        house.handle(.request(.reportLocation(tracker: 0, pointOfInterest: nil)))
         #expect(try Self.locations(&house).map { $0["t"] } == ["u"])
     }
 
@@ -48,6 +48,6 @@ import Testing
         house.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
         try house.hear()
         house.wait(61)
-        #expect(try house.events() == ["enter Kitchen", "leave Kitchen"])
+        #expect(try house.drainEvents() == ["enter Kitchen", "leave Kitchen"])
     }
 }

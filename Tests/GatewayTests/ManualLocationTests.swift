@@ -64,7 +64,7 @@ import Testing
         house.setWaypoints(row.waypoint.replacing("Garden", with: "Back garden"))
         house.setWaypoints(row.waypoint)
         try house.hear()
-        let messages = house.published()
+        let messages = house.drainMessages()
         let waypoints = messages.filter { $0.topic.hasSuffix("/waypoint") }
         #expect(waypoints.count == row.waypoints)
         #expect(waypoints.allSatisfy { !$0.isRetained })
@@ -79,7 +79,7 @@ import Testing
     @Test func `An automatic location brings neither event nor waypoint (Location page)`() throws {
         var house = try GatewayHarness("publishWaypoints: true, lat: 52, lon: 6")
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
-        #expect(house.published().map(\.kind) == [.location])
+        #expect(house.drainMessages().map(\.kind) == [.location])
         #expect(house.gateway.trackers[0].regions.regions.isEmpty)
     }
 }

@@ -55,7 +55,7 @@ struct MessageTableTests {
 
     static func harness(_ settings: String) throws -> GatewayHarness {
         var house = try GatewayHarness("lat: 52, lon: 6, acc: 20, tid: \"gw\", waypoints: [\(regions)], \(settings)")
-        _ = house.published()
+        _ = house.drainMessages()
         return house
     }
 
@@ -117,7 +117,7 @@ struct MessageTableTests {
         var house = try Self.harness(row.settings)
         house.command(row.command)
         let log = house.log
-        let told = try house.published().filter { $0.kind != .state }.map { message in
+        let told = try house.drainMessages().filter { $0.kind != .state }.map { message in
             let type = try JSONValue(parsing: message.payload)["_type"]?.string ?? "?"
             return "\(message.topic.dropFirst("owntracks/jane/hall".count)) \(type)"
         }
@@ -172,12 +172,12 @@ struct MessageTableTests {
         case .enter: try house.hear()
         case .leave:
             try house.hear()
-            _ = house.published()
+            _ = house.drainMessages()
             house.wait(61)
-        case .connection: house.take(.brokerConnected(isNew: true))
+        case .connection: house.handle(.brokerConnected(isNew: true))
         case .command(let action): house.command(Self.action(action))
         }
-        let all = house.published().filter { $0.kind != .state || $0.topic.hasPrefix("owntracks/") }
+        let all = house.drainMessages().filter { $0.kind != .state || $0.topic.hasPrefix("owntracks/") }
         let found = try all.map { ($0, try JSONValue(parsing: $0.payload)) }.filter {
             // Circles are crossed besides; a row is about them only if it says so.
             $0.1["_type"] == .string(row.type) && ($0.1["t"] == "c") == (row.members["t"] == "c")
@@ -202,12 +202,12 @@ struct MessageTableTests {
     @Test("Unasked, a gateway says only what Home Assistant takes without a warning (5.1)")
     func unasked() throws {
         var house = try Self.harness("")
-        house.take(.brokerConnected(isNew: true))
+        house.handle(.brokerConnected(isNew: true))
         try house.hear()
         house.wait(61)
-        house.take(.brokerConnected(isNew: true))
-        house.take(.homeAssistantStarted)
-        let own = house.published().filter { $0.topic.hasPrefix("owntracks/") }
+        house.handle(.brokerConnected(isNew: true))
+        house.handle(.homeAssistantStarted)
+        let own = house.drainMessages().filter { $0.topic.hasPrefix("owntracks/") }
         let types = try Set(own.map { try JSONValue(parsing: $0.payload)["_type"]?.string })
         #expect(types == ["transition", "location"])
     }
@@ -215,21 +215,21 @@ struct MessageTableTests {
     @Test("Ten thousand regions are told of in turns, each once")
     func turns() throws {
         var house = try GatewayHarness()
-        _ = house.published()
+        _ = house.drainMessages()
         let elements = (0..<1000).map { GatewayHarness.waypoint("r\($0)", rid: "\($0)", suffix: ":\($0 + 1)") }
         house.setWaypoints(elements.joined(separator: ","))
-        let first = house.published()
+        let first = house.drainMessages()
         #expect(first.count == 250)
         #expect(house.gateway.nextDeadline != nil)
         house.wait(1)
-        let topics = (first + house.published()).map(\.topic)
+        let topics = (first + house.drainMessages()).map(\.topic)
         #expect(topics == (0..<1000).map { "ibeacon-gateway/hall/region/\($0)" })
         #expect(house.gateway.nextDeadline == nil)
         // Cleared while they are still being told: a region that is gone is not told of any more.
-        house.take(.homeAssistantStarted)
+        house.handle(.homeAssistantStarted)
         house.command(Self.action("clearWaypoints"))
         house.wait(1)
-        let last = Dictionary(house.published().map { ($0.topic, $0.payload) }) { _, last in last }
+        let last = Dictionary(house.drainMessages().map { ($0.topic, $0.payload) }) { _, last in last }
         #expect(last.count == 1000)
         #expect(last.values.allSatisfy { $0.isEmpty })
     }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PeriodicLocationTests {
     /// Seconds of virtual time at which each location was published, with its trigger.
     private func locations(_ house: inout GatewayHarness) throws -> [String] {
-        try house.published().filter { $0.kind == .location || $0.kind == .ping }.map { message in
+        try house.drainMessages().filter { $0.kind == .location || $0.kind == .ping }.map { message in
             let json = try JSONValue(parsing: message.payload)
             let seconds = (json["tst"]?.asInteger ?? 0) - GatewayHarness.epoch
             return "\(json["t"]?.string ?? "?")\(seconds)"
@@ -38,7 +38,7 @@ import Testing
     @Test func `A ping is retained as other locations are, and may give way to a newer one`() throws {
         var house = try GatewayHarness("lat: 52, lon: 6, ping: 1")
         house.wait(60)
-        let ping = try #require(house.published().last)
+        let ping = try #require(house.drainMessages().last)
         #expect((ping.kind, ping.topic, ping.isRetained) == (.ping, "owntracks/jane/hall", true))
     }
 
@@ -106,7 +106,7 @@ import Testing
         var house = try GatewayHarness("lat: 52, lon: 6, away: {lat: 1, lon: 2}, ping: 5, \(Self.kitchen)")
         try house.hear()
         house.wait(400)
-        let ping = try #require(house.published().last { $0.kind == .ping })
+        let ping = try #require(house.drainMessages().last { $0.kind == .ping })
         let location = try JSONValue(parsing: ping.payload)
         #expect((location["lat"], location["lon"]) == (1, 2))
         #expect(location["inregions"] == [])
@@ -122,7 +122,7 @@ import Testing
     @Test func `Each tracker has pings of its own`() throws {
         var house = try GatewayHarness("lat: 52, lon: 6, ping: 1, trackers: [{deviceId: \"keys\"}]")
         house.wait(60)
-        let topics = house.published().filter { $0.kind == .ping }.map(\.topic)
+        let topics = house.drainMessages().filter { $0.kind == .ping }.map(\.topic)
         #expect(topics == ["owntracks/jane/hall", "owntracks/jane/keys"])
     }
 }

@@ -27,7 +27,7 @@ import Testing
                 "\(beacon.major):\(beacon.minor) near in \($0.tracker) \($0.rid)"
             }
         }
-        let stays = presence.stays.map {
+        let stays = presence.occupancies.map {
             "\($0.tracker) \($0.rid) since \($0.since) \($0.timestamp ?? -1) \($0.beacon.map { "\($0)" } ?? "circle")"
         }
         return near.sorted() + stays
@@ -49,7 +49,7 @@ import Testing
             let kept = KeptPresence(bytes: harness.storedWhole, changes: harness.storedChanges)
             let whole = harness.presenceWhenStored.flatMap { KeptPresence(bytes: $0.bytes) }
             #expect(Self.facts(kept) == Self.facts(whole), "step \(step)")
-            _ = harness.published()
+            _ = harness.drainMessages()
         }
         #expect(changed > 20)
     }
@@ -59,7 +59,7 @@ import Testing
             "waypoints: [\(GatewayHarness.waypoint("Ada", rid: "ada", suffix: ":1:1")),"
                 + "\(GatewayHarness.waypoint("Anybody", rid: "any", suffix: ""))]")
         for minor: UInt16 in 2...500 { try harness.hear(minor: minor) }
-        harness.take(.stopping)
+        harness.handle(.stopping)
         #expect(harness.storedWhole.count > 50_000)
         try harness.hear(minor: 1)
         let change = try #require(harness.change)
@@ -73,7 +73,7 @@ import Testing
         }
         /// Beacon 9:9 leaves, if it is near, and enters.
         func isWhole() throws -> Bool {
-            _ = harness.published()
+            _ = harness.drainMessages()
             harness.wait(61)
             try harness.hear(major: 9, minor: 9)
             return hasWhole()
@@ -85,7 +85,7 @@ import Testing
         #expect(try !isWhole())
         harness.step(by: 3600)
         #expect(try isWhole(), "the times since which regions are occupied are others")
-        harness.take(.writeLost)
+        harness.handle(.writeLost)
         #expect(try isWhole(), "what was stored is lost")
         var changes = 0
         while try !isWhole() { changes += 1 }
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `Whatever happened to the bytes of a change, nothing traps`() throws {
         var harness = try GatewayHarness(Self.waypoints)
-        harness.take(.stopping)
+        harness.handle(.stopping)
         let whole = harness.storedWhole
         try harness.hear(minor: 1)
         let original = try #require(harness.change)

@@ -26,14 +26,14 @@ struct ReconfigurationTests {
         var house = try GatewayHarness(Self.settings(Self.trackers))
         try house.hear(major: 1)
         try house.hear(major: 2)
-        #expect(try house.events() == ["enter keys", "enter bag"])
-        house.take(.configuration(try Self.configuration(Self.settings(order.map { Self.trackers[$0] }))))
-        #expect(try house.events().isEmpty)
+        #expect(try house.drainEvents() == ["enter keys", "enter bag"])
+        house.handle(.configuration(try Self.configuration(Self.settings(order.map { Self.trackers[$0] }))))
+        #expect(try house.drainEvents().isEmpty)
         #expect(house.gateway.trackers[1].regions.regions.map(\.displayName) == ["bag"])
         try house.hear(major: 2)
-        #expect(try house.events().isEmpty)
+        #expect(try house.drainEvents().isEmpty)
         house.wait(120)
-        let told = house.told().filter { $0.contains("leave") }
+        let told = house.drainTexts().filter { $0.contains("leave") }
         #expect(told.count == order.count)
         #expect(told.contains { $0.hasPrefix("owntracks/jane/bag/event") && $0.contains(#""tid":"B1""#) })
     }
@@ -41,10 +41,10 @@ struct ReconfigurationTests {
     @Test("what was retained of a tracker that is no more, or has another device, is emptied")
     func abandoned() throws {
         var house = try GatewayHarness(Self.settings(Self.trackers))
-        _ = house.published()
+        _ = house.drainMessages()
         let renamed = Self.trackers[0].split(separator: "keys", maxSplits: 1).joined(separator: "pocket")
-        house.take(.configuration(try Self.configuration(Self.settings([renamed]))))
-        let emptied = house.published().filter { $0.payload.isEmpty }
+        house.handle(.configuration(try Self.configuration(Self.settings([renamed]))))
+        let emptied = house.drainMessages().filter { $0.payload.isEmpty }
         #expect(emptied.allSatisfy { $0.isRetained && $0.kind == .state })
         #expect(
             Set(emptied.map(\.topic)) == ["ibeacon-gateway/keys/region/k", "ibeacon-gateway/bag/region/k"])
@@ -57,9 +57,9 @@ struct ReconfigurationTests {
         house.setWaypoints(GatewayHarness.waypoint("Home|2|0", rid: "h"))
         try house.hear()
         #expect(house.gateway.trackers[0].monitoring == .move)
-        house.take(.configuration(try Self.configuration("tag: \"x\"")))
+        house.handle(.configuration(try Self.configuration("tag: \"x\"")))
         #expect(house.gateway.trackers[0].monitoring == .move)
-        house.take(.configuration(try Self.configuration("monitoring: -1")))
+        house.handle(.configuration(try Self.configuration("monitoring: -1")))
         #expect(house.gateway.trackers[0].monitoring == .quiet)
     }
 
@@ -70,11 +70,11 @@ struct ReconfigurationTests {
         house.command(
             #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(many.joined(separator: ","))]}"#, tracker: 2)
         house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#, tracker: 2)
-        house.take(.configuration(try Self.configuration("")))
+        house.handle(.configuration(try Self.configuration("")))
         house.wait(1)
         // What withdraws the states of the removed tracker is a message of the first.
         let base = house.gateway.trackers[0].topics.base
-        #expect(house.published().allSatisfy { $0.base == base || !$0.payload.isEmpty })
+        #expect(house.drainMessages().allSatisfy { $0.base == base || !$0.payload.isEmpty })
         #expect(house.gateway.nextDeadline == nil)
     }
 }

@@ -66,7 +66,7 @@ import Testing
             "lon":2.34916,"rad":"0","tst":"1385997757","rid":"f7676c","wtst":1610104395}
             """)
         try house.hear()
-        let message = try #require(house.published().first { $0.kind == .transition })
+        let message = try #require(house.drainMessages().first { $0.kind == .transition })
         var members = try #require(try JSONValue(parsing: message.payload).object)
         // What the example leaves out, and what this project promises besides.
         (members["acc"], members["t"]) = (nil, nil)
@@ -87,7 +87,7 @@ import Testing
             "tst":"1385997757","rid":"f7676c","wtst":1610104395}
             """
         house.setWaypoints(waypoint)
-        let messages = house.published()
+        let messages = house.drainMessages()
         let message = try #require(messages.first { $0.kind == .transition })
         #expect(message.topic == "owntracks/jane/hall/event")
         let members = try #require(try JSONValue(parsing: message.payload).object)
@@ -112,7 +112,7 @@ import Testing
         house.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
         let changed = GatewayHarness.waypoint("Cellar", rid: "k").replacing("1600000000", with: "1650000000")
         house.setWaypoints(changed)
-        let waypoints = try house.published().filter { $0.topic.hasSuffix("/waypoint") }.map {
+        let waypoints = try house.drainMessages().filter { $0.topic.hasSuffix("/waypoint") }.map {
             try JSONValue(parsing: $0.payload)
         }
         #expect(waypoints.map { $0["wtst"] } == [1_600_000_000, 1_600_000_000])

@@ -18,7 +18,7 @@ import Testing
             try harness.hear()
             harness.wait(10)
         }
-        #expect(try harness.events() == ["enter Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall"])
         return harness
     }
 
@@ -30,7 +30,7 @@ import Testing
             try harness.hear()
             harness.wait(10)
         }
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
     }
 
     @Test(arguments: [true, false])
@@ -39,25 +39,25 @@ import Testing
         // Heard last 10 s before the end: 50 s of listening are left.
         try harness.restart(Self.hall, after: 5000, isSameBoot: isSameBoot)
         harness.wait(49)
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
         harness.wait(2)
-        #expect(try harness.events() == ["leave Hall"])
+        #expect(try harness.drainEvents() == ["leave Hall"])
         harness.wait(1000)
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
     }
 
     @Test func `One that is seen at the first start enters`() throws {
         var harness = try GatewayHarness(Self.hall)
         try harness.hear()
-        #expect(try harness.events() == ["enter Hall"])
+        #expect(try harness.drainEvents() == ["enter Hall"])
     }
 
     @Test(arguments: [true, false])
     func `Since when somebody is inside is known across a restart`(isSameBoot: Bool) throws {
         var harness = try occupied()
         try harness.restart(Self.hall, after: 5000, isSameBoot: isSameBoot)
-        harness.take(.brokerConnected(isNew: true))
-        let state = try #require(harness.published().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
+        harness.handle(.brokerConnected(isNew: true))
+        let state = try #require(harness.drainMessages().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
         let json = try JSONValue(parsing: state.payload)
         #expect(json["state"] == "inside")
         #expect(json["since"] == .integer(GatewayHarness.epoch + 100))
@@ -67,8 +67,8 @@ import Testing
     @Test func `After a restart of the machine, since is right as soon as it starts, before its clock is set`() throws {
         var harness = try occupied()
         try harness.restart(Self.hall, after: 5000, isSameBoot: false, isClockKnown: false)
-        harness.take(.brokerConnected(isNew: true))
-        let state = try #require(harness.published().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
+        harness.handle(.brokerConnected(isNew: true))
+        let state = try #require(harness.drainMessages().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
         #expect(try JSONValue(parsing: state.payload)["since"] == .integer(GatewayHarness.epoch + 100))
         #expect(state.unstamped == nil, "the time is known, and must not be made anew")
     }
@@ -78,9 +78,9 @@ import Testing
         harness.wait(100)
         try harness.hear()
         harness.wait(20)
-        _ = harness.published()
-        harness.take(.brokerConnected(isNew: true))
-        let state = try #require(harness.published().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
+        _ = harness.drainMessages()
+        harness.handle(.brokerConnected(isNew: true))
+        let state = try #require(harness.drainMessages().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
         #expect(state.unstamped == MonotonicInstant(nanoseconds: 100_000_000_000))
     }
 
@@ -88,9 +88,9 @@ import Testing
         var harness = try occupied()
         let moved = "waypoints: [\(GatewayHarness.waypoint("Attic", rid: "h", suffix: ":9:9"))]"
         try harness.restart(moved, after: 5)
-        #expect(try harness.events() == ["leave Hall"])
+        #expect(try harness.drainEvents() == ["leave Hall"])
         try harness.hear()
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
     }
 
     @Test func `Trackers are known by their topic, not by their position`() throws {
@@ -102,10 +102,10 @@ import Testing
         try harness.restart(json, after: 5, regions: [RegionSet(), regions])
         #expect(harness.gateway.trackers.map(\.topics.base) == ["owntracks/new/first", "owntracks/jane/hall"])
         try harness.hear()
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
         #expect(harness.gateway.trackers[1].occupancy.keys.map(\.text) == ["h"])
         harness.wait(100)
-        let transitions = harness.published().filter { $0.kind == .transition }
+        let transitions = harness.drainMessages().filter { $0.kind == .transition }
         #expect(transitions.map(\.topic) == ["owntracks/jane/hall/event"])
     }
 
@@ -113,16 +113,16 @@ import Testing
         var harness = try occupied()
         try harness.restart("pubTopicBase: \"owntracks/new/first\"", after: 5, regions: [RegionSet()])
         harness.wait(1000)
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
     }
 
     @Test func `The machine's sleep is no silence`() throws {
         var harness = try occupied()
         harness.sleep(100_000)
         harness.wait(49)
-        #expect(try harness.events().isEmpty)
+        #expect(try harness.drainEvents().isEmpty)
         harness.wait(2)
-        #expect(try harness.events() == ["leave Hall"])
+        #expect(try harness.drainEvents() == ["leave Hall"])
     }
 
     @Test func `Whatever happened to the bytes, a gateway can go on from them`() throws {
@@ -140,7 +140,7 @@ import Testing
             let regions = harness.gateway.trackers.map(\.regions)
             harness.begin(with: kept, regions: regions, isSameBoot: Bool.random())
             try harness.hear()
-            harness.take(.brokerConnected(isNew: true))
+            harness.handle(.brokerConnected(isNew: true))
             harness.wait(100_000)
         }
         #expect(read > 100)

@@ -72,12 +72,12 @@ import Testing
                 outcomes.append(
                     Outcome(name: "\(record.isEnter ? "enter" : "leave") \(record.name)", instant: record.instant))
             }
-            _ = harness.published()
+            _ = harness.drainMessages()
         }
         func tick(before end: MonotonicInstant) {
             while let deadline = harness.gateway.nextDeadline, handled(max(deadline, harness.now)) < end {
                 harness.pass(harness.now.duration(to: handled(max(deadline, harness.now))))
-                harness.take(.tick)
+                harness.handle(.tick)
                 collect()
             }
         }

@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Gateway
+import JSON
 import OwnTracks
 import Status
 import Testing
@@ -33,9 +34,9 @@ import Testing
         #expect(
             try region(harness).explanation
                 == "\(beacon) was heard 20 s ago (at -60 dBm); it leaves in 40 s if it is not heard again.")
-        harness.take(.listening(Receiver(index: 0), false))
-        #expect(try region(harness).explanation.hasSuffix("No adapter listens now, so nobody leaves."))
-        harness.take(.listening(Receiver(index: 0), true))
+        harness.handle(.listening(Receiver(index: 0), false))
+        #expect(try region(harness).explanation.hasSuffix("No adapter listens now, so no beacon leaves."))
+        harness.handle(.listening(Receiver(index: 0), true))
         harness.wait(41)
         #expect(
             try region(harness).explanation
@@ -74,6 +75,34 @@ import Testing
         #expect(now.values.map(\.beacon.minor) == [2])
         let later = harness.gateway.hearings(of: states, at: .zero.advanced(by: .seconds(200)))
         #expect(later.values.map(\.beacon.minor) == [1])
+    }
+
+    @Test func `Enters and leaves are counted`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
+        try harness.hear()
+        #expect((harness.gateway.counters.enters, harness.gateway.counters.leaves) == (1, 0))
+        harness.wait(61)
+        #expect((harness.gateway.counters.enters, harness.gateway.counters.leaves) == (1, 1))
+    }
+
+    @Test func `The JSON has a member for each property of a region, an adapter and a transition`() throws {
+        let adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
+        let region = StatusSnapshot.RegionState(rid: "k", name: "Kitchen", description: "", isInside: true)
+        let transition = StatusSnapshot.TransitionRecord(at: .zero, tid: "t", name: "Kitchen", rid: "k", isEnter: true)
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        snapshot.scanner.adapters = [adapter]
+        snapshot.trackers = [.init(tid: "t", topic: "owntracks/jane/hall", device: "hall", regions: [region])]
+        snapshot.transitions = [transition]
+        let json = snapshot.json
+        let shown = [
+            json["scanner"]?["adapters"]?.array?.first, json["trackers"]?.array?.first?["regions"]?.array?.first,
+            json["transitions"]?.array?.first,
+        ].map { $0?.object?.count }
+        let properties: [Any] = [adapter, region, transition]
+        #expect(shown == properties.map { Mirror(reflecting: $0).children.count })
     }
 
     @Test func `Findings put the worst first, each with its cure`() {

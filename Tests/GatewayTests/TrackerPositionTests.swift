@@ -18,7 +18,7 @@ import Testing
 
     /// The last that follows no circle, which is crossed after the beacon's transition.
     private func lastLocation(_ house: inout GatewayHarness) throws -> JSONValue {
-        let messages = house.published().filter { $0.kind == .location }
+        let messages = house.drainMessages().filter { $0.kind == .location }
         return try #require(try messages.map { try JSONValue(parsing: $0.payload) }.last { $0["t"] != "c" })
     }
 

@@ -12,7 +12,7 @@ struct TransitionTests {
         var house = try GatewayHarness("lat: 52, lon: 6, tid: \"gw\"")
         house.setWaypoints(GatewayHarness.waypoint("-kitchen", rid: "b4b412"))
         try house.hear()
-        let event = try #require(house.told().first)
+        let event = try #require(house.drainTexts().first)
         #expect(
             event == """
                 owntracks/jane/hall/event {"_type":"transition","acc":10,"desc":"-kitchen","event":"enter","lat":52,\
@@ -26,7 +26,7 @@ struct TransitionTests {
         var house = try GatewayHarness("lat: 52, lon: 6, pubRetain: \(pubRetain)")
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        let messages = house.published()
+        let messages = house.drainMessages()
         #expect(messages.filter { $0.kind == .transition }.map(\.isRetained) == [false])
         #expect(messages.filter { $0.kind == .location }.map(\.isRetained) == [pubRetain])
         #expect(messages.allSatisfy { $0.qos == 1 })
@@ -38,13 +38,13 @@ struct TransitionTests {
         house.setWaypoints(GatewayHarness.waypoint("kitchen|1|2", rid: "k"))
         try house.hear()
         #expect(
-            house.told().last == """
+            house.drainTexts().last == """
                 owntracks/jane/hall {"_type":"location","acc":10,"desc":"kitchen","event":"enter","inregions":["kitchen"],"inrids":["k"],"lat":52,\
                 "lon":6,"t":"b","tid":"gw","tst":1700000000}
                 """)
         house.wait(61)
         #expect(
-            house.told().last == """
+            house.drainTexts().last == """
                 owntracks/jane/hall {"_type":"location","acc":10,"desc":"kitchen","event":"leave","inregions":[],"inrids":[],"lat":52,\
                 "lon":6,"t":"b","tid":"gw","tst":1700000060}
                 """)
@@ -71,7 +71,7 @@ struct TransitionTests {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        #expect(house.told().count == 1)
+        #expect(house.drainTexts().count == 1)
     }
 
     @Test("leave carries the away position, and so does the location after it, until somebody is inside again")
@@ -79,9 +79,9 @@ struct TransitionTests {
         var house = try GatewayHarness("lat: 52, lon: 6, away: {lat: 53, lon: 7, acc: 20}")
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        #expect(house.told().allSatisfy { $0.contains("\"lat\":52") })
+        #expect(house.drainTexts().allSatisfy { $0.contains("\"lat\":52") })
         house.wait(61)
-        let left = house.told()
+        let left = house.drainTexts()
         #expect(left.count == 2)
         #expect(left.allSatisfy { $0.contains("\"acc\":20") && $0.contains("\"lat\":53") })
     }
@@ -94,17 +94,17 @@ struct TransitionTests {
                 + #"{"_type":"waypoint","tst":2,"rid":"w","desc":"work","lat":52.01,"lon":6,"rad":100},"#
                 + GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        #expect(house.told().last?.contains(#""inregions":["home","kitchen"],"inrids":["h","k"]"#) == true)
+        #expect(house.drainTexts().last?.contains(#""inregions":["home","kitchen"],"inrids":["h","k"]"#) == true)
     }
 
     @Test("the retained state says who is inside since when")
     func state() throws {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "a/b"))
-        _ = house.published()
+        _ = house.drainMessages()
         try house.hear(rssi: -61)
         house.wait(61)
-        let states = house.published().filter { $0.kind == .state }
+        let states = house.drainMessages().filter { $0.kind == .state }
         #expect(states.map(\.topic) == Array(repeating: "ibeacon-gateway/hall/region/a%2Fb", count: 2))
         #expect(states.allSatisfy { $0.isRetained && !$0.isEncrypted })
         #expect(
@@ -119,7 +119,7 @@ struct TransitionTests {
         var house = try GatewayHarness(isClockKnown: false)
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        #expect(house.published().allSatisfy { $0.unstamped != nil })
+        #expect(house.drainMessages().allSatisfy { $0.unstamped != nil })
     }
 }
 
@@ -132,11 +132,11 @@ struct MonitoringTests {
         try house.hear()
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
         #expect(house.log.contains { $0.contains("reportLocation is not answered in quiet mode") })
-        house.take(.brokerConnected(isNew: true))
+        house.handle(.brokerConnected(isNew: true))
         house.wait(100)
-        #expect(house.published().isEmpty)
-        house.take(.request(.reportLocation(tracker: 0)))
-        #expect(house.told().map { $0.contains(#""t":"u""#) } == [true])
+        #expect(house.drainMessages().isEmpty)
+        house.handle(.request(.reportLocation(tracker: 0)))
+        #expect(house.drainTexts().map { $0.contains(#""t":"u""#) } == [true])
     }
 
     @Test("the states that were not published in quiet mode follow when it ends")
@@ -144,9 +144,9 @@ struct MonitoringTests {
         var house = try GatewayHarness("monitoring: -1")
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
         try house.hear()
-        #expect(house.published().isEmpty)
-        house.take(.request(.setMonitoring(tracker: 0, .significant)))
-        let states = house.published()
+        #expect(house.drainMessages().isEmpty)
+        house.handle(.request(.setMonitoring(tracker: 0, .significant)))
+        let states = house.drainMessages()
         #expect(states.map(\.topic) == ["ibeacon-gateway/hall/region/k"])
         #expect(states.allSatisfy { String(decoding: $0.payload, as: UTF8.self).contains("inside") })
     }
@@ -158,14 +158,14 @@ struct MonitoringTests {
             GatewayHarness.waypoint("kitchen", rid: "k") + ","
                 + GatewayHarness.waypoint("switch|1|-1", rid: "s", suffix: ":2"))
         try house.hear()
-        #expect(house.told().isEmpty)
+        #expect(house.drainTexts().isEmpty)
         // A second beacon's region switches to mode 1.
         try house.hear(major: 2)
-        #expect(try house.events().isEmpty)
+        #expect(try house.drainEvents().isEmpty)
         house.wait(30)
         try house.hear(major: 2)
         house.wait(31)
-        #expect(try house.events() == ["leave kitchen"])
+        #expect(try house.drainEvents() == ["leave kitchen"])
     }
 
     @Test("Name|1|-1 switches to quiet when it is left, after its own leave was told")
@@ -174,7 +174,7 @@ struct MonitoringTests {
         house.setWaypoints(GatewayHarness.waypoint("Home|1|-1", rid: "h"))
         try house.hear()
         house.wait(61)
-        #expect(try house.events() == ["enter Home", "leave Home"])
+        #expect(try house.drainEvents() == ["enter Home", "leave Home"])
         #expect(house.gateway.trackers[0].monitoring == .quiet)
     }
 }

@@ -81,7 +81,7 @@ import Testing
     func `Everybody leaves at the instant at which looking at everybody finds the leave due`(seed: Int) {
         let regions = [
             region("auto"), region("one", minor: 1), region("fixed", minor: 2, leave: .after(.seconds(7))),
-            region("-long", major: 1, holdsLonger: true),
+            region("-long", major: 1, leavesLater: true),
             region("near", minor: 3, enterRSSI: -68, leaveRSSI: -76),
         ].filter { seed.isMultiple(of: 2) || $0.enterRSSI == nil }
         var random = Random(UInt64(seed))
@@ -134,7 +134,7 @@ import Testing
     @Test func `Entries that hold no more are bounded`() {
         var random = Random(5)
         var simulation = Simulation([region("a")])
-        // Bursts and pauses: the hold jumps.
+        // Bursts and pauses: the leave timeout jumps.
         for _ in 0..<3000 { simulation.hear(at: simulation.now + (random.unit() < 0.1 ? 70 * random.unit() : 0.1)) }
         #expect(simulation.engine.queue.count <= 2 + 64)
     }

@@ -8,8 +8,8 @@ struct PresenceTimingTests {
     @Test("The constants stand in the relations that their reasons name")
     func relations() {
         let slowestInterval: Float = 10.24
-        #expect(PresenceTiming.floorSeconds < PresenceTiming.quickHoldSeconds)
-        #expect(PresenceTiming.quickHoldSeconds > 2 * (slowestInterval + 0.01))
+        #expect(PresenceTiming.floorSeconds < PresenceTiming.quickLeaveTimeoutSeconds)
+        #expect(PresenceTiming.quickLeaveTimeoutSeconds > 2 * (slowestInterval + 0.01))
         #expect(PresenceTiming.unknownRhythmSeconds > 5 * slowestInterval)
         #expect(PresenceTiming.unknownRhythmSeconds < PresenceTiming.capSeconds)
         #expect(PresenceTiming.restingWander < PresenceTiming.movingWander)

@@ -115,7 +115,7 @@ struct PropertyTests {
             // A level that wavers is told on the clock of the receiver that heard it last.
             memberships = state.memberships.filter(\.isNear).map {
                 var membership = $0
-                membership.wavering = nil
+                membership.crossingTime = nil
                 membership.receiver = 0
                 return membership
             }

@@ -12,6 +12,7 @@ struct SilenceTests {
         #expect(simulation.events == [.init(change: .entered(key("a")), seconds: 5)])
     }
 
+    // The limit is a requirement. It does not follow from `PresenceTiming`, but bounds its least leave timeout.
     @Test(
         "A beacon that falls silent leaves within six intervals and three seconds",
         arguments: [0.25, 0.455, 0.91, 1.82, 4.55, 9.1])
@@ -151,7 +152,7 @@ struct SilenceTests {
     func fixedSeconds() {
         var simulation = Simulation([
             region("fixed", leave: .after(.seconds(20))),
-            region("long", leave: .after(.seconds(20)), holdsLonger: true),
+            region("long", leave: .after(.seconds(20)), leavesLater: true),
         ])
         simulation.hear(at: 10)
         simulation.run(to: 100)

@@ -10,12 +10,12 @@ func beacon(_ minor: UInt16, major: UInt16 = 1) -> BeaconID { BeaconID(uuid: uui
 func key(_ rid: String) -> RegionKey { RegionKey(tracker: 0, rid: rid) }
 
 func region(
-    _ rid: String, major: UInt16? = nil, minor: UInt16? = nil, leave: LeaveRule = .auto, holdsLonger: Bool = false,
+    _ rid: String, major: UInt16? = nil, minor: UInt16? = nil, leave: LeaveRule = .auto, leavesLater: Bool = false,
     enterRSSI: Int8? = nil, leaveRSSI: Int8? = nil
 ) -> MonitoredRegion {
     MonitoredRegion(
         key: key(rid), pattern: BeaconPattern(uuid: uuid, major: major, minor: minor), leaveRule: leave,
-        holdsLonger: holdsLonger, enterRSSI: enterRSSI.flatMap { RSSI(reported: $0) },
+        leavesLater: leavesLater, enterRSSI: enterRSSI.flatMap { RSSI(reported: $0) },
         leaveRSSI: leaveRSSI.flatMap { RSSI(reported: $0) })
 }
 

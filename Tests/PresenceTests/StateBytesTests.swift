@@ -59,7 +59,7 @@ import Testing
         var writer = StateWriter()
         ArrivalModel(at: 0, rssi: RSSI(reported: -60), duty: 1).put(into: &writer)
         var bytes = writer.finish()
-        // Twelve counts, five numbers and two bytes of the trend, and five numbers stand before the hold.
+        // Twelve counts, five numbers and two bytes of the trend, and five numbers stand before the leave timeout.
         let offset = 48 + 22 + 20
         bytes.replaceSubrange(
             offset..<(offset + 4), with: withUnsafeBytes(of: Float(0.5).bitPattern.littleEndian, Array.init))
@@ -67,7 +67,7 @@ import Testing
         bytes[offset + 10] = 200
         var reader = StateReader(bytes)
         let model = try ArrivalModel(from: &reader)
-        #expect(model.hold == PresenceTiming.floorSeconds)
+        #expect(model.leaveTimeout == PresenceTiming.floorSeconds)
         #expect(!model.isRhythmKnown)
         var again = StateWriter()
         model.put(into: &again)

@@ -143,7 +143,7 @@ enum ExplanationText {
             isKnown ? "\(Int(((link["shareHeard"]?.asNumber ?? 0) * 100).rounded())) %" : "",
             seconds(link["longestGap"]),
             link["level"]?.asNumber == nil ? "" : "\(StatusText.string(link["level"])) dBm",
-            seconds(link["hold"]), beacon["leavesIn"]?.asNumber == nil ? "" : seconds(beacon["leavesIn"]),
+            seconds(link["leaveTimeout"]), beacon["leavesIn"]?.asNumber == nil ? "" : seconds(beacon["leavesIn"]),
         ]
     }
 
