@@ -1,6 +1,6 @@
 import Glibc
 
-/// A date and a time of day in UTC, as the calendar has them.
+/// A date and a time of day in UTC.
 package struct CalendarTime: Hashable, Sendable {
     package let year: Int
     /// From 1.
@@ -36,7 +36,7 @@ package struct CalendarTime: Hashable, Sendable {
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year, month, day)
         (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, second)
         let seconds = Int64(timegm(&parts))
-        // The C library makes the 1st of July of the 31st of June.
+        // The C library turns the 31st of June into the 1st of July.
         return CalendarTime(epochSeconds: seconds) == self ? seconds : nil
     }
 

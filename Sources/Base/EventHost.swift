@@ -1,6 +1,7 @@
-/// What scanners and the status page need of the event loop. The program gives it to them, so that they know no loop.
+/// The functions of the event loop that scanners and the status page use, so that they do not depend on the loop
+/// itself.
 ///
-/// All calls, also those of handlers, come on the loop's thread.
+/// All calls, also those of handlers, are made on the loop's thread.
 package protocol EventHost: AnyObject {
     /// CLOCK_BOOTTIME.
     var now: MonotonicInstant { get }

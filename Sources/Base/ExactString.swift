@@ -1,9 +1,9 @@
 /// A text that equals only a text of the same bytes.
 ///
-/// Swift's `String` equals any text that looks the same: "é" as one code point (NFC) equals "e" with an accent behind it
-/// (NFD), and the Kelvin sign equals "K". MQTT, SQLite and OwnTracks compare bytes. A key that is compared in two ways is
-/// found in one place and missed in the other, so identifiers (`rid`, topics, passwords) are held as this type, or
-/// declared with `@ExactString` where they are a stored property.
+/// Swift's `String` equals any text that looks the same: "é" as one code point (NFC) equals "e" with a combining accent
+/// (NFD), and the Kelvin sign equals "K". MQTT, SQLite and OwnTracks compare bytes. A key that is compared in two ways
+/// would be found in one place and not in the other, so identifiers (`rid`, topics, passwords) have this type, or are
+/// declared with `@ExactString` if they are stored properties.
 @propertyWrapper
 package struct ExactString: Hashable, Comparable, Sendable {
     package var wrappedValue: String
@@ -21,7 +21,7 @@ package struct ExactString: Hashable, Comparable, Sendable {
     package func hash(into hasher: inout Hasher) {
         var text = wrappedValue
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // No byte of UTF-8 is 0xFF, so that two texts in a row hash like no other two.
+        // 0xFF is no byte of UTF-8, so it separates texts that are hashed one after the other.
         hasher.combine(0xff as UInt8)
     }
 
@@ -39,7 +39,7 @@ extension ExactString: CustomStringConvertible {
 }
 
 extension String {
-    /// Whether two texts are the same bytes of UTF-8, in contrast to looking the same (`==`).
+    /// Whether two texts have the same bytes of UTF-8. `==` compares their appearance.
     package func hasSameBytes(as other: String) -> Bool {
         let (own, others) = (utf8, other.utf8)
         return own.count == others.count && own.elementsEqual(others)

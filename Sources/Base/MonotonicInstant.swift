@@ -1,5 +1,5 @@
-/// A point in time on the clock that decides presence: nanoseconds of CLOCK_BOOTTIME, which counts
-/// through suspend and never jumps. Wall time only stamps messages; the two types do not mix.
+/// A point in time on the clock of all presence decisions: nanoseconds of CLOCK_BOOTTIME, which runs during suspend and
+/// never jumps. Wall time is used only for time stamps; the two types do not mix.
 package struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the machine booted (or since the start of a capture being replayed).
     package var nanoseconds: Int64

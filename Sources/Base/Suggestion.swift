@@ -1,7 +1,7 @@
-/// The candidate that is nearest to a misspelt word, if one is near enough to be meant.
+/// The candidate that is nearest to a misspelt word; nil if none is near enough.
 package func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
     let written = Array(word.lowercased().utf8)
-    // Longer words are not compared: the cost grows with the square, and nobody misspells that much.
+    // Longer words are not compared: the cost grows with the square of the length.
     guard !written.isEmpty, written.count <= 64 else { return nil }
     var best: (candidate: String, distance: Int)?
     for candidate in candidates {

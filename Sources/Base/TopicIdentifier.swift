@@ -1,6 +1,7 @@
-/// Levels of topics that every broker and consumer takes: `[a-zA-Z0-9_-]` only, as Home Assistant's discovery demands.
+/// Levels of topics that every broker and consumer accepts: `[a-zA-Z0-9_-]` only, as Home Assistant's discovery
+/// requires.
 package enum TopicIdentifier {
-    /// Whether a text can be such a level as it is: 1 to 64 of these characters.
+    /// Whether a text is such a level: 1 to 64 of these characters.
     package static func isIdentifier(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -2,26 +2,26 @@ import Base
 import Beacon
 import Scanning
 
-/// What the owner of an `AdapterMonitor` learns from it. All calls come on the loop's thread.
+/// The receiver of an `AdapterMonitor`'s events. All calls are made on the loop's thread.
 protocol AdapterMonitorDelegate: AnyObject {
     /// The adapter is there, powered and can do Low Energy. May come again after `adapterLost`.
     func adapterReady(_ index: UInt16, at now: MonotonicInstant)
     /// The adapter is off or asleep, or, if `isGone`, no longer there.
     func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant)
-    /// An event of the management socket that the monitor has no use for itself.
+    /// An event of the management socket that the monitor does not use itself.
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant)
     /// An advertising packet.
     func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant)
-    /// A message of the management socket that is not what it should be.
+    /// A malformed message of the management socket.
     func malformed(index: UInt16)
     func notice(_ notice: ScannerNotice)
 }
 
-/// Keeps an eye on the machine's adapters through the management socket: which there are, whether they are
-/// on; switches them on where nobody forbids it.
+/// Watches the machine's adapters through the management socket: which exist and whether they are on. It switches them
+/// on unless rfkill blocks them.
 ///
-/// An adapter that is off is switched on again, whoever switched it off: a bluetoothd that stops switches all
-/// adapters off, and so would silence the gateway. To keep a radio off, block it by rfkill, which is respected.
+/// Every adapter that is off is switched on again, because a bluetoothd that stops switches all adapters off, and that
+/// would silence the gateway. To keep a radio off, block it by rfkill, which is respected.
 final class AdapterMonitor {
     private struct Adapter {
         var address: DeviceAddress
@@ -36,7 +36,8 @@ final class AdapterMonitor {
     }
 
     private static let longestRetry = Duration.seconds(30)
-    /// rfkill tells nobody on this socket when it lets go, so it is asked: 2 s of the 5 s to be back within.
+    /// The end of an rfkill block is not reported on this socket, so it is polled every 2 s; listening must be back
+    /// within 5 s.
     private static let blockedRetry = Duration.seconds(2)
 
     private let host: any EventHost
@@ -46,7 +47,7 @@ final class AdapterMonitor {
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
     weak var delegate: (any AdapterMonitorDelegate)?
-    /// The management socket is of no use any more.
+    /// The management socket cannot be used any more.
     var onFailure: ((String) -> Void)?
 
     init(host: any EventHost, kernel: any KernelBluetooth, selection: AdapterSelection) throws(ScannerError) {
@@ -83,8 +84,8 @@ final class AdapterMonitor {
 
     /// Resets a failing controller, switches it off and, when it is off, on again.
     ///
-    /// The kernel gives up switching off (6.1) if the controller does not answer the commands that it would like to
-    /// send before. So the reset comes first, past the kernel; a hung firmware often still takes that.
+    /// Kernel 6.1 does not switch a controller off that does not answer the commands before that. So the reset comes
+    /// first, bypassing the kernel; hung firmware often still accepts it.
     func powerCycle(_ index: UInt16) {
         adapters[index]?.isCycling = true
         adapters[index]?.reset = ControllerProbe(index, .reset, host: host, kernel: kernel) { [weak self] _ in
@@ -93,8 +94,8 @@ final class AdapterMonitor {
         }
     }
 
-    /// How many messages the kernel dropped since this was asked last. If any, they may have told of adapters, so
-    /// all adapters are looked at afresh.
+    /// Messages that the kernel dropped since the last call. If there are any, they may have been about adapters, so
+    /// all adapters are read again.
     func lostMessages() -> UInt32 {
         let total = socket.drops
         defer { drops = total }
@@ -103,7 +104,7 @@ final class AdapterMonitor {
         return lost
     }
 
-    // MARK: What the kernel says
+    // MARK: Events of the kernel
 
     private func receive(_ message: Span<UInt8>, at now: MonotonicInstant) {
         guard let header = ManagementHeader(message) else {
@@ -179,8 +180,8 @@ final class AdapterMonitor {
         }
     }
 
-    /// At once if it was found off or is being cycled; a moment later if somebody has just switched it off,
-    /// which may be a bluetoothd that restarts and wants to do it itself.
+    /// At once if the adapter was found off or is being cycled; a moment later if a program has just switched it off,
+    /// because a restarting bluetoothd switches it on itself.
     private func firstDelay(_ adapter: Adapter) -> Duration {
         adapter.attempts > 0 ? Self.blockedRetry : adapter.isCycling ? .zero : .milliseconds(300)
     }
@@ -188,12 +189,12 @@ final class AdapterMonitor {
     private func powerFailed(_ index: UInt16, status: UInt8, at now: MonotonicInstant) {
         guard let adapter = adapters[index], status != ManagementStatus.success else { return }
         if adapter.isCycling, adapter.isReady {
-            // It could not even be switched off: try to switch it on as soon as the kernel has given up on it.
+            // The adapter could not be switched off. It is switched on when the kernel has given up.
             adapters[index]?.isReady = false
             delegate?.adapterLost(index, isGone: false, because: "being reset", at: now)
             return scheduleRetry(index, after: .seconds(1))
         }
-        // 6.1 says Failed where the interface's description says RFKilled.
+        // Kernel 6.1 returns Failed where the description of the interface specifies RFKilled.
         if status == ManagementStatus.rfkilled || kernel.isBlocked(index) {
             if !adapter.saidBlocked {
                 adapters[index]?.saidBlocked = true

@@ -2,8 +2,8 @@ import Base
 import Beacon
 import Scanning
 
-/// One adapter's counters, whether it listens, and whether its controller is well. Both kernel scanners
-/// keep one for each adapter and bring the actions that the advice needs.
+/// One adapter's counters, whether it listens, and the health of its controller. Both kernel scanners have one for each
+/// adapter and carry out its advice.
 final class AdapterWatch {
     let index: UInt16
     private(set) var health = ScanHealth()
@@ -12,7 +12,7 @@ final class AdapterWatch {
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
     private var hasStarted = false
-    /// Scanning is set up, whatever is thought of the controller.
+    /// Whether scanning is set up, independent of the controller's health.
     private(set) var isScanning = false
     var status: AdapterStatus
     /// Switch the scan off and on.
@@ -55,7 +55,7 @@ final class AdapterWatch {
         reportListening(false, because: reason, at: now)
     }
 
-    /// As `ScanHealth.nextTick` says.
+    /// See `ScanHealth.nextTick`.
     func tick(at now: MonotonicInstant) {
         if let advice = health.tick(at: now) { follow(advice, at: now) }
         guard isScanning else { return }

@@ -35,8 +35,8 @@ final class BluetoothSocket: PacketSocket {
 
     deinit { close(descriptor) }
 
-    /// Sends one packet. Some kernels (6.12) return 0 from write() on a management socket although the packet was
-    /// taken, so only an error is a failure.
+    /// Sends one packet. Kernel 6.12 returns 0 from write() on a management socket although the packet was accepted, so
+    /// only an error is a failure.
     func send(_ bytes: [UInt8]) -> SocketFailure? {
         bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } < 0 ? SocketFailure(number: errno) : nil
     }
@@ -48,12 +48,13 @@ final class BluetoothSocket: PacketSocket {
     }
 }
 
-/// Room for ten seconds of 2,000 reports each: what does not fit is dropped without a word.
+/// Room for ten seconds of 2,000 reports each. The kernel drops further reports without an error.
 func enlargeReceiveBuffer(_ descriptor: CInt) {
-    // The kernel doubles it, and counts 768 bytes for a report: 21,845 of them. It takes memory only when it is needed.
+    // The kernel doubles the value and counts 768 bytes for a report: 21,845 reports. It allocates memory only as
+    // needed.
     var bytes: CInt = 8 << 20
     let length = socklen_t(MemoryLayout<CInt>.size)
-    // The forced kind needs CAP_NET_ADMIN and knows no limit; the other is cut to net.core.rmem_max.
+    // SO_RCVBUFFORCE needs CAP_NET_ADMIN and has no limit; SO_RCVBUF is limited to net.core.rmem_max.
     if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, length) != 0 {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, length)
     }
@@ -61,12 +62,12 @@ func enlargeReceiveBuffer(_ descriptor: CInt) {
 
 /// How many packets the kernel had to drop because the socket was full.
 ///
-/// SO_MEMINFO (linux/sock_diag.h): nine numbers, the last of them the drops. SO_RXQ_OVFL would tell with each
-/// packet, but Bluetooth sockets do not serve it.
+/// SO_MEMINFO (linux/sock_diag.h) has nine numbers; the last is the number of drops. Bluetooth sockets do not support
+/// SO_RXQ_OVFL.
 func droppedPackets(_ descriptor: CInt) -> UInt32 {
     var memory = InlineArray<9, UInt32>(repeating: 0)
     var length = socklen_t(MemoryLayout<InlineArray<9, UInt32>>.size)
-    // Swift 6.2 takes `&memory` of an InlineArray for a pointer to an Array, and its compiler aborts.
+    // With `&memory` of an InlineArray the compiler of Swift 6.2 aborts.
     let result = withUnsafeMutableBytes(of: &memory) {
         getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, $0.baseAddress, &length)
     }
@@ -76,9 +77,9 @@ func droppedPackets(_ descriptor: CInt) -> UInt32 {
 
 /// Memory that packets are received into, many with one call, for as long as the socket is open.
 final class PacketBuffer {
-    /// More than the longest packet of either channel that matters here; longer ones arrive cut.
+    /// More than the longest relevant packet of either channel; longer packets are truncated.
     private static let size = 2048
-    /// In a flood, one call of the system brings so many.
+    /// Packets that one system call receives at most.
     private static let most = 32
     private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PacketBuffer.size * PacketBuffer.most)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: PacketBuffer.most)
@@ -101,11 +102,11 @@ final class PacketBuffer {
         headers.deallocate()
     }
 
-    /// Receives what waits on the socket, at most `batches` times 32 packets so that others get their turn.
+    /// Receives the waiting packets, at most `batches` times 32, so that other sources are handled too.
     ///
-    /// - Parameter body: gets each packet; it lives only during the call. Returns false to stop, for example
-    ///   because the socket is gone; packets that have been received with this one are forgotten then.
-    /// - Returns: what ended it, or nil if there is no more to receive for now.
+    /// - Parameter body: receives each packet, which is valid only during the call. It returns false to stop, for
+    ///   example because the socket was closed; packets received with the same call are dropped then.
+    /// - Returns: the error that ended it; nil if there is no more to receive for now.
     func receive(from descriptor: CInt, batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
         for _ in 0..<batches {
             let count = receive_packets(descriptor, headers.baseAddress, CUnsignedInt(Self.most))
@@ -119,7 +120,7 @@ final class PacketBuffer {
                 let end = start + min(Int(headers[index].length), Self.size)
                 guard body(UnsafeBufferPointer(rebasing: bytes[start..<end]).span) else { return nil }
             }
-            // Fewer than there is room for: the socket was empty. What has come since is told by the loop.
+            // Fewer packets than room: the socket was empty. The loop reports later packets.
             if count < Self.most { return nil }
         }
         return nil

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The two capabilities that Bluetooth's kernel interfaces ask for (linux/capability.h).
+/// The two capabilities that the kernel's Bluetooth interfaces require (linux/capability.h).
 package enum Capability: Int, CaseIterable, Sendable {
     case netAdmin = 12
     case netRaw = 13
@@ -12,13 +12,13 @@ package enum Capability: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Whether this process holds it now. Read from /proc, because capget() is no function of the C library.
+    /// Whether this process has the capability. Read from /proc, because the C library has no capget().
     package var isHeld: Bool {
         guard let effective = Self.effective else { return false }
         return effective >> UInt64(rawValue) & 1 == 1
     }
 
-    /// How to get it, in words that can be copied.
+    /// A command that grants the capability.
     package var cure: String {
         """
         run as the systemd service (its unit grants AmbientCapabilities=\(name)), \

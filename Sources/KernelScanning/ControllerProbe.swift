@@ -3,20 +3,20 @@ import Beacon
 import CBluetooth
 import Scanning
 
-/// Gives a controller one command and waits a moment for the answer.
+/// Sends a controller one command and waits a moment for the answer.
 final class ControllerProbe {
     enum Question: Sendable {
-        /// What is your address? Disturbs nothing, and the kernel lets anybody ask.
+        /// Reads the address. The command disturbs nothing and needs no capability.
         case address
-        /// HCI Reset. Needs CAP_NET_RAW. The kernel does not learn that the controller has forgotten everything,
-        /// so a power cycle must follow.
+        /// HCI Reset. Needs CAP_NET_RAW. The kernel does not know that the controller lost its state, so a power cycle
+        /// must follow.
         case reset
 
         var group: Int32 { self == .address ? OGF_INFO_PARAM : OGF_HOST_CTL }
         var command: Int32 { self == .address ? OCF_READ_BD_ADDR : OCF_RESET }
     }
 
-    /// The kernel itself gives a controller this long for any command.
+    /// The kernel's own time limit for a command.
     private static let deadline = Duration.seconds(2)
 
     private let opcode: UInt16
@@ -25,7 +25,7 @@ final class ControllerProbe {
     private var readable: (any EventRegistration)?
     private var timeout: (any EventRegistration)?
 
-    /// - Parameter done: is called once, later: true if the controller answered in time.
+    /// - Parameter done: called once, later; true if the controller answered in time.
     init(
         _ index: UInt16, _ question: Question = .address, host: any EventHost, kernel: any KernelBluetooth,
         done: @escaping (Bool) -> Void

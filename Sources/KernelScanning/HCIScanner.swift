@@ -2,14 +2,14 @@ package import Base
 import Beacon
 package import Scanning
 
-/// Scans by HCI commands of its own, for machines without bluetoothd or with an adapter to themselves.
+/// Scans with its own HCI commands, for machines without bluetoothd or with an adapter for the gateway alone.
 ///
 /// Needs CAP_NET_RAW, and CAP_NET_ADMIN to switch adapters on.
 package final class HCIScanner: FallibleScanner {
     package enum Mode: Hashable, Sendable {
         /// Own scan.
         case scan
-        /// Only hears what somebody else's scan brings, with whatever duplicate filter and pauses that has.
+        /// Only receives reports of another program's scan, with the duplicate filter and pauses of that scan.
         case listenOnly
     }
 
@@ -130,8 +130,8 @@ extension HCIScanner: AdapterMonitorDelegate {
         if case .monitorFeatures(let handles) = event { byIndex[index]?.session.hasNoMonitors = handles == 0 }
     }
 
-    // The management socket tells of the same packets when somebody has a monitor or discovers; the raw socket has
-    // them all.
+    // The management socket also reports packets while another program has a monitor or a discovery; the raw socket
+    // reports all packets.
     func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant) {}
 
     func malformed(index: UInt16) {}

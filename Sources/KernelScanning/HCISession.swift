@@ -3,7 +3,7 @@ import Beacon
 import CBluetooth
 import Scanning
 
-/// What the owner of an `HCISession` learns from it.
+/// The receiver of an `HCISession`'s events.
 protocol HCISessionDelegate: AnyObject {
     func sessionScans(_ session: HCISession, at now: MonotonicInstant)
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant)
@@ -13,24 +13,25 @@ protocol HCISessionDelegate: AnyObject {
     func session(_ session: HCISession, says level: ScannerNotice.Level, _ text: String)
 }
 
-/// Our own passive scan on one adapter, by HCI commands on a raw socket.
+/// The gateway's own passive scan on one adapter, by HCI commands on a raw socket.
 ///
-/// The commands go one after the other, each sent when the one before was answered: what can be scanned with, the
-/// parameters, on. Commands of others are seen by their answers, which every raw socket gets.
+/// Each command is sent when the previous one was answered: read the supported commands, set the parameters, switch on.
+/// Commands of other programs are detected by their answers, which every raw socket receives.
 final class HCISession {
     private enum State: Hashable {
         case idle, askingCommands, settingParameters, enabling, scanning, disabling
-        /// Somebody else scans here.
+        /// Another program scans on this adapter.
         case refused
         /// Waiting to begin again.
         case waiting
     }
 
-    /// The kernel gives a controller 2 s for a command; a little more, so that its verdict comes first.
+    /// The kernel gives a controller 2 s for a command. This limit is a little longer, so that the kernel reports
+    /// first.
     private static let deadline = Duration.milliseconds(2500)
     private static let refusedRetry = Duration.seconds(5)
-    /// bluetoothd's discovery is armed anew every 10.24 s, so a scan without a foreign command for longer is left
-    /// over from a program that was killed, unless the kernel scans for a monitor.
+    /// bluetoothd's discovery is started again every 10.24 s. So a scan without a foreign command for longer remains
+    /// from a killed program, unless the kernel scans for a monitor.
     private static let leftoverAge = Duration.seconds(15)
     private static let disallowed: UInt8 = 0x0c
     private static let firstBackOff = Duration.seconds(10)
@@ -53,7 +54,7 @@ final class HCISession {
     private var refusedSince: MonotonicInstant?
     private var lastForeign = MonotonicInstant.zero
     private var lastDrops: UInt32 = 0
-    /// True where the kernel is known to scan for nobody's monitor.
+    /// Whether the kernel is known to scan for no monitor.
     var hasNoMonitors = false
     weak var delegate: (any HCISessionDelegate)?
 
@@ -69,7 +70,7 @@ final class HCISession {
 
     var malformed: MalformedCounters { parser.malformed }
 
-    /// Packets that the kernel dropped since this was asked last.
+    /// Packets that the kernel dropped since the last call.
     func lostPackets() -> UInt32 {
         let total = socket?.drops ?? lastDrops
         defer { lastDrops = total }
@@ -93,7 +94,7 @@ final class HCISession {
         }
     }
 
-    /// Switches the scan off and lets go of the adapter. The kernel sends what is queued although the socket closes.
+    /// Switches the scan off and closes the socket. The kernel still sends the queued commands.
     func stop() {
         if !listensOnly, let family, state == .scanning || state == .enabling {
             send(family.enableCommand, family.enable(false))
@@ -174,8 +175,8 @@ final class HCISession {
             receive(packet.extracting(1...))
             return self.socket === socket
         }
-        // The adapter went down or away; the management socket tells, and starts or ends this session. Should it not,
-        // this one begins again.
+        // The adapter was switched off or removed. Normally an event of the management socket then ends or restarts
+        // this session; without one, the session begins again.
         guard let failure else { return }
         close()
         delegate?.sessionPauses(self, because: failure.description, at: host.now)
@@ -188,7 +189,7 @@ final class HCISession {
         case EVT_LE_META_EVENT:
             parser.parse(event: event) { delegate?.session(self, heard: $0, data: $1, at: now) }
         case EVT_CMD_COMPLETE:
-            // Event code, length, number of commands, opcode, then what the command gives back: status first.
+            // Event code, length, number of commands, opcode, then the return parameters of the command: status first.
             guard let opcode = event.littleEndian16(at: 3), event.count >= 6 else { return }
             answered(opcode, status: event[5], result: event.extracting(6...), at: now)
         case EVT_CMD_STATUS:
@@ -235,7 +236,7 @@ final class HCISession {
         begin(after: Self.refusedRetry)
     }
 
-    /// Somebody else gave a scan command: ours is over.
+    /// Another program sent a scan command: the gateway's scan has ended.
     private func interrupted(at now: MonotonicInstant) {
         lastForeign = now
         delegate?.sessionPauses(self, because: "another program changed the scan", at: now)

@@ -1,7 +1,7 @@
 import Beacon
 import Scanning
 
-/// What scanning needs of the kernel's Bluetooth. In the program it is the kernel; in unit tests, a script.
+/// The kernel's Bluetooth as the scanners use it. In the program it is the kernel; in unit tests, a script.
 protocol KernelBluetooth: AnyObject {
     /// Opens the management interface.
     ///

@@ -1,7 +1,7 @@
 package import Scanning
 
-/// Commands of the kernel's Bluetooth management interface (BlueZ, doc/mgmt-api.txt). The library's headers
-/// carry none of them, so the few that are needed are declared here.
+/// Commands of the kernel's Bluetooth management interface (BlueZ, doc/mgmt-api.txt). The library's headers do not
+/// contain them, so the few that are needed are declared here.
 package struct ManagementCommand: Hashable, Sendable {
     package enum Opcode: UInt16, Sendable {
         case readSupportedCommands = 0x0002
@@ -72,7 +72,7 @@ package struct ManagementCommand: Hashable, Sendable {
     }
 }
 
-/// What the kernel answers to a command.
+/// The status that the kernel returns for a command.
 package enum ManagementStatus {
     package static let success: UInt8 = 0x00
     package static let noResources: UInt8 = 0x07
@@ -80,7 +80,7 @@ package enum ManagementStatus {
     package static let rfkilled: UInt8 = 0x12
     package static let permissionDenied: UInt8 = 0x14
 
-    /// In the interface's own words.
+    /// The term of the interface's description.
     package static func name(_ status: UInt8) -> String {
         let names = [
             "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",

@@ -1,13 +1,14 @@
 package import Beacon
 
-/// Where one message from the management socket says it comes from and what it is.
+/// The header of a message from the management socket.
 package struct ManagementHeader: Hashable, Sendable, BitwiseCopyable {
     package static let length = 6
 
     package let code: UInt16
     package let index: UInt16
 
-    /// - Returns: nil if the message is shorter than its header says. Longer is borne: later kernels add fields.
+    /// - Returns: nil if the message is shorter than its header announces. A longer message is accepted, because later
+    ///   kernels add fields.
     package init?(_ message: Span<UInt8>) {
         guard let code = message.littleEndian16(at: 0), let index = message.littleEndian16(at: 2),
             let length = message.littleEndian16(at: 4), message.count >= Self.length + Int(length)
@@ -17,9 +18,9 @@ package struct ManagementHeader: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// Events of the management interface other than reports, already taken apart.
+/// Decoded events of the management interface, without advertising reports.
 package enum ManagementEvent: Hashable, Sendable {
-    /// The answer to a command that gives nothing back, or that failed.
+    /// The answer to a command without return parameters, or to a failed command.
     case completed(ManagementCommand.Opcode, status: UInt8)
     case monitorAdded(handle: UInt16)
     case monitorFeatures(handles: Int)
@@ -33,7 +34,7 @@ package enum ManagementEvent: Hashable, Sendable {
     case monitorRemoved(handle: UInt16)
     case suspended
     case resumed
-    /// Nothing that matters here.
+    /// An event that is not used.
     case other
 
     package enum Code {
@@ -74,7 +75,7 @@ package enum ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Opcode, status, and what the command gives back.
+    /// Opcode, status, and the return parameters of the command.
     private static func answer(_ parameters: Span<UInt8>) -> ManagementEvent? {
         guard let opcode = parameters.littleEndian16(at: 0), parameters.count >= 3 else { return nil }
         let status = parameters[2]
@@ -112,7 +113,7 @@ package enum ManagementEvent: Hashable, Sendable {
     }
 }
 
-/// What a controller is set to, or can be.
+/// The settings of a controller, supported or current.
 package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -139,10 +140,10 @@ package struct ControllerInformation: Hashable, Sendable {
     }
 }
 
-/// One advertising packet as the management socket tells of it.
+/// One advertising packet as the management socket reports it.
 ///
-/// While somebody runs a discovery on the adapter, packets come as Device Found; otherwise as Advertisement
-/// Monitor Device Found, which is the same behind the monitor's handle.
+/// While a program runs a discovery on the adapter, packets come as Device Found; otherwise as Advertisement Monitor
+/// Device Found, which is the same after the monitor's handle.
 package struct FoundDevice: Hashable, Sendable {
     package let report: AdvertisingReport
     /// Where the advertising data is in the parameters.

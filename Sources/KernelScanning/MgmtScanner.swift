@@ -4,14 +4,14 @@ package import Scanning
 
 /// Scans through the kernel's own advertisement monitors, on every adapter at once.
 ///
-/// The kernel scans passively with its duplicate filter off and hands out raw advertising data, beside
-/// bluetoothd and whatever bluetoothd's clients do. Needs CAP_NET_ADMIN.
+/// The kernel scans passively with its duplicate filter off and delivers raw advertising data, beside bluetoothd and
+/// its clients. Needs CAP_NET_ADMIN.
 package final class MgmtScanner: FallibleScanner {
     private final class Adapter {
         let watch: AdapterWatch
         var isReady = false
         var monitor: UInt16?
-        /// A monitor has been asked for and not yet been granted.
+        /// A monitor was requested, and the answer is not here yet.
         var isArming = false
         var takesDuty = true
         var failures = 0
@@ -20,10 +20,10 @@ package final class MgmtScanner: FallibleScanner {
         init(_ watch: AdapterWatch) { self.watch = watch }
     }
 
-    /// Somebody who clears all monitors (bluetoothd when it starts) should be done with it.
+    /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
 
-    /// Refusals in a row, on an adapter, after which this way is no way.
+    /// Refusals in a row on an adapter after which this scanner gives up.
     private static let mostFailures = 5
 
     package private(set) var failure: ScannerError?
@@ -60,7 +60,7 @@ package final class MgmtScanner: FallibleScanner {
     package func start() throws(ScannerError) {
         let needed = ManagementCommand.Opcode.addPatternsMonitor.rawValue
         if !monitor.supportedCommands().contains(needed) {
-            // The kernel lists to each process only what that process may use.
+            // The kernel lists only the commands that this process may use.
             guard kernel.holds(.netAdmin) else {
                 throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
             }
@@ -92,7 +92,7 @@ package final class MgmtScanner: FallibleScanner {
         guard let adapter = byIndex[index], adapter.isReady, !adapter.isArming else { return }
         adapter.isArming = true
         if let handle = adapter.monitor {
-            // Kept by the kernel through a power cycle. Taken away so that there is never more than one.
+            // The kernel keeps the monitor during a power cycle. It is removed so that there is never more than one.
             monitor.send(.removeMonitor(index, handle: handle))
             adapter.monitor = nil
         }
@@ -111,8 +111,8 @@ package final class MgmtScanner: FallibleScanner {
     private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
         guard adapter.isArming else { return }
         if status == ManagementStatus.noResources {
-            // 32 monitors is the kernel's limit, and those of programs that were killed stay. They keep the kernel
-            // scanning, so we hear through them.
+            // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning,
+            // so the gateway receives reports through them.
             adapter.watch.notice(.warning, "all the kernel's advertisement monitors are taken; listening through them")
             return armed(adapter, handle: nil, at: now)
         }
@@ -122,7 +122,7 @@ package final class MgmtScanner: FallibleScanner {
             if adapter.failures == 0 {
                 adapter.watch.notice(.warning, "no advertisement monitor: \(name); trying again")
             }
-            // The one before, if this was a fresh start, is gone.
+            // After a restart of the scan, the previous monitor is gone.
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
             if byIndex.values.allSatisfy({ $0.failures >= Self.mostFailures }) {
@@ -156,7 +156,7 @@ package final class MgmtScanner: FallibleScanner {
         for adapter in byIndex.values { adapter.watch.tick(at: now) }
     }
 
-    /// One socket serves all adapters, so what it lost is entered at the adapter that says most.
+    /// One socket serves all adapters, so its losses are counted at the adapter with the most reports.
     private func countLost() {
         let lost = monitor.lostMessages()
         guard lost > 0 else { return }
@@ -199,7 +199,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
                 adapter.watch.notice(.info, "the scan duty stays the kernel's: \(ManagementStatus.name(status))")
             }
         case .monitorRemoved(let handle):
-            // bluetoothd clears all monitors when it starts, ours too.
+            // bluetoothd clears all monitors when it starts, the gateway's too.
             guard adapter.monitor == handle || handle == 0 else { return }
             adapter.monitor = nil
             adapter.watch.scanStopped(because: "the advertisement monitor was taken away", at: now)

@@ -1,8 +1,8 @@
 package import Scanning
 
-/// What a person who wonders why nothing is heard should know of the machine's radios.
+/// Findings about the machine's radios, for a person who wants to know why nothing is heard.
 package enum RadioDiagnosis {
-    /// One thing looked at.
+    /// One finding.
     package struct Finding: Hashable, Sendable {
         /// What was found, in a sentence.
         package let text: String
@@ -15,8 +15,8 @@ package enum RadioDiagnosis {
         }
     }
 
-    /// Looks at the kernel's Bluetooth, the rights of this process and the adapters. Asks only what the kernel answers
-    /// at once, so it neither waits nor disturbs a running scan.
+    /// Checks the kernel's Bluetooth, the rights of this process and the adapters. It uses only commands that the
+    /// kernel answers at once, so it neither waits nor disturbs a running scan.
     package static func findings(_ selection: AdapterSelection = .all) -> [Finding] {
         var findings = Capability.allCases.map(rights)
         let socket: BluetoothSocket

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The kernel's radio switch (rfkill) of an adapter, as sysfs shows it to everybody.
+/// The kernel's radio switch (rfkill) of an adapter, read from sysfs.
 enum RadioSwitch {
     /// Whether a program (soft) or a switch on the machine (hard) forbids the radio.
     static func isBlocked(_ index: UInt16) -> Bool {

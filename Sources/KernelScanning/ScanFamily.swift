@@ -1,7 +1,7 @@
 package import Scanning
 
 /// The two sets of scan commands (Core Specification 5.4, Vol 4, Part E, 7.8.10-11 and 7.8.64-65). A controller
-/// refuses one after the other has been used (3.1.1), and the kernel uses the extended ones where it can.
+/// refuses one set after the other has been used (3.1.1), and the kernel uses the extended set where it can.
 package enum ScanFamily: Hashable, Sendable {
     case legacy, extended
 
@@ -9,8 +9,8 @@ package enum ScanFamily: Hashable, Sendable {
     static let group: UInt16 = 0x08
     static let readLocalSupportedCommands: UInt16 = 0x1002
 
-    /// Chooses as the kernel does: by the commands that the controller says it has (6.27), octet 37, bits 5 and 6.
-    /// The version says nothing: a Pi 4 calls itself 5.0 and has no extended scanning.
+    /// Chooses like the kernel, by the supported commands of the controller (6.27), octet 37, bits 5 and 6. The version
+    /// is no indication: a Pi 4 reports 5.0 and has no extended scanning.
     ///
     /// - Parameter commands: the 64 octets that Read Local Supported Commands gives.
     package init(supportedCommands commands: Span<UInt8>) {

@@ -3,11 +3,10 @@ import Beacon
 import Synchronization
 import System
 
-/// The connection to the broker, kept up by a thread of its own: name look-up and TLS may block for seconds,
-/// and the radio must not wait for them. It is used from the main thread. Values are exchanged, and
-/// `wake` says that there is something to take.
+/// The connection to the broker, with its own thread, because name look-up and TLS may block for seconds and the radio
+/// must not wait for them. The main thread uses it. The threads exchange values, and `wake` reports new events.
 ///
-/// Order: messages of one topic arrive in the order in which they were given, across reconnections, too.
+/// Messages of one topic arrive in the order in which they were published, across reconnections too.
 package final class BrokerConnection: Sendable {
     private let mailbox: Mailbox
     private let settings: BrokerSettings
@@ -31,7 +30,7 @@ package final class BrokerConnection: Sendable {
     }
 
     /// Begins to connect. Calling it again does nothing.
-    /// - Throws: when the system gives no thread.
+    /// - Throws: when no thread can be created.
     package func start() throws(BrokerFailure) {
         do throws(SystemError) {
             try thread.withLock { thread throws(SystemError) in
@@ -46,35 +45,35 @@ package final class BrokerConnection: Sendable {
         }
     }
 
-    /// The events since the last call.
+    /// Removes and returns the events since the last call.
     package func takeEvents() -> [BrokerEvent] { mailbox.takeEvents() }
 
     /// Publishes as soon as there is a connection. Exactly one `acknowledged` or `refused` follows for its
     /// token, unless the connection is stopped before.
-    /// - Returns: false if the queue is full; the message was not taken.
+    /// - Returns: false if the queue is full; the message was not accepted.
     package func publish(_ message: OutgoingMessage) -> Bool { mailbox.add(message) }
 
-    /// Replaces the set of topic filters; they are asked for on this connection and on each one to come, always with
-    /// QoS 1: of QoS 2, libmosquitto keeps each message in memory for as long as the broker wants.
+    /// Replaces the set of topic filters. They are subscribed to on this connection and on each later one, always with
+    /// QoS 1: libmosquitto keeps a QoS 2 message in memory until the broker releases it.
     package func subscribe(to filters: Set<String>) { mailbox.order { $0.subscriptions = filters } }
 
     package var counts: BrokerCounts { mailbox.counts }
 
     /// Waits until pending messages are acknowledged, sends DISCONNECT (so that no will is published) and ends
     /// the thread. It blocks the caller for no longer than `limit`.
-    /// - Returns: false if the thread was still held up in a name look-up or a connect by then; it ends by
-    ///   itself afterwards, and does nothing more.
+    /// - Returns: false if the thread is still blocked in a name look-up or a connect; it ends by itself afterwards,
+    ///   and does nothing more.
     package func stop(within limit: Duration) -> Bool {
         let end = MonotonicInstant.now.advanced(by: limit)
         guard let running = thread.withLock({ $0 }) else { return true }
-        // The rest of the time is for DISCONNECT.
+        // The remaining time is for DISCONNECT.
         mailbox.order { $0.stopBy = .now.advanced(by: limit * 0.75) }
         defer { thread.withLock { $0 = nil } }
         return running.join(until: end)
     }
 
     deinit {
-        // The thread owns the mailbox but not this object, and would go on without an owner.
+        // The thread owns the mailbox but not this object, and would continue without an owner.
         guard thread.withLock({ $0 != nil }) else { return }
         mailbox.order { $0.stopBy = .now }
     }

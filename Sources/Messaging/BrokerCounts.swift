@@ -1,4 +1,4 @@
-/// What is counted on a broker connection, since it was made.
+/// The counters of a broker connection, since it was created.
 package struct BrokerCounts: Hashable, Sendable {
     /// Messages that were given to the connection and have no answer yet.
     package var unanswered: Int

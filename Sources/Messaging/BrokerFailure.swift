@@ -8,7 +8,7 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     case unreachable(String)
     /// The broker's certificate was not accepted, or ours was not; with OpenSSL's words.
     case tls(String)
-    /// CONNACK said no; a code of MQTT 3.1.1 (1 ... 5) or of MQTT 5 (0x80 and above).
+    /// CONNACK refused the connection; a code of MQTT 3.1.1 (1 ... 5) or of MQTT 5 (0x80 and above).
     case notAccepted(code: UInt8)
     /// TCP was connected and nothing came for as long as `BrokerSettings.connectTimeout`.
     case silent
@@ -22,14 +22,14 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     case protocolViolation
     /// It sent a message over `BrokerSettings.QueueLimits.largestPacket` that could not be taken apart on its way.
     case messageTooLarge
-    /// It sent a message of QoS 2. Nothing is subscribed to with more than QoS 1, so it is left of an earlier session, of
-    /// another program with the same client id, or the broker does not keep to MQTT.
+    /// It sent a message of QoS 2. Nothing is subscribed to with more than QoS 1, so it is left of an earlier session,
+    /// of another program with the same client id, or the broker does not keep to MQTT.
     case unaskedExactlyOnce
     case other(String)
-    /// Messages cannot be posted over HTTP; why, and what to do about it.
+    /// Messages cannot be posted over HTTP: the reason, and the advice.
     case endpoint(reason: String, cure: String)
 
-    /// The login, and nothing else, is what to look at.
+    /// Whether only the login can be the reason.
     package var isLogin: Bool {
         guard case .notAccepted(let code) = self else { return false }
         return [4, 5, 0x86, 0x87, 0x8c].contains(code)

@@ -10,7 +10,7 @@ private let isolationDelay: Duration = .seconds(2)
 private let peerClosed = Int32(poll_peer_closed)
 
 extension BrokerWorker {
-    /// Drives one connection. It returns when the connection ended as it was told to.
+    /// Serves one connection. It returns when the connection was ended on request.
     mutating func serve(answerBy deadline: MonotonicInstant) throws(BrokerFailure) {
         // The first is due at once.
         var lastTick = MonotonicInstant.now.advanced(by: .seconds(-1))
@@ -84,7 +84,7 @@ extension BrokerWorker {
     }
 
     private mutating func checkProgress() throws(BrokerFailure) {
-        // What has not left yet cannot be answered; if it never leaves, the keepalive tells.
+        // An unsent message cannot be answered. If it is never sent, the keepalive detects it.
         guard acceptedAt != nil, !window.inFlight.isEmpty, client?.wantsToWrite == false, client?.hasUnsent == false,
             lastProgress.duration(to: .now) > settings.acknowledgeTimeout
         else { return }
@@ -96,7 +96,7 @@ extension BrokerWorker {
         guard let stopBy else { return false }
         let late = MonotonicInstant.now >= stopBy
         guard acceptedAt != nil, !late else {
-            // The broker may not have what was to be said last, "offline" for one: then it tells the will.
+            // The last messages, such as "offline", may not have reached the broker. Then it publishes the will.
             if acceptedAt != nil, !window.isEmpty { client?.hangUp() } else { client?.disconnect() }
             return true
         }

@@ -1,8 +1,8 @@
 import CMosquitto
 import Glibc
 
-/// Where libmosquitto's callbacks put down what they were told; the broker's thread looks here after each
-/// call into the library. So no code of ours runs inside a callback, and none can call back into it.
+/// Records the arguments of libmosquitto's callbacks. The broker's thread reads them after each call into the library,
+/// so a callback never calls the library again.
 final class CallbackSink {
     struct Connack {
         var code: UInt8
@@ -21,25 +21,25 @@ final class CallbackSink {
     }
 
     var connack: Connack?
-    /// Of MQTT 5's DISCONNECT.
+    /// The reason code of MQTT 5's DISCONNECT.
     var disconnectCode: UInt8?
     var completions: [Completion] = []
     var subacks: [Suback] = []
     var messages: [ReceivedMessage] = []
     /// Messages whose topic is not UTF-8, and those that lost their payload.
     var unusableMessages = 0
-    /// Callbacks so far: it rises with each packet that libmosquitto has read and that says something.
+    /// Number of callbacks: it grows with each packet that libmosquitto has read and reported.
     private(set) var activity = 0
-    /// Topics of messages that lost their payload and are still to come, with their number.
+    /// Topics of messages without their payload that libmosquitto has not reported yet, with their number.
     var cutTopics: [String: Int] = [:]
-    /// A message of QoS 2 came, which nothing was subscribed to with.
+    /// A QoS 2 message came, although all subscriptions have a lower QoS.
     var hasExactlyOnce = false
-    /// What the library complained about since the attempt began, its first lines only.
+    /// The first error lines of the library's log since the attempt began.
     var complaints: [String] = []
-    /// OpenSSL's verdict on the broker's certificate, when it was not good.
+    /// OpenSSL's verification error for the broker's certificate.
     var certificateProblem: String?
 
-    /// Forgets what belongs to one connection, before the next.
+    /// Clears the records of one connection, before the next.
     func beginAttempt() {
         connack = nil
         disconnectCode = nil
@@ -49,7 +49,7 @@ final class CallbackSink {
         hasExactlyOnce = false
     }
 
-    /// Forgets what the owner has been told.
+    /// Clears the records that were reported to the owner.
     func forgetReported() {
         completions = []
         subacks = []
@@ -69,7 +69,7 @@ final class CallbackSink {
         messages.append(ReceivedMessage(topic: topic, payload: payload, qos: qos, retained: message.retain))
     }
 
-    /// Whether its payload was taken from it on the way.
+    /// Whether the filter removed the payload.
     private func isCut(_ message: mosquitto_message, _ topic: String) -> Bool {
         guard message.payloadlen == 0, let count = cutTopics[topic] else { return false }
         cutTopics[topic] = count > 1 ? count - 1 : nil
@@ -80,8 +80,8 @@ final class CallbackSink {
 
     fileprivate func recordComplaint(_ complaint: String, from client: OpaquePointer?) {
         if complaints.count < 8 { complaints.append(complaint) }
-        // OpenSSL's own words for the failure do not tell an expired certificate from an unknown authority;
-        // its verdict does, and here is the one moment at which it certainly still exists.
+        // OpenSSL's error text does not distinguish an expired certificate from an unknown authority. Its verification
+        // result does, and it certainly exists only here.
         if certificateProblem == nil, complaint.contains("certificate verify failed") {
             certificateProblem = CertificateVerdict.of(client)
         }
@@ -157,8 +157,8 @@ private func onLog(
     }
 }
 
-/// Whether libmosquitto has received a message of QoS 2: it keeps it until the broker's PUBREL without a word to us, and
-/// only its log tells ("Client … received PUBLISH (d0, q2, …", `handle__publish` of 2.0.11 to 2.1.2).
+/// Whether libmosquitto has received a message of QoS 2: it keeps it until the broker's PUBREL without a callback, and
+/// only its log shows it ("Client … received PUBLISH (d0, q2, …", `handle__publish` of 2.0.11 to 2.1.2).
 private func isExactlyOncePublish(_ text: UnsafePointer<CChar>) -> Bool {
     let sign = "received PUBLISH (d"
     guard let start = strstr(text, sign) else { return false }

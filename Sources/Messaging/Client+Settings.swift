@@ -28,7 +28,7 @@ extension Client {
     }
 
     private static func apply(_ tls: BrokerSettings.TLS, to handle: OpaquePointer) throws(BrokerFailure) {
-        // libmosquitto says only "invalid" of a file that it cannot open, and waits for ever for a FIFO.
+        // libmosquitto reports only "invalid" for a file that it cannot open, and waits for ever at a FIFO.
         for case let file? in [tls.caFile, tls.clientCertificateFile, tls.clientKeyFile] {
             do throws(FileError) { close(try InputFile.open(file, .regular)) } catch { throw .settings("\(error)") }
         }
@@ -54,7 +54,7 @@ extension Client {
     ) -> Result {
         var properties: OpaquePointer?
         if settings.protocolLevel == .v5 {
-            // The broker drops what is larger (MQTT 5, section 3.1.2.11.4).
+            // The broker drops larger messages (MQTT 5, section 3.1.2.11.4).
             mosquitto_property_add_int32(
                 &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue),
                 UInt32(clamping: settings.limits.largestPacket))
@@ -68,7 +68,7 @@ extension Client {
         return body(properties)
     }
 
-    /// What went wrong with TLS, from the most exact source.
+    /// The reason of a TLS failure, from the most exact source.
     var tlsProblem: String {
         if sink.complaints.contains(where: { $0.contains("host name verification failed") }) {
             return "the broker's certificate is not for this host name"

@@ -3,7 +3,7 @@ import Beacon
 import Synchronization
 import System
 
-/// What the owner and the broker's thread share: two bounded queues of values, each with a lock of its own.
+/// Shared by the owner and the broker's thread: two bounded queues of values, each with its own lock.
 final class Mailbox: Sendable {
     /// The owner's orders to the thread.
     struct Orders {
@@ -42,7 +42,7 @@ final class Mailbox: Sendable {
 
     // MARK: The owner's side
 
-    /// false: it is full, and nothing was taken.
+    /// false: the queue is full, and the message was not accepted.
     func add(_ message: OutgoingMessage) -> Bool {
         let taken = outgoing.withLock { outgoing in
             guard outgoing.open < limits.outgoing + limits.inFlight else {

@@ -13,14 +13,14 @@ struct PacketFilter {
         let size: Int
     }
 
-    /// What no broker may send here. The connection must end.
+    /// The broker sent a packet that is not allowed here. The connection must end.
     enum Violation: Error, Hashable {
         /// A length of more than four bytes (MQTT 5, section 1.5.5).
         case malformedLength
         /// A packet other than PUBLISH over the limit.
         case oversizePacket(type: UInt8)
-        /// A QoS 2 message. Nothing is subscribed to with more than QoS 1, so none may come (MQTT 3.1.1, section 3.8.4),
-        /// and libmosquitto would keep each in memory until its PUBREL.
+        /// A QoS 2 message. Nothing is subscribed to with more than QoS 1, so none may come (MQTT 3.1.1, section
+        /// 3.8.4), and libmosquitto would keep each in memory until its PUBREL.
         case exactlyOnce
     }
 
@@ -59,7 +59,8 @@ struct PacketFilter {
         return cuts
     }
 
-    /// Appends to `output` what may be read of `input`: never more than its size and a variable header.
+    /// Appends the part of `input` that libmosquitto may read to `output`: at most the size of `input` and a variable
+    /// header.
     mutating func pass(_ input: ArraySlice<UInt8>, to output: inout [UInt8]) throws(Violation) {
         var rest = input
         while let first = rest.first {

@@ -13,7 +13,7 @@ struct SendWindow {
     /// What to do when a connection has ended.
     enum Verdict: Hashable {
         case goOn
-        /// libmosquitto must forget what it holds, so that messages can be tried one by one.
+        /// libmosquitto must drop its messages, so that they can be sent one by one.
         case discardClient
         /// This message was alone in flight when the connection ended once too often. The client is discarded as well.
         case refuse(OutgoingMessage, Refusal)

@@ -4,8 +4,8 @@ import Glibc
 /// The connection to the broker, with a place in front of libmosquitto where bytes can be counted and filtered.
 ///
 /// libmosquitto opens its socket by itself and reads from it until nothing is left, whatever that costs. So once it is
-/// connected, its descriptor is replaced (`dup3`) by one end of a socket pair, and the relay holds the other end and the
-/// connection itself. It hands over one chunk at a time. One thread uses it, the one that calls libmosquitto.
+/// connected, its descriptor is replaced (`dup3`) by one end of a socket pair, and the relay holds the other end and
+/// the connection itself. It hands over one chunk at a time. One thread uses it, the one that calls libmosquitto.
 final class SocketRelay {
     /// Bytes that are handed over at once. The socket pair holds them (net.core.wmem_default is 208 KiB).
     static let chunk = 32 << 10
@@ -73,7 +73,7 @@ final class SocketRelay {
 
     func queue(_ bytes: [UInt8]) { incoming += bytes }
 
-    /// Puts into libmosquitto's end what has room there.
+    /// Writes as much to libmosquitto's end as there is room for.
     /// - Returns: whether anything moved.
     func handOver() -> Bool {
         guard !incoming.isEmpty else { return false }
@@ -88,7 +88,7 @@ final class SocketRelay {
         return true
     }
 
-    /// Sends what libmosquitto has written, as far as the network takes it.
+    /// Sends the bytes that libmosquitto has written, as far as the network accepts them.
     /// - Returns: whether anything moved.
     @discardableResult
     func send() -> Bool {
@@ -114,7 +114,7 @@ final class SocketRelay {
         }
     }
 
-    /// Waits for room on the network for what is unsent, and sends it.
+    /// Waits for room on the network, and sends the unsent bytes.
     /// - Parameter limit: milliseconds for each wait.
     func drain(limit: Int32) {
         send()

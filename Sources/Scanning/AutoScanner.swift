@@ -11,7 +11,7 @@ package protocol FallibleScanner: Scanner {
 package final class AutoScanner: Scanner {
     /// One way of scanning.
     package struct Way {
-        /// As it is called in the configuration.
+        /// The name in the configuration.
         package let name: String
         /// In a few words, for the log.
         package let explanation: String
@@ -34,7 +34,7 @@ package final class AutoScanner: Scanner {
     private let host: any EventHost
     private weak var output: (any ScannerOutput)?
     private var current: (rank: Int, scanner: any Scanner)?
-    /// Why the better ways are not in use, as was said last.
+    /// Why the better ways are not in use, as logged last.
     private var saidReasons: [String] = []
     private var timer: (any EventRegistration)?
     private var nextClimb = MonotonicInstant.zero
@@ -66,7 +66,7 @@ package final class AutoScanner: Scanner {
         current = nil
     }
 
-    /// Starts the best way that works of those before `rank`, and stops what was in use.
+    /// Starts the best working way before `rank`, and stops the way in use.
     private func choose(betterThan rank: Int, because earlier: [String], except failed: Int? = nil) {
         var reasons = earlier
         for (candidate, way) in ways.enumerated().prefix(rank) where candidate != failed {

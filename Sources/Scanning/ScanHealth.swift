@@ -1,18 +1,18 @@
 package import Base
 package import Beacon
 
-/// Tells a controller that fails from a house that is quiet. Pure: time comes in, advice comes out.
+/// Distinguishes a controller that fails from an absence of beacons. Pure: time comes in, advice comes out.
 ///
-/// Silence alone proves nothing, so it never leads to a reset. It leads to a harmless question to the
-/// controller (a probe), soon where somebody with a steady rhythm was heard last. Who does not answer hangs, and is
-/// reset. Who answers may still be deaf; that is
-/// believed only where several advertisers, each with a steady rhythm and well heard, fell silent in the same
-/// moment: then the scan is started afresh, and if that does not help, the controller is reset, once for each such
-/// moment. (Beacons that are carried away together fall silent in one moment too, but faintly.)
-/// A quiet controller that answers has its scan started afresh now and then, which costs milliseconds.
+/// Silence alone proves nothing, so it never leads to a reset. It leads to a harmless question to the controller (a
+/// probe), early if an advertiser with a steady rhythm was heard last. A controller that does not answer hangs, and is
+/// reset. A controller that answers may still be deaf. This is assumed only if several advertisers, each with a steady
+/// rhythm and a strong signal, fell silent at the same moment: then the scan is restarted, and if that does not help,
+/// the controller is reset, once for each such moment. (Beacons that are carried away together also fall silent
+/// together, but with a weak signal.) If the controller answers and nothing is heard, the scan is restarted from time
+/// to time, which costs milliseconds.
 package struct ScanHealth: Sendable {
     package enum Advice: Hashable, Sendable {
-        /// Ask the controller something harmless and tell `probeAnswered` or `probeFailed`.
+        /// Send the controller a harmless command, then call `probeAnswered` or `probeFailed`.
         case probe
         /// Switch scanning off and on.
         case restartScan(because: String)
@@ -20,26 +20,26 @@ package struct ScanHealth: Sendable {
         case reset(because: String)
     }
 
-    /// Silence before a controller is asked whether it lives. Beacons at home may all be in a metal tin:
-    /// the question costs one command, so it may be asked soon, and seldom again (see `backOff`).
+    /// Silence before the first probe. Perhaps no beacon is in range. A probe costs one command, so the first comes
+    /// early and later ones come rarely (see `backOff`).
     static let silenceBeforeProbe = Duration.seconds(20)
-    /// A reset gets this long to show an effect before anything else is tried.
+    /// Time for a reset to show an effect, before anything else is tried.
     static let patience = Duration.seconds(5)
     static let firstBackOff = Duration.seconds(5)
     static let longestBackOff = Duration.seconds(300)
     static let longestQuietInterval = Duration.seconds(900)
-    /// Silence after which nobody's rhythm says anything new: six reports of the slowest that is believed, and a
-    /// second for the tick that notes it.
+    /// Silence after which no rhythm gives new information: six reports of the slowest accepted rhythm, and a second
+    /// for the tick that detects it.
     static let silenceBeforeSlowTicks = Duration.seconds(10)
     static let slowTick = Duration.seconds(5)
 
-    /// What is going on besides listening.
+    /// The check in progress.
     private enum Phase: Hashable {
         case listening
         case probing
-        /// A reset has not brought reports back: does the controller at least answer?
+        /// A reset has not brought reports back. A probe is to show whether the controller answers.
         case probingAfterReset
-        /// The scan was started afresh at this instant because of a suspicion.
+        /// The scan was restarted at this instant, because the controller may be deaf.
         case restarted(MonotonicInstant)
         case resetting(MonotonicInstant)
     }
@@ -55,14 +55,14 @@ package struct ScanHealth: Sendable {
     private var failedProbes = 0
     private var rhythms = AdvertiserRhythms()
     private var isSuspected = false
-    /// The controller has been asked, and a tick later has still not answered. Healthy ones answer in milliseconds.
+    /// A probe is unanswered for longer than a tick. A healthy controller answers in milliseconds.
     private var isAnswerLate = false
-    /// The controller has been asked since something was heard last.
+    /// A probe was sent since the last report.
     private var hasAskedSinceHeard = false
 
     package init() {}
 
-    /// True between suspicion and proof of health: absence must not be counted meanwhile.
+    /// True while a check is in progress: silence must not count meanwhile.
     package var isDoubtful: Bool { isSuspected || isAnswerLate }
 
     /// One report. Called for every report, so it is constant time and allocates nothing.
@@ -81,7 +81,7 @@ package struct ScanHealth: Sendable {
         isAnswerLate = false
     }
 
-    /// Scanning has ended for a known reason (adapter off, unplugged): nothing is to be judged.
+    /// Scanning has ended for a known reason (adapter off, unplugged): there is nothing to check.
     package mutating func scanStopped() {
         listeningSince = nil
         isAnswerLate = false
@@ -113,15 +113,14 @@ package struct ScanHealth: Sendable {
         guard isProbing else { return nil }
         isSuspected = true
         failedProbes += 1
-        // One lost answer is no proof: a busy controller may be slow.
+        // One missing answer proves nothing: a busy controller may be slow.
         guard failedProbes >= 2 else { return .probe }
         return reset(because: "the controller hangs: it answers no command", at: now)
     }
 
     /// How long after a tick the next is due.
     ///
-    /// A house where nothing is heard should not wake the processor each second: until the next probe, seconds away,
-    /// no tick finds anything.
+    /// While nothing is heard, the processor need not wake each second: no tick before the next probe has an effect.
     package func nextTick(after now: MonotonicInstant) -> Duration {
         guard phase == .listening, !isDoubtful else { return .seconds(1) }
         guard let listeningSince else { return Self.slowTick }
@@ -129,7 +128,7 @@ package struct ScanHealth: Sendable {
         return quiet > Self.silenceBeforeSlowTicks ? Self.slowTick : .seconds(1)
     }
 
-    /// To be called about once a second, or as `nextTick` says.
+    /// Called about once a second, or at the time of `nextTick`.
     package mutating func tick(at now: MonotonicInstant) -> Advice? {
         defer { lastTick = now }
         guard let listeningSince else { return nil }
@@ -178,7 +177,7 @@ package struct ScanHealth: Sendable {
 
     private mutating func reset(because reason: String, at now: MonotonicInstant) -> Advice? {
         guard now >= nextReset else {
-            // Too soon after the last one: go on asking instead.
+            // Too soon after the last reset: continue with probes.
             phase = .listening
             nextProbe = nextReset
             return nil
@@ -190,7 +189,7 @@ package struct ScanHealth: Sendable {
         return .reset(because: reason)
     }
 
-    /// Reset and still silent. If the controller answers now, the house is quiet after all.
+    /// The controller was reset and is still silent. If it answers now, no beacon is near.
     private mutating func afterUselessReset(at now: MonotonicInstant) -> Advice? {
         phase = .probingAfterReset
         failedProbes = 0
@@ -219,16 +218,17 @@ struct AdvertiserRhythms: Sendable {
         var strength: Int32 = 0
     }
 
-    /// Reports before a rhythm is believed.
+    /// Reports before a rhythm is accepted.
     private static let enoughReports: UInt32 = 5
-    /// Slower advertisers would need too long a silence to mean anything.
+    /// Slower advertisers are ignored, because their silence would have to be too long.
     private static let slowestInterval: Int64 = 1_500_000_000
-    /// Missed reports in a row that are no accident; at half of all packets lost, 1 in 64 for one advertiser.
+    /// Missed reports in a row that count as silence. With half of all packets lost, they occur by chance 1 in 64
+    /// times.
     private static let missedReports: Int64 = 6
     private static let shortestSilence: Int64 = 3_000_000_000
-    /// Fainter advertisers may just have gone out of range; −80 dBm is well above what any receiver needs.
+    /// Weaker advertisers may have left the range; −80 dBm is well above the sensitivity of any receiver.
     private static let faintest: Int32 = -80
-    /// Stands for the strength where the controller gives none: such a report proves nothing here.
+    /// The strength if the controller gives none: such a report proves nothing here.
     private static let unknownStrength: Int8 = -127
 
     private var slots = InlineArray<16, Advertiser>(repeating: Advertiser())
@@ -250,7 +250,7 @@ struct AdvertiserRhythms: Sendable {
         }
     }
 
-    /// Whether nobody is heard although somebody steady, whoever it is and however faint, should have been.
+    /// Whether nothing is heard although a steady advertiser of any strength should have been heard.
     func isSilenceUnusual(at now: MonotonicInstant) -> Bool {
         var isUnusual = false
         for index in slots.indices where slots[index].reports > 0 {
@@ -263,7 +263,7 @@ struct AdvertiserRhythms: Sendable {
         return isUnusual
     }
 
-    /// Whether two or more steady advertisers stopped within one another's rhythm, long enough ago to be no accident.
+    /// Whether two or more steady advertisers stopped within one another's interval, long enough ago to exclude chance.
     func fellSilentTogether(before now: MonotonicInstant) -> Bool {
         var last = Int64.min
         for index in slots.indices where slots[index].reports > 0 {
@@ -275,7 +275,7 @@ struct AdvertiserRhythms: Sendable {
             guard one.reports >= Self.enoughReports, one.interval <= Self.slowestInterval,
                 one.strength / 4 >= Self.faintest
             else { continue }
-            // Those that had left before the moment in question say nothing about it.
+            // Advertisers that had left before that moment do not count.
             guard last - one.lastHeard.nanoseconds <= 2 * one.interval + 100_000_000 else { continue }
             let silence = now.nanoseconds - one.lastHeard.nanoseconds
             guard silence >= max(Self.shortestSilence, Self.missedReports * one.interval) else { return false }

@@ -30,10 +30,10 @@ package final class Ciphers: Sendable {
         return ciphers
     }
 
-    /// Puts the right times into a message that was made before the wall clock was known, and encrypts
-    /// it if it is to be: such a message waits in the clear, since its times are still to be filled in.
+    /// Puts the right times into a message that was made before the wall clock was known, and encrypts it if its
+    /// tracker has a key. Such a message waits unencrypted, because its times are not known yet.
     ///
-    /// - Returns: nil if it can stay as it is.
+    /// - Returns: nil if the message needs no change.
     package func finish(_ restamp: Restamp) -> [UInt8]? {
         let payload = Self.stamped(restamp) ?? restamp.message.payload
         guard restamp.message.kind != .state, let cipher = self[restamp.message.tracker] else { return payload }
@@ -44,7 +44,7 @@ package final class Ciphers: Sendable {
         guard let json = try? JSONValue(parsing: restamp.message.payload), var members = json.object else { return nil }
         if members["tst"] != nil {
             members["tst"] = .integer(restamp.happened)
-            // The same rule as for messages whose time was known at once.
+            // The same rule as for messages whose time was known from the beginning.
             if restamp.renderedAt > restamp.happened + 1 { members["created_at"] = .integer(restamp.renderedAt) }
         }
         if members["since"] != nil { members["since"] = .integer(restamp.happened) }

@@ -7,10 +7,10 @@ import OwnTracks
 import Regions
 import Synchronization
 
-/// Takes messages on `/cmd` apart, on the broker's thread, with the settings in force.
+/// Decodes messages on `/cmd` on the broker's thread, with the settings in force.
 package final class CommandReader: Sendable {
     private struct Rules {
-        /// The trackers' base topics by the topics of their commands.
+        /// The trackers' base topics, by command topic.
         var bases: [ExactString: String]
         var numberBase: NumberBase
     }
@@ -27,7 +27,7 @@ package final class CommandReader: Sendable {
         rules.withLock { $0 = Self.rules(of: configuration) }
     }
 
-    /// - Returns: nil for a message that is on no tracker's `/cmd`.
+    /// - Returns: nil if the topic is not the `/cmd` of a tracker.
     package func read(_ message: ReceivedMessage) -> ReceivedCommands? {
         let (base, numberBase) = rules.withLock { ($0.bases[message.topic], $0.numberBase) }
         guard let base else { return nil }
@@ -46,7 +46,7 @@ package final class CommandReader: Sendable {
         return received
     }
 
-    /// - Returns: nil for an answer without commands, as almost all are.
+    /// - Returns: nil for an answer without commands, the usual case.
     private func answer(_ message: ReceivedMessage, _ cipher: PayloadCipher?, _ base: NumberBase) -> ReceivedCommands? {
         guard let json = try? JSONValue(parsing: message.payload) else { return nil }
         var received = ReceivedCommands(
@@ -70,7 +70,7 @@ package final class CommandReader: Sendable {
         (try? JSONValue(parsing: payload)).flatMap(EncryptedMessage.init)
     }
 
-    /// What is inside an envelope: one command, or an array of them.
+    /// The content of an encrypted message: one command, or an array of commands.
     private static func commands(
         in envelope: EncryptedMessage, _ cipher: PayloadCipher, _ base: NumberBase
     ) -> [Result<Command, CommandError>] {

@@ -2,15 +2,15 @@ import JSON
 import OwnTracks
 import System
 
-/// Secrets that systemd hands to the service (`LoadCredential=`), where the configuration names none.
+/// Secrets that systemd provides to the service (`LoadCredential=`). They apply if the configuration has none.
 enum Credentials {
-    /// Which credential stands in for which member, and the member that it yields to.
+    /// For each credential the member that it sets, and the member that takes precedence over it.
     private static let members = [
         (credential: "ibeacon-gateway.password", file: "passwordFile", text: "password"),
         (credential: "ibeacon-gateway.encryptionKey", file: "encryptionKeyFile", text: "encryptionKey"),
     ]
 
-    /// The configuration with a path to each credential that is there; what the file says itself wins.
+    /// The configuration with a path to each existing credential. Members of the file take precedence.
     static func adding(to json: JSONValue, from directory: String? = Settings.environment("CREDENTIALS_DIRECTORY"))
         -> JSONValue
     {

@@ -5,19 +5,18 @@ import Messaging
 import Runtime
 import Status
 
-/// Carries what Home Assistant is to know to the connection that holds the availability, a few messages
-/// at a time.
+/// Publishes the feed for Home Assistant on the connection of the availability, a few messages at a time.
 ///
-/// None of it goes through the outbox: it is made anew for every connection, and signals that change every
-/// half minute would wear out a card.
+/// These messages do not go through the outbox: they are made again for every connection, and signals that change every
+/// half minute would wear out an SD card.
 struct HomeAssistantLink {
-    /// Messages with the broker at one time, well below what the connection takes.
+    /// Unacknowledged messages at one time, well below the limit of the connection.
     private static let window = 64
 
     let settings: HomeAssistantFeed.Settings
-    /// Now and then.
+    /// Publishes periodic updates.
     let timer: any ServiceTimer
-    /// After a change that a user has asked for.
+    /// Publishes soon after a change that a user requested.
     let soon: any ServiceTimer
     private var feed: HomeAssistantFeed
     private(set) var isConnected = false
@@ -25,7 +24,7 @@ struct HomeAssistantLink {
     private var waiting: [HomeAssistantMessage] = []
     private var position = 0
     private var unanswered: Set<Int64> = []
-    /// 0 is the availability's own.
+    /// 0 belongs to the availability.
     private var nextToken: Int64 = 1
 
     init(_ settings: HomeAssistantFeed.Settings, timer: any ServiceTimer, soon: any ServiceTimer) {
@@ -48,7 +47,8 @@ struct HomeAssistantLink {
         forget()
     }
 
-    /// What waits is made anew at the next connection. What was handed over stays with the connection.
+    /// Waiting messages are made again for the next connection. Messages that were handed over stay with the
+    /// connection.
     private mutating func forget() {
         (waiting, position) = ([], 0)
     }
@@ -61,11 +61,11 @@ struct HomeAssistantLink {
 
     mutating func update(_ snapshot: StatusSnapshot) {
         isSoon = false
-        // What waits may be out of date, but its successor comes behind it.
+        // A waiting message may be outdated, but its successor follows it.
         waiting += feed.update(snapshot)
     }
 
-    /// Whether `soon` is to be armed now.
+    /// Whether `soon` must be armed now.
     mutating func wantsSoon() -> Bool {
         defer { isSoon = true }
         return isConnected && !isSoon
@@ -73,7 +73,7 @@ struct HomeAssistantLink {
 
     mutating func answered(_ token: MessageToken) { unanswered.remove(token.rawValue) }
 
-    /// Hands over as much as there is room for.
+    /// Hands over as many messages as the window allows.
     mutating func send(by connection: any BrokerLink) {
         while position < waiting.count, unanswered.count < Self.window {
             let message = Messaging.OutgoingMessage(

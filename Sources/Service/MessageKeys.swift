@@ -3,8 +3,8 @@ import Encryption
 import Messaging
 import Storage
 
-/// The encryption keys in force: they encrypt what is published, on the loop's and the store's thread, and decrypt
-/// commands, on the broker's.
+/// The encryption keys in force: they encrypt messages on the loop's and the store's thread, and decrypt commands on
+/// the broker's thread.
 package final class MessageKeys: Sendable {
     private let ciphers: Ciphers
     private let reader: CommandReader

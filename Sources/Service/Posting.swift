@@ -4,10 +4,12 @@ import JSON
 import Storage
 
 extension Message {
-    /// Whether it is in OwnTracks' tree. What is not, as the retained states, is only for those who subscribe to it.
+    /// Whether the message is in OwnTracks' tree. Other messages, such as the retained states, are only for
+    /// subscribers.
     package var isOwnTracks: Bool { topic.isTopic(atOrBelow: base) }
 
-    /// As it is posted over HTTP, where nothing else says what its topic is. The apps do the same, before they encrypt.
+    /// The payload for HTTP, with its topic, because HTTP has no other place for it. The apps also add it before they
+    /// encrypt.
     package var posted: [UInt8] {
         guard var members = (try? JSONValue(parsing: payload))?.object else { return payload }
         members["topic"] = .string(topic)

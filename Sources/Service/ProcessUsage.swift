@@ -3,9 +3,9 @@ import Glibc
 package import Status
 import System
 
-/// What this process uses, as the kernel tells it.
+/// The resources that this process uses, from the kernel's /proc.
 package enum ProcessUsage {
-    /// - Returns: nil if /proc is not there.
+    /// - Returns: nil without /proc.
     package static func read() -> StatusSnapshot.ProcessState? {
         var usage = rusage()
         guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0, let pages = residentPages() else {
@@ -30,7 +30,7 @@ package enum ProcessUsage {
     private static func descriptorCount() -> Int {
         guard let directory = opendir("/proc/self/fd") else { return 0 }
         defer { closedir(directory) }
-        // Itself, and the two entries that every directory has.
+        // Without the directory's own descriptor and the two entries of every directory.
         var count = -3
         while readdir(directory) != nil { count += 1 }
         return max(0, count)

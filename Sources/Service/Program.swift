@@ -1,4 +1,4 @@
-/// What this program is called and which one it is.
+/// The name and the version of this program.
 package enum Program {
     package static let version = "0.1.0"
 }

@@ -6,12 +6,11 @@ import OwnTracks
 import ReadingFeed
 import RoomMessages
 
-/// Carries what this gateway hears of the tags of its site to the connection that holds the availability, for the rooms
-/// service.
+/// Publishes the readings of the site's tags for the rooms service, on the connection of the availability.
 ///
-/// The site's list of tags turns the feed on. The list is retained: each connection brings it again, and without a
-/// connection the feed is off. None of it goes through the outbox, since a reading is worthless a few seconds later: while
-/// messages of an earlier second have not left, those of a later one are dropped.
+/// The site's list of tags turns the feed on. The list is retained: the broker sends it on each connection, and without
+/// a connection the feed is off. Readings do not go through the outbox, because they are useless a few seconds later:
+/// while messages of an earlier second are not sent yet, those of a later second are dropped.
 package struct ReadingFeedLink {
     package struct Settings: Hashable {
         /// A level of topics.
@@ -21,7 +20,7 @@ package struct ReadingFeedLink {
         /// Where the gateway stands, by its name.
         var room: String
 
-        /// nil: the configuration wants no feed.
+        /// - Returns: nil if the configuration has no feed.
         package init?(_ configuration: Configuration) {
             guard let rooms = configuration.rooms else { return nil }
             (site, room) = (rooms.site, configuration.room)
@@ -37,7 +36,7 @@ package struct ReadingFeedLink {
     }
 
     private(set) var settings: Settings
-    /// Fires when the feed has something to publish.
+    /// Fires when messages of the feed are due.
     let timer: any ServiceTimer
     private var feed: ReadingFeed
     private var armed: MonotonicInstant?
@@ -46,7 +45,7 @@ package struct ReadingFeedLink {
     /// Messages that were dropped because the connection was too slow.
     private(set) var dropped: UInt64 = 0
 
-    /// - Parameter boot: Up to 32 characters that differ at each start of the program.
+    /// - Parameter boot: Up to 32 characters that are different at each start of the program.
     init(_ settings: Settings, boot: String, timer: any ServiceTimer) {
         self.settings = settings
         self.timer = timer
@@ -56,18 +55,18 @@ package struct ReadingFeedLink {
     /// Whether there is a list of tags.
     var isOn: Bool { feed.isOn }
 
-    /// Takes over settings that ask for the same topics.
+    /// Applies settings that have the same topics.
     ///
-    /// - Returns: false if they do not.
+    /// - Returns: false if the topics differ.
     mutating func adopt(_ new: Settings) -> Bool {
         guard new.site == settings.site, new.gateway == settings.gateway else { return false }
         settings = new
         return true
     }
 
-    /// Takes an input and publishes what is due.
+    /// Handles an input and publishes the messages that are due.
     ///
-    /// - Parameter connection: nil: what is due is not published, as in quiet mode.
+    /// - Parameter connection: nil: nothing is published, as in quiet mode.
     mutating func handle(_ input: ReadingFeed.Input, at now: MonotonicInstant, by connection: (any BrokerLink)?) {
         let messages = feed.handle(input, at: now)
         if !messages.isEmpty, let connection { publish(messages, by: connection) }
@@ -80,15 +79,15 @@ package struct ReadingFeedLink {
     /// The timer fired.
     mutating func fired() { armed = nil }
 
-    /// The connection has ended. What it had not sent will not be sent.
+    /// The connection has ended. Its unsent messages are dropped.
     mutating func disconnected(at now: MonotonicInstant) {
         _ = feed.handle(.tags(nil), at: now)
         unsent = []
     }
 
-    /// A message left, or never will.
+    /// A message was sent or dropped.
     ///
-    /// - Returns: false if it was none of the feed's.
+    /// - Returns: false if the message is not of the feed.
     mutating func answered(_ token: MessageToken) -> Bool { unsent.remove(token) != nil }
 
     private mutating func publish(_ payloads: [[UInt8]], by connection: any BrokerLink) {
@@ -97,7 +96,7 @@ package struct ReadingFeedLink {
             return
         }
         for payload in payloads {
-            // Below 0, so that tokens differ from those of what else the connection carries.
+            // Below 0, so that tokens differ from those of other messages on the connection.
             lastToken -= 1
             let message = Messaging.OutgoingMessage(
                 token: MessageToken(rawValue: lastToken),

@@ -13,14 +13,14 @@ struct ReportRates {
         let reports: UInt64
     }
 
-    /// By the adapter's name; those that went are forgotten with the next sample.
+    /// By adapter name. Removed adapters are forgotten with the next sample.
     private var samples: [String: [Sample]] = [:]
 
     mutating func sample(_ adapters: [AdapterStatus], at now: MonotonicInstant) {
         var next: [String: [Sample]] = [:]
         for adapter in adapters {
             var kept = samples[adapter.name] ?? []
-            // Another scanner has taken over. Its counters begin at zero.
+            // The scanner was replaced. The counters of the new one begin at zero.
             if let last = kept.last, last.reports > adapter.reports { kept = [] }
             next[adapter.name] = kept.suffix(Self.most - 1) + [Sample(instant: now, reports: adapter.reports)]
         }

@@ -6,9 +6,9 @@ import Runtime
 package import Storage
 import System
 
-/// The topics that the service has regions for, as it tells them to the command line.
+/// The topics of the service's trackers. The service stores them for the command line.
 package enum ServedTopics {
-    /// The topics that a service stored when it was started or reloaded last; nil if none ever was.
+    /// The topics that the service stored at its last start or reload; nil if it has never run.
     package static func stored(in reader: borrowing StoreReader) -> [String]? {
         guard let bytes = try? reader.value(of: Gateway.servedTopicsKey), let json = try? JSONValue(parsing: bytes)
         else {

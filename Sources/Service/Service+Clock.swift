@@ -4,13 +4,13 @@ import Gateway
 import Runtime
 import Storage
 
-/// What the service does as time passes: it reads the wall clock, and has presence stored now and then.
+/// Periodic work: the service reads the wall clock and offers presence to the store.
 extension Service {
-    /// How often presence is offered to the store when no beacon comes or goes. The store writes it together with
-    /// something else, or once in `StoreSettings.checkpointInterval`.
+    /// How often presence is offered to the store while no region changes. The store writes it together with other
+    /// data, or once in `StoreSettings.checkpointInterval`.
     private static let checkpointInterval: Duration = .seconds(60)
 
-    /// The wall clock was set, or may be believed by now.
+    /// The wall clock was set, or may be trusted now.
     package func readClock() {
         let clock = host.wallClock
         let wasKnown = gateway.wallClock.isKnown
@@ -40,7 +40,7 @@ extension Service {
         pruneHistory(at: host.now)
     }
 
-    /// Once a day, removes what is older than `days` from the history; not before the time of day is known.
+    /// Once a day, removes entries older than `days` from the history; not before the time of day is known.
     private func pruneHistory(at now: MonotonicInstant) {
         guard gateway.wallClock.isKnown else { return }
         if let last = timers.lastPruned, last.duration(to: now) < .seconds(86_400) { return }

@@ -9,10 +9,10 @@ import RoomMessages
 import Runtime
 import Scanning
 
-/// The feed of readings for the rooms service. A gateway whose site has no list of tags publishes nothing of it, nor does
-/// one in quiet mode.
+/// The feed of readings for the rooms service. Without a list of tags of its site, or in quiet mode, the gateway
+/// publishes no readings.
 extension Service {
-    /// Puts the configuration's wish for a feed in force. A list of tags that is in force stays so.
+    /// Starts or stops the feed as the configuration requires. A list of tags stays valid.
     func prepareReadingFeed() {
         let wanted = ReadingFeedLink.Settings(settings.configuration)
         guard wanted != readingFeed?.settings else { return }
@@ -34,27 +34,27 @@ extension Service {
         }
     }
 
-    /// The configuration is another, and the connection is the same.
+    /// The configuration has changed, and the connection has not.
     func refreshReadingFeed() {
         prepareReadingFeed()
         links.availability.subscribe(to: availabilityFilters)
     }
 
-    /// What the availability's connection subscribes to.
+    /// The subscriptions of the availability's connection.
     var availabilityFilters: Set<String> {
         var filters = home?.subscriptions ?? []
         if let readingFeed { filters.insert(readingFeed.settings.tags) }
         return filters
     }
 
-    /// Gives the feed an input.
+    /// Passes an input to the feed.
     func feed(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
         readingFeed?.handle(input, at: now, by: gateway.trackers[0].publishesPresence ? links.availability : nil)
     }
 
-    /// Takes a message on the availability's connection.
+    /// Handles a message on the availability's connection.
     ///
-    /// - Returns: false if it is none of the feed's.
+    /// - Returns: false if the message is not for the feed.
     func feedReceived(_ message: ReceivedMessage) -> Bool {
         guard let readingFeed, message.topic.hasSameBytes(as: readingFeed.settings.tags) else { return false }
         // An empty message removes a retained one.
@@ -67,7 +67,7 @@ extension Service {
             let isNews = !readingFeed.isOn
             feed(.tags(tags.map(\.beacon)), at: host.now)
             guard isNews else { return true }
-            log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags: what is heard of them is published")
+            log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags; their readings are published")
             publishCard()
         } catch {
             log.once("tags", .warning, "the list of tags on \(message.topic) is not taken: \(error)")
@@ -75,7 +75,7 @@ extension Service {
         return true
     }
 
-    /// Tells the rooms service where this gateway stands.
+    /// Publishes the card with the room of this gateway.
     private func publishCard() {
         guard let settings = readingFeed?.settings else { return }
         var card: [String: JSONValue] = [

@@ -14,7 +14,7 @@ import StatusPage
 import Storage
 import System
 
-/// What the status page shows, and what can be requested there.
+/// The content of the status page, and its requests.
 extension Service {
     /// Opens the status page, if the configuration wants one.
     ///
@@ -32,7 +32,7 @@ extension Service {
         try links.status.open(page, source: ServiceStatusSource(self))
     }
 
-    // MARK: - What is shown
+    // MARK: - Content
 
     /// Shows a change on the status page at once.
     func statusChanged() {
@@ -60,7 +60,7 @@ extension Service {
         timers.sample?.arm(after: ReportRates.period)
     }
 
-    // MARK: - What people ask for
+    // MARK: - Requests
 
     func setRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
         guard gateway.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
@@ -84,7 +84,7 @@ extension Service {
         return .done
     }
 
-    /// As `setRegion`, but a region that was removed meanwhile does not come back.
+    /// As `setRegion`, but a region that was removed since does not come back.
     func editRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
         let rid = (try? JSONValue(parsing: Array(text.utf8)))?["rid"]?.string
         guard let rid, gateway.has(RegionKey(tracker: tracker, rid: rid)) else {

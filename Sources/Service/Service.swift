@@ -12,8 +12,8 @@ import Status
 import Storage
 import System
 
-/// The gateway service: turns what the links tell into inputs of the core, and carries out the core's effects over the
-/// links. It is used by one thread.
+/// The gateway service: turns the events of the links into inputs of the core, and carries out the core's effects over
+/// the links. One thread uses it.
 package final class Service {
     let host: any ServiceHost
     let links: ServiceLinks
@@ -22,15 +22,15 @@ package final class Service {
     package internal(set) var gateway: Gateway
     /// The encryption keys in force, and what decodes commands with them on the broker's thread.
     let keys: MessageKeys
-    /// Settings that came by `setConfiguration` and that the broker has not accepted a connection with yet.
+    /// The settings of a `setConfiguration` until the broker accepts a connection with them.
     var pending: PendingConfiguration?
-    /// What the status page, `/metrics` and Home Assistant are made of.
+    /// The source of the status page, `/metrics` and Home Assistant's states.
     var monitor: StatusMonitor
-    /// nil while Home Assistant's discovery is not wanted.
+    /// nil while Home Assistant's discovery is off.
     var home: HomeAssistantLink?
-    /// nil while no rooms service is wanted to hear of tags.
+    /// nil while the configuration has no rooms service.
     var readingFeed: ReadingFeedLink?
-    /// Timers by what they are for.
+    /// The timers of the service.
     var timers = ServiceTimers()
     /// Accounts for suspends of the machine.
     private var suspends: SuspendWatch
@@ -62,9 +62,9 @@ package final class Service {
         ) { [unowned self] in handleStoreEvents() }
     }
 
-    /// Gives the core an input, carries out what it decides, and sees to it that it is asked again in time.
+    /// Passes an input to the core, carries out its effects, and arms the timer for its next deadline.
     ///
-    /// Every input goes this way, so that none comes before a suspend is accounted for.
+    /// Every input takes this way, so that a suspend is handled before any other input.
     func handle(_ input: Input, at now: MonotonicInstant) {
         if let absence = suspends.absence(at: now, suspended: { host.suspended }) {
             perform(gateway.handle(.absent(absence), at: now))
@@ -74,8 +74,8 @@ package final class Service {
         tickIfOverdue(at: now)
     }
 
-    /// A tick waits until nothing else is to be done: above all, until the radio has nothing more to be read. Where
-    /// there always is something, it comes after this time.
+    /// A tick waits until nothing else is ready, above all until all reports of the radio are read. On a machine that
+    /// is always busy it comes after this time.
     private static let longestWaitOfTick: Duration = .seconds(1)
 
     private func tickIfOverdue(at now: MonotonicInstant) {
@@ -84,8 +84,8 @@ package final class Service {
         handle(.tick, at: now)
     }
 
-    /// Sets the timer for the core's next decision. A deadline that moved back needs no new timer: the old one fires,
-    /// finds nothing due, and is set again.
+    /// Arms the timer for the core's next deadline. A later deadline needs no new timer: the armed one fires, finds
+    /// nothing due, and is armed again.
     func armDeadline() {
         guard let deadline = gateway.nextDeadline else { return }
         if let armed = timers.armedDeadline, armed <= deadline { return }
@@ -93,7 +93,7 @@ package final class Service {
         timers.deadline?.arm(at: deadline)
     }
 
-    /// Ends in order: what was decided goes to the disk, and those who watch are told.
+    /// Ends in order: all decisions are written to the disk, and `offline` is published.
     package func stop() {
         guard !isStopping else { return }
         isStopping = true
@@ -109,7 +109,7 @@ package final class Service {
         handleBrokerEvents()
         handle(.stopping, at: host.now)
         if !links.store.close(within: .seconds(10)) {
-            log.error("the disk is too slow; what was not written is lost")
+            log.error("the disk is too slow; unwritten data is lost")
         }
         host.exit(.ok)
     }

@@ -34,7 +34,7 @@ package enum ServiceProcess {
 }
 
 extension ScannerChoice {
-    /// As the configuration calls it.
+    /// The name in the configuration.
     fileprivate var name: String {
         switch self {
         case .auto: "auto"

@@ -4,15 +4,15 @@ package import JSON
 import OwnTracks
 package import System
 
-/// The configuration that is in force, where it came from, and the secrets that it names.
+/// The configuration in force, its file, and the secrets that it names.
 package struct Settings {
     package static let defaultPath = "/etc/ibeacon-gateway/config.json"
     package static let defaultStateDirectory = "/var/lib/ibeacon-gateway"
 
     package var configuration: Configuration
-    /// What the file alone says, with the secrets of the files that it names.
+    /// The configuration of the file alone, with the secrets of the files that it names.
     let fileConfiguration: Configuration
-    /// The file's members as they stand in it.
+    /// The members of the file, unchanged.
     package let json: JSONValue
     /// nil: no file; the defaults are in force.
     package let path: String?
@@ -56,7 +56,7 @@ package struct Settings {
         if configuration.holdsSecret, FileAccess.isWorldReadable(path) {
             throw Failure(
                 .configuration,
-                "\(path) holds a secret and everybody can read it; run: chmod o-r \(path)")
+                "\(path) holds a secret and all users can read it; run: chmod o-r \(path)")
         }
         try configuration.readSecretFiles(beside: path)
         return configuration
@@ -77,12 +77,12 @@ package struct Settings {
 }
 
 extension Configuration {
-    /// Whether a secret stands in the file itself.
+    /// Whether the file itself contains a secret.
     fileprivate var holdsSecret: Bool {
         broker.login != nil || trackers.contains { $0.encryptionKey != nil }
     }
 
-    /// Fills in what the configuration keeps in files of their own.
+    /// Reads the secrets that the configuration keeps in separate files.
     fileprivate mutating func readSecretFiles(beside path: String) throws(Failure) {
         if let file = broker.passwordFile {
             broker.password = try secret(in: file, member: "passwordFile", beside: path)
@@ -106,7 +106,7 @@ extension Configuration {
             throw Failure(.configuration, "\(member): \(error.message)")
         }
         guard !FileAccess.isWorldReadable(resolved) else {
-            throw Failure(.configuration, "\(member): everybody can read \(resolved); run: chmod o-r \(resolved)")
+            throw Failure(.configuration, "\(member): all users can read \(resolved); run: chmod o-r \(resolved)")
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {

@@ -8,8 +8,8 @@ package enum StatusToken {
 
     package static func path(in directory: String) -> String { "\(directory)/\(fileName)" }
 
-    /// - Returns: nil if there is none yet.
-    /// - Throws: if it cannot be read, is not a regular file of the directory's owner, or others can read it, too.
+    /// - Returns: nil if there is no token yet.
+    /// - Throws: if the file cannot be read, is not a regular file of the directory's owner, or can be read by others.
     package static func read(in directory: String) throws(Failure) -> String? {
         let path = path(in: directory)
         guard FileAccess.exists(path) else { return nil }

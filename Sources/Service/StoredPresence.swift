@@ -4,13 +4,13 @@ import Runtime
 import Storage
 
 extension Service {
-    /// The presence that was stored; nil if there is none, or if another version stored it.
+    /// The stored presence; nil if there is none, or if another version stored it.
     func storedPresence(in snapshot: StoreSnapshot) -> KeptPresence? {
         guard let record = snapshot.presence else { return nil }
         guard UInt8(exactly: record.version).map(KeptPresence.readableVersions.contains) == true,
             let kept = KeptPresence(bytes: record.state, changes: record.changes)
         else {
-            log.warning("who was inside cannot be read from the state (form \(record.version)); all enter anew")
+            log.warning("the stored presence has an unknown form (\(record.version)); all beacons enter again")
             return nil
         }
         return kept
@@ -18,7 +18,7 @@ extension Service {
 }
 
 extension PresenceUpdate {
-    /// As the store has it.
+    /// The representation of the store.
     func change(at now: MonotonicInstant) -> StoreChange {
         switch self {
         case .whole(let bytes): .presence(PresenceRecord(keptPresence: bytes, at: now))
@@ -28,7 +28,7 @@ extension PresenceUpdate {
 }
 
 extension PresenceRecord {
-    /// - Parameter bytes: Presence as the core has it.
+    /// - Parameter bytes: Presence in the representation of the core.
     init(keptPresence bytes: [UInt8], at now: MonotonicInstant) {
         self.init(version: Int64(KeptPresence.version), state: bytes, savedAt: now)
     }

@@ -1,8 +1,8 @@
 import Base
 
-/// Notices suspends of the machine between two inputs.
+/// Detects suspends of the machine between two inputs.
 struct SuspendWatch {
-    /// Between two inputs that are closer than this, no suspend that matters has room.
+    /// A suspend shorter than this does not matter, so two closer inputs need no check.
     private static let shortestAbsence: Duration = .milliseconds(200)
 
     private var lastInput: MonotonicInstant?
@@ -10,7 +10,8 @@ struct SuspendWatch {
 
     init(suspended: Duration) { self.suspended = suspended }
 
-    /// - Parameter suspended: Reads for how long the machine has been suspended. It is called only if that can matter.
+    /// - Parameter suspended: Reads for how long the machine has been suspended. It is called only if a check is
+    ///   needed.
     /// - Returns: for how long the machine was suspended since the last input; nil if it was not.
     mutating func absence(at now: MonotonicInstant, suspended read: () -> Duration) -> Duration? {
         let last = lastInput ?? now

@@ -4,15 +4,15 @@ package import Gateway
 import Runtime
 package import System
 
-/// Whether the time of day can be believed.
+/// Whether the time of day can be trusted.
 ///
-/// A Pi without network time starts with the time of its last shutdown, which looks sound and is wrong.
-/// So a plausible clock is believed only where no program is about to set it: no time service at work, or
-/// one that had its chance since the machine started.
+/// A Pi without network time starts with the time of its last shutdown, which is plausible and wrong. So a plausible
+/// clock is trusted only if no program is about to set it: no time service is running, or the time service has had
+/// enough time since the boot.
 package enum WallClockTrustPolicy {
-    /// How long after the start of the machine a time service is waited for.
+    /// How long after the boot the policy waits for a time service.
     package static let patience: Duration = .seconds(180)
-    /// Where systemd-timesyncd, chronyd and ntpd show that they are at work.
+    /// Paths that exist while systemd-timesyncd, chronyd or ntpd runs.
     private static let services = ["/run/systemd/timesync", "/run/chrony", "/run/ntpd.pid"]
 
     package static func read() -> WallClock {

@@ -1,20 +1,20 @@
 package import Base
 package import Beacon
 
-/// The beacons heard in the last minutes with the course of their signal: what the status page draws.
+/// The beacons heard in the last minutes with the course of their signal, for the status page.
 ///
-/// It is fed from the path of every advertisement, so a sighting costs one look-up and no allocation, and the number
-/// of beacons is bounded whoever sends them.
+/// Every sighting is recorded here, so a sighting costs one look-up and no allocation. The number of beacons is
+/// bounded.
 package struct BeaconLog: Sendable {
     /// The width of one point of the series.
     package static let step: Duration = .nanoseconds(stepNanoseconds)
-    /// A `Duration` counts in attoseconds of 128 bits; to reckon in them took nearly half of a sighting.
+    /// A `Duration` has 128 bits; calculating with it took nearly half the time of a sighting.
     private static let stepNanoseconds: Int64 = 10_000_000_000
     /// Points of the series: five minutes.
     package static let points = 30
-    /// A beacon that was not heard for this long is forgotten.
+    /// A beacon that is not heard for this long is forgotten.
     package static let memory: Duration = .seconds(300)
-    /// Beacons that are kept; beyond, those heard longest ago go. A crowded street has some hundred.
+    /// The bound on beacons. Above it, the beacon heard longest ago is removed. A crowded street has some hundred.
     package static let capacity = 512
 
     fileprivate struct Entry: Sendable {
@@ -23,9 +23,9 @@ package struct BeaconLog: Sendable {
         var sightings: UInt64 = 0
         /// Seconds; 0 until two sightings were heard.
         var interval: Double = 0
-        /// The step that the newest point stands for.
+        /// The step of the newest point.
         var newestStep: Int64
-        /// A ring by step; 127, which no RSSI is, says "not heard".
+        /// A ring by step. 127, which is no RSSI, means "not heard".
         var points = InlineArray<30, Int8>(repeating: 127)
     }
 
@@ -48,7 +48,7 @@ package struct BeaconLog: Sendable {
         entries[place].hear(sighting, at: now, step: step)
     }
 
-    /// Forgets what was not heard for long.
+    /// Forgets beacons that were not heard for `memory`.
     package mutating func forget(at now: MonotonicInstant) {
         while let place = recent.oldest, entries[place].lastHeard.duration(to: now) > Self.memory {
             recent.removeOldest()

@@ -16,10 +16,11 @@ package struct RegionHearing: Hashable, Sendable {
 }
 
 extension Gateway {
-    /// The regions of all trackers as the page shows them.
+    /// The trackers and their regions for the snapshot. `tracker` and `occupancy` are state of the core; the parameters
+    /// are recorded by `StatusMonitor`.
     ///
     /// - Parameters:
-    ///   - hearings: What was heard of each region.
+    ///   - hearings: The last beacon heard of each region.
     ///   - changes: When each region was entered or left last.
     package func trackerStates(
         hearings: [RegionKey: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
@@ -48,8 +49,8 @@ extension Gateway {
         }
     }
 
-    /// What of these beacons belongs to regions: of each region the strongest that was heard in the last
-    /// ten seconds, else the one heard last.
+    /// For each region the strongest of these beacons that was heard in the last ten seconds, else the beacon heard
+    /// last.
     package func hearings(of beacons: [StatusSnapshot.BeaconState], at now: MonotonicInstant)
         -> [RegionKey: RegionHearing]
     {
@@ -68,15 +69,15 @@ extension Gateway {
         return found
     }
 
-    /// Everything about the regions of this name or `rid`: why somebody is inside or not.
+    /// Why the regions of this name or `rid` are occupied or not, with the state of each beacon.
     package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [JSONValue] {
         trackers.enumerated().flatMap { position, tracker in
-            // A person types a name, so a name that looks the same is meant; a `rid` is one by its bytes.
+            // A person types a name, so names that look the same are equal. A `rid` is compared by its bytes.
             tracker.regions.regions.filter {
                 $0.isBeacon && ($0.rid.hasSameBytes(as: name) || $0.displayName == name)
             }.map { region in
                 let key = RegionKey(tracker: position, rid: region.rid)
-                // Whoever invents beacons under a wildcard region makes the list long, and only that.
+                // A sender that invents beacons under a wildcard region makes the list long.
                 let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
                 return [
                     "tid": .string(tracker.configuration.trackerID), "rid": .string(region.rid),
@@ -88,7 +89,7 @@ extension Gateway {
         }
     }
 
-    /// Why a region is as it is, in a sentence.
+    /// Why a region is occupied or not, in a sentence.
     private func reason(for key: RegionKey, of region: Region, at now: MonotonicInstant) -> String {
         RegionExplanation.text(decidingBeacons(at: now)[key], threshold: threshold(of: region), at: now)
     }

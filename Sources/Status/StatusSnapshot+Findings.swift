@@ -4,7 +4,7 @@ import OwnTracks
 import Presence
 
 extension StatusSnapshot {
-    /// What can be said of the running gateway's health from this snapshot alone, the worst first.
+    /// The findings of the health check that this snapshot allows, the worst first.
     package var liveFindings: [Finding] {
         let all =
             radioFindings + brokers.map(\.finding) + [
@@ -66,7 +66,7 @@ extension StatusSnapshot {
         let count = trackers.reduce(0) { $0 + $1.regions.count }
         guard count == 0 else { return Finding(.ok, "regions", "beacon regions: \(count)") }
         return Finding(
-            .warning, "regions", "there are no beacon regions, so nobody comes or goes",
+            .warning, "regions", "there are no beacon regions, so there are no transitions",
             cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
     }
 

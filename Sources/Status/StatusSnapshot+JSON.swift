@@ -6,14 +6,14 @@ import OwnTracks
 import Presence
 
 extension StatusSnapshot {
-    /// Regions of one tracker in the JSON; those inside come first. `regionCount` tells how many there are.
+    /// Regions of one tracker in the JSON; occupied regions come first. `regionCount` is the number of all regions.
     package static let listedRegions = 500
     package static let listedBeacons = 200
     package static let listedTransitions = 100
-    /// Characters of a name or a description; names of 16 kB exist only to do harm.
+    /// Characters of a name or a description. Names of 16 kB occur only in attacks.
     package static let shownCharacters = 200
 
-    /// The snapshot as `/status.json`, the live events and `status --json` show it.
+    /// The JSON of `/status.json`, the live events and `status --json`.
     ///
     /// Times are ages in seconds (`…Ago`), since the time of day may be unknown; `time` is epoch
     /// seconds, or null then. Signals are dBm, distances metres.
@@ -112,7 +112,7 @@ extension StatusSnapshot.BeaconState {
             "distance": .optional(distance.map { .tenths($0) }),
             "interval": .optional(interval.map { .hundredths($0.inSeconds) }), "heardAgo": .ago(lastHeard, at: now),
             "sightings": .count(sightings),
-            // One string rather than thirty values: it is sent every second to everyone who watches.
+            // One string and not thirty values, because it is sent to each client every second.
             "series": .string(series.map { $0.map { "\($0.dBm)" } ?? "" }.joined(separator: ",")),
             "regions": .array(regions.map { .shown(names[$0] ?? $0.rid) }),
         ]
@@ -167,7 +167,7 @@ extension JSONValue {
         optional(instant.map { .tenths($0.duration(to: now).inSeconds) })
     }
 
-    /// Text from anywhere, in a bounded length.
+    /// Text from outside, in a bounded length.
     fileprivate static func shown(_ text: String) -> JSONValue {
         let scalars = text.unicodeScalars.prefix(StatusSnapshot.shownCharacters + 1)
         guard scalars.count > StatusSnapshot.shownCharacters else { return .string(text) }

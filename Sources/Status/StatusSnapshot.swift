@@ -3,12 +3,13 @@ package import Beacon
 package import Gateway
 package import Presence
 
-/// All that a person or a machine may want to know of the running gateway at one moment.
+/// The state of the running gateway at one moment.
 ///
-/// The status page, `/status.json`, `/metrics`, `status` on the command line and the answer to
-/// OwnTracks' `status` command are made of this value and of nothing else, so that they cannot disagree.
+/// The status page, `/status.json`, `/metrics` and `status` on the command line show only this value, so that they
+/// cannot disagree. `StatusMonitor` (target Service) fills it. The answer to OwnTracks' `status` command is made by the
+/// core (`Gateway+Announcements.swift`).
 package struct StatusSnapshot: Sendable {
-    /// When it was taken. Every other instant in here lies before it, deadlines excepted.
+    /// When the snapshot was made. Every other instant lies before it, except deadlines.
     package var now: MonotonicInstant
     package var wallClock: WallClock
     /// The version of the program.
@@ -17,7 +18,7 @@ package struct StatusSnapshot: Sendable {
     package var device: String
     package var startedAt: MonotonicInstant
     package var scanner = ScannerState()
-    /// One for each connection: trackers with a login of their own have one of their own.
+    /// One element for each connection.
     package var brokers: [BrokerState] = []
     package var queue = QueueState()
     package var store = StoreState()
@@ -28,13 +29,13 @@ package struct StatusSnapshot: Sendable {
     /// The newest first.
     package var transitions: [TransitionRecord] = []
     package var counters = Counters()
-    /// What was not taken for want of room, since the start.
+    /// Data that was dropped because of a limit, since the start.
     package var overflow = OverflowState()
-    /// Malformed advertising data by kind, whichever adapter heard it.
+    /// Malformed advertising data of all adapters, by kind.
     package var malformed = MalformedCounters()
-    /// What the process uses of the machine; nil where that is not known.
+    /// The resources of the process; nil if they are not known.
     package var process: ProcessState?
-    /// What `doctor` would say, the worst first.
+    /// The findings of the health check, the worst first.
     package var findings: [Finding] = []
 
     package init(
@@ -49,7 +50,7 @@ package struct StatusSnapshot: Sendable {
 }
 
 extension StatusSnapshot {
-    /// The way into Linux Bluetooth and the radios on it.
+    /// The scanner and its radios.
     package struct ScannerState: Hashable, Sendable {
         /// `mgmt`, `hci`, `bluez` or `capture`.
         package var name = ""
@@ -71,7 +72,7 @@ extension StatusSnapshot {
         /// Advertising reports in each second of the last minute or so.
         package var reportsPerSecond: Double = 0
         package var malformed: UInt64 = 0
-        /// Reports known to have been lost before they reached us.
+        /// Reports that were lost before the gateway received them, as far as known.
         package var lost: UInt64 = 0
         /// How often scanning had to be started again.
         package var restarts: UInt64 = 0
@@ -95,13 +96,13 @@ extension StatusSnapshot {
 
         package var name: String
         package var phase: Phase
-        /// Why it is not connected, or what is wrong although it is, in words; empty if all is well. It never holds a
-        /// secret.
+        /// Why there is no connection, or why the connection does not work, in words; empty if all is well. It never
+        /// contains a secret.
         package var reason: String
-        /// What to do about it, if that is known.
+        /// What to do; empty if that is not known.
         package var cure = ""
         package var since: MonotonicInstant?
-        /// When the next attempt begins; nil unless one is waited for.
+        /// When the next attempt begins; nil if none is planned.
         package var nextTry: MonotonicInstant?
 
         package init(name: String, phase: Phase, reason: String = "", since: MonotonicInstant? = nil) {
@@ -115,9 +116,9 @@ extension StatusSnapshot {
     /// Messages on their way to the broker.
     package struct QueueState: Hashable, Sendable {
         package var pending = 0
-        /// Messages that the broker refused for good; a person must look at them.
+        /// Messages that the broker refused for good; a person must decide about them.
         package var setAside = 0
-        /// Messages given up for want of room, since the start.
+        /// Messages dropped because of a limit, since the start.
         package var dropped: UInt64 = 0
         /// Messages that the broker acknowledged, since the start.
         package var sent: UInt64 = 0
@@ -143,13 +144,14 @@ extension StatusSnapshot {
         }
     }
 
-    /// What came faster or in greater number than there is room for.
+    /// Data that exceeded a limit.
     package struct OverflowState: Hashable, Sendable {
-        /// iBeacon frames of beacons that belong to a region, beyond as many as are remembered.
+        /// iBeacon frames of beacons that belong to a region and were not remembered.
         package var sightings: UInt64 = 0
-        /// Messages from the broker that were too large or too many at once; counted anew for each connection's settings.
+        /// Messages from the broker that were too large or too many at once, since the settings of the connection
+        /// changed.
         package var incoming: UInt64 = 0
-        /// A region of which beacons were turned away of late.
+        /// The region whose beacons were turned away recently.
         package var crowded: CrowdedRegion?
 
         package init(sightings: UInt64 = 0, incoming: UInt64 = 0, crowded: CrowdedRegion? = nil) {
@@ -159,9 +161,9 @@ extension StatusSnapshot {
         }
     }
 
-    /// What the process uses of the machine.
+    /// The resources that the process uses.
     package struct ProcessState: Hashable, Sendable {
-        /// Of user and kernel together, since the start.
+        /// User and kernel time, since the start.
         package var processorTime: Duration
         package var residentBytes: UInt64
         package var openDescriptors: Int
@@ -182,7 +184,7 @@ extension StatusSnapshot {
         package var device: String
         /// OwnTracks' `monitoring`, −1 … 2; −1 sends no events.
         package var monitoring: Int
-        /// What a person calls it; nil: it was given no name.
+        /// The name for people; nil: none is set.
         package var name: String?
         package var regions: [RegionState]
 
@@ -202,22 +204,22 @@ extension StatusSnapshot {
     /// One region of one tracker.
     package struct RegionState: Sendable {
         package var rid: String
-        /// The name as transitions show it. It came over MQTT or from a file: any text.
+        /// The name as in transitions. It came over MQTT or from a file and may be any text.
         package var name: String
         /// The whole description, `name:UUID[:major[:minor]]`.
         package var description: String
         package var isInside: Bool
         /// The last enter or leave; nil if there was none.
         package var since: MonotonicInstant?
-        /// The strongest beacon inside, or the one heard last.
+        /// The strongest beacon inside, or the beacon heard last.
         package var beacon: BeaconID?
         package var rssi: RSSI?
         /// Metres, estimated from the measured power.
         package var distance: Double?
         package var lastHeard: MonotonicInstant?
-        /// When it will be left if nothing more is heard.
+        /// When the region is left if no beacon is heard again.
         package var leaveDeadline: MonotonicInstant?
-        /// Why it is as it is, in a sentence.
+        /// Why the region is occupied or not, in a sentence.
         package var explanation: String
 
         package init(
@@ -252,7 +254,7 @@ extension StatusSnapshot {
         package var sightings: UInt64
         /// The strongest signal in each step of `BeaconLog.step`, the oldest first; nil: not heard.
         package var series: [RSSI?]
-        /// The regions that it belongs to.
+        /// The regions that the beacon belongs to.
         package var regions: [RegionKey]
 
         package init(
@@ -292,15 +294,15 @@ extension StatusSnapshot {
         }
     }
 
-    /// One thing that was looked at, and what to do if it is not well.
+    /// One result of the health check, and what to do if it is bad.
     package struct Finding: Hashable, Sendable {
         package enum Level: String, CaseIterable, Sendable { case ok, warning, error }
 
         package var level: Level
-        /// What was looked at: `adapter`, `broker`, `clock` …
+        /// What was checked: `adapter`, `broker`, `clock` …
         package var subject: String
         package var text: String
-        /// What to do; empty if nothing is to be done.
+        /// What to do; empty if nothing.
         package var cure: String
 
         package init(_ level: Level, _ subject: String, _ text: String, cure: String = "") {

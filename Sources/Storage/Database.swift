@@ -2,13 +2,13 @@ import CSQLite
 
 /// One SQLite connection, used by one thread; closed when it goes out of scope.
 package struct Database: ~Copyable {
-    /// What a connection may do.
+    /// The access of a connection.
     package enum Access: Sendable {
         /// Reads and writes; makes the file if there is none.
         case readWrite
-        /// Reads; makes nothing.
+        /// Reads; creates no file.
         case readOnly
-        /// Reads a file that no process writes, without its `-shm` and `-wal` beside it: the only way on a
+        /// Reads a file that no process writes, without `-shm` and `-wal` beside it. This is the only way on a
         /// read-only file system where they do not exist.
         case immutable
     }
@@ -26,7 +26,7 @@ package struct Database: ~Copyable {
         let name = access == .immutable ? "file:\(path.escapedForURI)?immutable=1" : path
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         // One thread owns the connection, so SQLite need not lock it (https://sqlite.org/threadsafe.html).
-        // A link could lead anywhere, and the program may be root's.
+        // A link could point anywhere, and the program may run as root.
         let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | (access == .immutable ? SQLITE_OPEN_URI : 0)
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(name, &handle, flags, vfs)
@@ -41,7 +41,7 @@ package struct Database: ~Copyable {
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.components.seconds * 1000))
         csqlite_set_defensive(handle)
-        // Members are set after everything that throws: Swift 6.2 destroys twice what was set before.
+        // Members are set after all throwing calls: Swift 6.2 destroys members twice that were set before.
         self.handle = handle
         statements = StatementCache()
     }
@@ -79,11 +79,11 @@ package struct Database: ~Copyable {
         }
     }
 
-    /// Runs `body` as one step: all of it is on the disk when this returns, or none of it if it throws.
+    /// Runs `body` as one transaction: all of it is on the disk when this returns, or none of it if it throws.
     package func transaction<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
-        // IMMEDIATE waits for the other writer at the beginning, where nothing is lost by giving up.
+        // IMMEDIATE waits for the other writer at the beginning, where a failure costs nothing.
         try run("BEGIN IMMEDIATE")
         do throws(DatabaseError) {
             let result = try body()
@@ -107,7 +107,7 @@ package struct Database: ~Copyable {
         try value("PRAGMA data_version")?.asInteger ?? 0
     }
 
-    /// Plays what it can of the log into the file without waiting for anybody.
+    /// Copies as much of the log into the file as is possible without waiting for another process.
     func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
 
     /// Pages written to the disk by this connection since the last call.
@@ -118,7 +118,7 @@ package struct Database: ~Copyable {
         return Int(current)
     }
 
-    /// Whether the file was moved or deleted under us; what is written then is lost.
+    /// Whether the file was moved or deleted while it is open; later writes are lost.
     package var hasMoved: Bool {
         var moved: Int32 = 0
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
@@ -134,7 +134,7 @@ extension DatabaseError {
 }
 
 extension String {
-    /// `%`, `?` and `#` mean something in a file URI.
+    /// `%`, `?` and `#` have a meaning in a file URI.
     fileprivate var escapedForURI: String {
         var text = ""
         for character in self {

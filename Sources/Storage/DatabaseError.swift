@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What SQLite did not do, and why. Bound values are never part of it: they may hold secrets.
+/// A failed operation of SQLite. It never contains bound values, because they may contain secrets.
 package struct DatabaseError: Error, Hashable, Sendable {
     /// SQLite's extended result code (https://sqlite.org/rescode.html).
     package let code: Int32
@@ -17,7 +17,7 @@ package struct DatabaseError: Error, Hashable, Sendable {
     /// The low byte: the kind of failure.
     package var primaryCode: Int32 { code & 0xff }
 
-    /// Time, or a person, can cure it: the same work is worth another try.
+    /// Whether the failure may end by itself or by a person, so that the same work is tried again.
     package var isPassing: Bool {
         switch primaryCode {
         case SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN,
@@ -27,7 +27,7 @@ package struct DatabaseError: Error, Hashable, Sendable {
         }
     }
 
-    /// The file is not what was written to it.
+    /// Whether the file is damaged.
     package var isDamage: Bool {
         primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB
     }
@@ -52,7 +52,7 @@ extension DatabaseError {
         DatabaseError(code: SQLITE_TOOBIG, message: "a message of \(bytes) bytes is too large to keep")
     }
 
-    /// What stands in the file cannot be what this program wrote.
+    /// The content of the file cannot have been written by this program.
     static func damaged(_ what: String) -> DatabaseError {
         DatabaseError(code: SQLITE_CORRUPT, message: what)
     }

@@ -14,9 +14,9 @@ package struct HistoryEntry: Hashable, Sendable {
     /// The region's name as transitions show it.
     package var name: String
     package var event: Event
-    /// The beacon that came first or went last, if known.
+    /// The beacon that entered first or left last, if known.
     package var beacon: BeaconID?
-    /// Epoch seconds; means nothing while `stamp` is `provisional`.
+    /// Epoch seconds; invalid while `stamp` is `provisional`.
     package var timestamp: Int64
     package var stamp: WallStamp
     package var happened: MonotonicInstant

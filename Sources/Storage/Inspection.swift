@@ -1,20 +1,20 @@
-/// Whether a file is what this program wrote: its structure, its schema, and every row.
+/// Whether a file is undamaged: its structure, its schema, and every row.
 enum Inspection {
     enum Finding: Equatable {
-        /// Nothing in it yet.
+        /// The file has no tables yet.
         case empty
-        /// Sound, of this schema version.
+        /// Undamaged, of this schema version.
         case sound(version: Int64)
     }
 
-    /// The setting that says which schema belongs into the file.
+    /// The value that stores the digest of the schema.
     private static let sealKey = "store.schema"
 
     /// Reads everything once; at most a few seconds for a full outbox.
     ///
-    /// - Throws: What is damaged (`isDamage`), or why it could not be read.
+    /// - Throws: the damage (`isDamage`), or why the file could not be read.
     static func examine(_ database: borrowing Database) throws(DatabaseError) -> Finding {
-        // A cell that reaches outside its page is an error then, not bytes of something else.
+        // With this setting, a cell that exceeds its page is an error.
         try database.run("PRAGMA cell_size_check = ON")
         let tables = try database.value("SELECT count(*) FROM sqlite_master")?.asInteger
         let version = try database.schemaVersion()
@@ -26,7 +26,7 @@ enum Inspection {
         guard try database.value("PRAGMA integrity_check(1)") == .text("ok") else {
             throw .damaged("the integrity check failed")
         }
-        // Tables that a later schema added or changed are none of our business.
+        // Tables that a later schema added or changed are ignored.
         if version <= Migrations.latest { try checkRows(database, version: version) }
         return .sound(version: version)
     }
@@ -37,8 +37,8 @@ enum Inspection {
         try database.insert(SettingRow(key: sealKey, value: Array(text.utf8)))
     }
 
-    /// A flipped bit in the version must not look like a newer program's file, nor one in a column's
-    /// name like a statement of ours that is wrong.
+    /// A flipped bit in the version must not look like the file of a newer program, and a flipped bit in a column's
+    /// name must not look like a wrong statement of this program.
     private static func checkSeal(_ database: borrowing Database, version: Int64) throws(DatabaseError) {
         let settings: [SettingRow] = try askingStructure(database) { database throws(DatabaseError) in
             try database.rows(SettingRow.self, "WHERE key = ?1", .text(sealKey))
@@ -77,7 +77,8 @@ enum Inspection {
         }
     }
 
-    /// In a file whose schema is damaged our own statements do not compile; that is damage, not a mistake.
+    /// In a file with a damaged schema the statements of this program do not compile. This is damage, and no mistake of
+    /// the program.
     private static func askingStructure<Result>(
         _ database: borrowing Database, _ body: (borrowing Database) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {

@@ -13,7 +13,7 @@ package struct LocationEntry: Hashable, Sendable {
     package var accuracy: Int64
     /// Why it was published: the message's `t`.
     package var trigger: String
-    /// Epoch seconds; means nothing while `stamp` is `provisional`.
+    /// Epoch seconds; invalid while `stamp` is `provisional`.
     package var timestamp: Int64
     package var stamp: WallStamp
     package var happened: MonotonicInstant
@@ -38,7 +38,7 @@ struct LocationRow: StoredRow {
     static let table = "location"
     static let columns = ["id", "tracker", "lat", "lon", "acc", "cause", "tst", "stamp", "boot", "happened"]
     static let insertSQL = makeInsertSQL()
-    /// Since which there is the table.
+    /// The schema version that added the table.
     static let schemaVersion = 6
 
     let id: Int64

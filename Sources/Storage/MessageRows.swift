@@ -1,7 +1,7 @@
 import Base
 import Beacon
 
-/// A message as columns; what outbox and refused have in common.
+/// A message as columns, common to the tables `outbox` and `refused`.
 private enum MessageColumns {
     static let names = ["id", "tracker", "topic", "qos", "retain", "kind", "payload", "boot", "happened", "stamp"]
 

@@ -1,10 +1,10 @@
-/// The schema, as the steps that lead to it. Steps are only ever appended: a file that was written by
-/// any released version is brought up to date by the steps it has not seen.
+/// The schema as a list of steps. Steps are only appended: a file of any released version is updated by the steps that
+/// it does not have yet.
 package enum Migrations {
-    /// Marks our files (`PRAGMA application_id`): "iBGW".
+    /// Marks the files of this program (`PRAGMA application_id`): "iBGW".
     static let applicationID: Int64 = 0x6942_4757
 
-    /// What this program writes.
+    /// The version that this program writes.
     package static var latest: Int64 { Int64(steps.count) }
 
     /// `steps[n]` leads from version n to n + 1.
@@ -40,7 +40,7 @@ package enum Migrations {
                 retain INTEGER NOT NULL, kind INTEGER NOT NULL, payload BLOB NOT NULL, boot TEXT NOT NULL,
                 happened INTEGER NOT NULL, stamp INTEGER NOT NULL, digest INTEGER NOT NULL)
             """,
-            // Only what waits for the clock, which is nothing nearly always: it costs no write then.
+            // The index contains only rows that wait for the clock. Usually there are none, so it costs no write.
             "CREATE INDEX outbox_provisional ON outbox (topic) WHERE stamp = 0",
             "CREATE INDEX outbox_state ON outbox (topic) WHERE kind = 2",
             """
@@ -71,7 +71,7 @@ package enum Migrations {
             CREATE TABLE presence_change (id INTEGER PRIMARY KEY, state BLOB NOT NULL, digest INTEGER NOT NULL)
             """
         ],
-        // It was written and never read.
+        // The table was written and never read.
         ["DROP TABLE inside"],
         // Messages of kind 4, which earlier programs do not know.
         ["CREATE INDEX outbox_ping ON outbox (topic) WHERE kind = 4"],

@@ -2,8 +2,8 @@ import Base
 import Beacon
 import Regions
 
-/// The open database with what is known of it. A class, for it is put in and out of an optional,
-/// where an owner that cannot be copied is not at home.
+/// The open database with its cached state. It is a class because it is stored in an optional, which non-copyable types
+/// do not support well.
 final class OpenStore {
     let database: Database
     private let settings: StoreSettings
@@ -14,15 +14,15 @@ final class OpenStore {
     private var nextHistoryID: Int64
     private var nextLocationID: Int64
     private(set) var boot: BootRow
-    /// The key of the next change of presence; nil: not known.
+    /// The key of the next change of presence; nil: it has to be read.
     private var nextPresenceChange: Int64?
-    /// Written since `checkpoint`.
+    /// Changes written since `checkpoint`.
     private var pagesInLog = 0
 
-    /// Takes the database over and puts this boot on record.
+    /// Takes ownership of the database and records this boot.
     ///
-    /// - Parameter keys: Rows get these or higher ones, whatever the file holds. The broker's client may have messages
-    ///   of a file that is gone, and acknowledges them by their keys.
+    /// - Parameter keys: New rows get these keys or higher ones, independent of the file's content. The broker's client
+    ///   may still have messages of a lost file, and acknowledges them by their keys.
     init(
         _ database: consuming Database, _ settings: StoreSettings, keysFrom keys: StoreWork.FirstKeys?
     ) throws(DatabaseError) {
@@ -66,7 +66,7 @@ final class OpenStore {
         var outboxIDs: [Int64?] = []
         /// The rows of the commit, if none of them waits for the clock or was replaced by another.
         var fresh: [OutboxRow] = []
-        /// Rows that waited for the clock do so no more: what waited behind them can go.
+        /// Rows no longer wait for the clock, so later rows of their topics can be sent.
         var unblocked = false
         var superseded: UInt64 = 0
         var refused: UInt64 = 0
@@ -83,7 +83,7 @@ final class OpenStore {
         var keys = nextKeys
         var nextPresenceChange = nextPresenceChange
         let unstampedBefore = counters.unstamped
-        // After a failed transaction it is read from the file again.
+        // After a failed transaction the key is read from the file again.
         self.nextPresenceChange = nil
         try database.transaction { () throws(DatabaseError) in
             if let first = work.firstTry { try removeUncommittedRows(first, &counters, &keys) }
@@ -202,7 +202,7 @@ final class OpenStore {
         var record = record
         record.boot = settings.boot
         try database.insert(PresenceRow(record))
-        // An empty table is not emptied, which would be a page more.
+        // An empty table is not cleared again, because that would write another page.
         if nextChange != 1 { try database.run("DELETE FROM presence_change") }
         nextChange = 1
     }
@@ -218,7 +218,7 @@ final class OpenStore {
         nextChange = id + 1
     }
 
-    /// Keeps a table within the limit of the history, with a tenth of slack so that it is not trimmed at each entry.
+    /// Keeps a table within the limit of the history. A tenth of slack avoids trimming at each entry.
     private func trim(_ table: String, of rows: Int) throws(DatabaseError) -> Int {
         guard rows > settings.historyLimit + settings.historyLimit / 10 else { return 0 }
         try database.run(
@@ -229,7 +229,7 @@ final class OpenStore {
 }
 
 extension OpenStore.Outcome {
-    /// Moves what the counters counted during the transaction.
+    /// Adds the counts of the transaction to the counters.
     fileprivate mutating func moveCounts(from counters: inout OutboxCounters) {
         dropped = dropped + counters.dropped
         (superseded, refused) = (counters.superseded, counters.refused)
@@ -238,7 +238,7 @@ extension OpenStore.Outcome {
 }
 
 extension WallClockReading {
-    /// A second of difference is what stamps can show; less is the clock being disciplined.
+    /// Time stamps show differences from one second on. Smaller ones come from the adjustment of the clock.
     fileprivate func isNews(to known: WallClockReading?) -> Bool {
         guard let known else { return true }
         return (epochNanosecondsAtBoot &- known.epochNanosecondsAtBoot).magnitude >= 1_000_000_000

@@ -1,14 +1,13 @@
 import Beacon
 
-/// What is known of the outbox without asking the disk. A copy is changed during a transaction and
-/// takes the place of the old one when it is committed.
+/// The cached state of the outbox. A transaction changes a copy, which replaces the original after the commit.
 struct OutboxCounters {
     var nextID: Int64 = 1
     var rows = 0
     var bytes = 0
-    /// Of `rows`, those that wait for the wall clock.
+    /// The number of `rows` that wait for the wall clock.
     var unstamped = 0
-    /// What happened in the transaction under way.
+    /// The counts of the current transaction.
     var superseded: UInt64 = 0
     var dropped = DropCounts()
     var refused: UInt64 = 0
@@ -44,7 +43,7 @@ struct Outbox {
         _ counters: inout OutboxCounters
     ) throws(DatabaseError) -> Int64? {
         if message.kind == .state || message.kind == .ping {
-            // Spelt out, since SQLite takes a partial index only for a constant.
+            // Written as a constant, because SQLite uses a partial index only for constants.
             let condition = message.kind == .state ? "WHERE kind = 2 AND topic = ?1" : "WHERE kind = 4 AND topic = ?1"
             let older = try rows(condition, [.text(message.topic)], in: database, except: handedOut)
             try delete(older, from: database, &counters)
@@ -63,21 +62,21 @@ struct Outbox {
         return row.id
     }
 
-    /// The broker has them; so none waits for the wall clock.
+    /// The broker has acknowledged these rows, so none of them waits for the wall clock.
     func acknowledge(
         _ rows: HandedOut, in database: borrowing Database, _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         try delete(rows.map { Key(id: $0.key, bytes: $0.value, isProvisional: false) }, from: database, &counters)
     }
 
-    /// Takes rows away that a failed transaction left, and their numbers with them.
+    /// Deletes rows that a failed transaction left, so that their numbers are free again.
     func remove(from id: Int64, in database: borrowing Database, _ counters: inout OutboxCounters) throws(DatabaseError)
     {
         try delete(rows("WHERE id >= ?1", [.integer(id)], in: database), from: database, &counters)
         counters.nextID = id
     }
 
-    /// Sets a row aside; beyond the limit the oldest that was set aside is forgotten.
+    /// Sets a row aside. Beyond the limit the oldest row that was set aside is deleted.
     func refuse(
         _ id: Int64, reason: String, in database: borrowing Database, _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
@@ -90,8 +89,8 @@ struct Outbox {
         counters.refused += 1
     }
 
-    /// Calls `body` with rows that may be delivered, in order, until it returns false: not those that
-    /// wait for the wall clock, nor any behind one of those in the same topic.
+    /// Calls `body` with rows that may be delivered, in order, until it returns false. Rows that wait for the wall
+    /// clock, and later rows of the same topic, are skipped.
     static func forEachDeliverable(
         after id: Int64, before end: Int64, in database: borrowing Database, _ body: (OutboxRow) -> Bool
     ) throws(DatabaseError) {
@@ -106,8 +105,8 @@ struct Outbox {
         }
     }
 
-    /// Removes the least important until the message fits: the oldest pings, then locations, then states, then
-    /// others, then transitions; but never anything more important than the message itself.
+    /// Removes the least important rows until the message fits: the oldest pings, then locations, then states, then
+    /// others, then transitions. No row is removed that is more important than the message itself.
     private func makeRoom(
         for message: OutgoingMessage, handedOut: HandedOut, in database: borrowing Database,
         _ counters: inout OutboxCounters
@@ -117,7 +116,7 @@ struct Outbox {
         }
         for kind in [MessageKind.ping, .location, .state, .other, .transition] {
             while !fits(counters) {
-                // A hundredth at a time, for each search walks past everything that stays.
+                // A hundredth at a time, because each search passes all remaining rows.
                 let oldest = try rows(
                     "WHERE kind = ?1 ORDER BY id LIMIT ?2",
                     [.integer(kind.rawValue), .number(max(1, limit / 100) + handedOut.count)], in: database,
@@ -157,7 +156,7 @@ struct Outbox {
     ) throws(DatabaseError) {
         for key in keys {
             try database.run("DELETE FROM outbox WHERE id = ?1", .integer(key.id))
-            // It may have gone with the file that it was in.
+            // The row may have been lost with its file.
             guard database.changes > 0 else { continue }
             counters.rows -= 1
             counters.bytes -= key.bytes

@@ -1,33 +1,33 @@
 package import Base
 import Beacon
 
-/// What a message is, as far as it decides what may be dropped when there is no room.
+/// The kind of a message decides what is dropped when there is no room.
 package enum MessageKind: Int64, CaseIterable, Sendable {
-    /// Enter or leave of a region. The last to go.
+    /// Enter or leave of a region. Dropped last.
     case transition = 0
-    /// A position report. Goes before all but pings.
+    /// A position report. Dropped before all others except pings.
     case location = 1
-    /// A retained value for its topic: a newer one makes an older one that still waits pointless.
+    /// A retained value of its topic. It replaces an older one that still waits.
     case state = 2
     /// Anything else.
     case other = 3
-    /// A periodic position report: a newer one of its topic makes an older one that still waits pointless.
+    /// A periodic position report. It replaces an older one of its topic that still waits.
     case ping = 4
 }
 
-/// Whether the times in a message or a history entry can be believed.
+/// Whether the times in a message or a history entry are right.
 package enum WallStamp: Int64, Sendable {
-    /// The wall clock was not set yet. Held back until it is, and then rendered again.
+    /// The wall clock was not set. The message waits until it is set, and is then rendered again.
     case provisional = 0
     /// The wall clock was set.
     case exact = 1
-    /// The machine was switched off before its clock was set: reckoned from when it was started again.
+    /// The machine was switched off before its clock was set. The time is estimated from the next start.
     case estimated = 2
 }
 
 /// A message for the broker, before it is in the outbox.
 package struct OutgoingMessage: Hashable, Sendable {
-    /// Whose message: the base topic of the tracker. Positions change when the configuration is edited.
+    /// The base topic of the tracker. Positions of trackers may change when the configuration is edited.
     package var tracker: String
     package var topic: String
     package var payload: [UInt8]
@@ -35,7 +35,7 @@ package struct OutgoingMessage: Hashable, Sendable {
     package var qos: UInt8
     package var retain: Bool
     package var kind: MessageKind
-    /// When what it tells happened.
+    /// The instant of the event.
     package var happened: MonotonicInstant
     /// `provisional` if its payload was made while the wall clock was unknown.
     package var stamp: WallStamp
@@ -70,7 +70,7 @@ package struct OutboxRow: Hashable, Sendable {
     }
 }
 
-/// A message that the broker, or its own damage, kept from being delivered.
+/// A message that was not delivered, because the broker refused it or because it was damaged.
 package struct RefusedRow: Hashable, Sendable {
     package let row: OutboxRow
     package let reason: String

@@ -4,9 +4,8 @@ import Regions
 
 /// Commits that go to the disk in one transaction.
 ///
-/// While the disk is busy, what comes is joined: one fsync serves all, and of presence state and
-/// regions, where they are whole values, only the newest is kept. Joining keeps each commit whole, as the
-/// transaction is at least as large as every commit in it.
+/// While the disk is busy, commits are joined: one fsync serves all of them, and of whole values (presence state,
+/// regions) only the newest is kept. Each commit stays whole, because the transaction contains all of it.
 struct PendingCommit {
     /// How many commits were joined.
     private(set) var commits = 0
@@ -15,7 +14,7 @@ struct PendingCommit {
     private(set) var locations: [LocationEntry] = []
     private(set) var regions: [ExactString: [Region]] = [:]
     private(set) var presence: PresenceRecord?
-    /// After `presence`, or after what is on the disk.
+    /// The changes after `presence`, or after the state on the disk.
     private(set) var presenceChanges: [[UInt8]] = []
     private(set) var values: [ExactString: [UInt8]?] = [:]
     /// The last edit of each tracker.
@@ -44,7 +43,7 @@ struct PendingCommit {
         }
     }
 
-    /// A checkpoint that came after these commits, so it holds what they decided.
+    /// A checkpoint that came after these commits, so it contains their decisions.
     mutating func add(checkpoint: PresenceRecord) {
         presence = checkpoint
         presenceChanges = []
@@ -53,8 +52,8 @@ struct PendingCommit {
     /// A checkpoint that came before these commits.
     mutating func precede(by checkpoint: PresenceRecord) { presence = presence ?? checkpoint }
 
-    /// Makes room: the oldest pings and locations first, then states, then other messages, then history
-    /// entries, and transitions only when there is nothing else.
+    /// Makes room: drops the oldest pings and locations first, then states, then other messages, then history entries,
+    /// and transitions only when nothing else is left.
     mutating func shed(toCount countLimit: Int, bytes byteLimit: Int) -> DropCounts {
         var dropped = DropCounts()
         for kind in [MessageKind.ping, .location, .state, .other] {

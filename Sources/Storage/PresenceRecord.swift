@@ -1,12 +1,12 @@
 package import Base
 
-/// What the presence engine wants to find again after a restart.
+/// The stored presence.
 package struct PresenceRecord: Hashable, Sendable {
-    /// Of the form of `state`. The reader decides which it understands.
+    /// The version of `state`. The reader decides which versions it supports.
     package var version: Int64
     /// The engine's own form.
     package var state: [UInt8]
-    /// What transitions changed since, in their order: each is a value of `StoreChange.presenceChange`.
+    /// The changes of later transitions, in their order: each is a value of `StoreChange.presenceChange`.
     package var changes: [[UInt8]] = []
     package var savedAt: MonotonicInstant
     /// The boot whose clock `savedAt`, and every instant in `state`, was read from. The store fills it in.

@@ -85,7 +85,7 @@ struct RegionRow: StoredRow {
     }
 }
 
-/// What the command line asked for, until the daemon has taken it over.
+/// An edit of the command line, until the service has merged it.
 struct RegionEditRow: StoredRow {
     static let table = "region_edit"
     static let columns = ["id", "tracker", "kind"] + RegionColumns.names

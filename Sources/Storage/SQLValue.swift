@@ -20,8 +20,8 @@ package enum SQLValue: Hashable, Sendable {
 
 /// FNV-1a, 64 bits, over the values of a row with their types and lengths.
 ///
-/// SQLite's integrity check looks at the structure of a file, not at what stands in its cells. This
-/// sum is against worn cells of a memory card, not against an attacker: one who can write the file can sum.
+/// SQLite's integrity check examines the structure of a file, and not the content of its cells. This digest detects
+/// worn cells of a memory card. It does not detect an attacker, who can compute it too.
 struct RowDigest {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 

@@ -7,8 +7,8 @@ enum Salvage {
         var isEmpty: Bool { rows.isEmpty }
     }
 
-    /// - Returns: How many rows of which table were saved; none at all if the file cannot be opened.
-    /// - Throws: If the new file cannot be written. What is wrong with the old one is no error.
+    /// - Returns: The number of saved rows by table; empty if the file cannot be opened.
+    /// - Throws: If the new file cannot be written. Damage of the old file is no error.
     static func copy(
         from path: String, vfs: String?, into database: borrowing Database
     ) throws(DatabaseError) -> Count {
@@ -46,7 +46,7 @@ enum Salvage {
         if !saved.isEmpty { count.rows.append((Row.table, saved.count)) }
     }
 
-    /// From the beginning as far as it goes, and if that is not the end, from the end as well.
+    /// Reads from the beginning as far as possible. If that is not the end, also from the end.
     private static func read<Row: StoredRow>(_ type: Row.Type, from damaged: borrowing Database) -> [Row] {
         var rows: [Row] = []
         for order in ["ASC", "DESC"] {

@@ -1,7 +1,7 @@
 import Base
 import Beacon
 
-/// What happened at an instant of a boot, and has its wall-clock time as soon as that can be told.
+/// A row with an instant of a boot, whose wall-clock time is set as soon as it is known.
 protocol Happened {
     var happened: MonotonicInstant { get }
     /// Epoch seconds; means nothing while `stamp` is `provisional`.
@@ -39,14 +39,14 @@ struct Stamping {
         let waiting = try ids("SELECT id FROM outbox WHERE stamp = 0 ORDER BY id", in: database)
         for id in waiting {
             guard var row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
-            // A boot that is not on record cannot be placed: its messages are taken as of now.
+            // The time of an unrecorded boot is unknown: its messages get the present time.
             let time = timeline.epochSeconds(of: row.message.happened, boot: row.boot)
             let happened = time?.seconds ?? reading.epochSeconds(at: now)
             let isEstimated = time?.isEstimated ?? true
             let request = Restamp(
                 message: row.message, happened: happened, renderedAt: reading.epochSeconds(at: now),
                 isEstimated: isEstimated)
-            // What holds no time goes as it is.
+            // A message without a time is not changed.
             let payload = restamp(request) ?? row.message.payload
             counters.bytes += payload.count - row.message.payload.count
             counters.unstamped -= 1

@@ -40,7 +40,7 @@ struct HistoryRow: StoredRow {
     }
 }
 
-/// What changed in the engine's state since it was written whole: rows in their order.
+/// The changes of the engine's state since it was written whole, in their order.
 struct PresenceChangeRow: StoredRow {
     static let table = "presence_change"
     static let columns = ["id", "state"]
@@ -122,7 +122,7 @@ struct BootRow: StoredRow, Hashable {
     let number: Int64
     /// `/proc/sys/kernel/random/boot_id`
     let id: String
-    /// Epoch nanoseconds at the zero of its CLOCK_BOOTTIME, as last said; nil while unknown.
+    /// Epoch nanoseconds at the zero of its CLOCK_BOOTTIME, as reported last; nil while unknown.
     var wallClock: WallClockReading?
 
     init(number: Int64, id: String, wallClock: WallClockReading?) {

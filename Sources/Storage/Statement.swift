@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A prepared statement; when it goes out of scope it is kept for the next time, or finalised.
+/// A prepared statement. At the end of its scope it is cached, or finalised.
 package struct Statement: ~Copyable {
     private let handle: OpaquePointer
     /// Its connection, which lives at least as long: SQLite keeps a closed connection until its last
@@ -12,7 +12,7 @@ package struct Statement: ~Copyable {
     private let isKept: Bool
 
     init(_ sql: String, on connection: OpaquePointer, cache: StatementCache) throws(DatabaseError) {
-        // Members are set after everything that throws: Swift 6.2 destroys twice what was set before.
+        // Members are set after all throwing calls: Swift 6.2 destroys members twice that were set before.
         if let kept = cache.take(sql) {
             handle = kept
             isKept = true
@@ -35,7 +35,7 @@ package struct Statement: ~Copyable {
         return handle
     }
 
-    /// Gives the values for `?1`, `?2` … in their order; all others become NULL.
+    /// Binds the values for `?1`, `?2` … in their order; all others become NULL.
     package func bind(_ values: [SQLValue]) throws(DatabaseError) {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
@@ -53,7 +53,7 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// - Returns: true if there is a row to look at, false at the end.
+    /// - Returns: true if there is a row, false at the end.
     package func step() throws(DatabaseError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true

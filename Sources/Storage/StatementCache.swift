@@ -1,13 +1,13 @@
 import CSQLite
 
-/// Statements of one connection that were used and will be again: to prepare one costs as much as to run it.
+/// Prepared statements of one connection for later use: preparing a statement costs as much as running it.
 ///
-/// Belongs to the thread of its connection. What lies here was reset: it holds no lock and no value.
+/// The cache belongs to the thread of its connection. Cached statements are reset: they have no lock and no value.
 final class StatementCache {
     /// The service runs some twenty different ones; each takes a few kilobytes.
     private static let most = 32
-    /// What is run once (a schema, a setting of the connection) is not worth keeping. Some PRAGMAs act when they are
-    /// prepared and do nothing when they are run again.
+    /// Statements that run once (a schema, a setting of the connection) are not cached. Some PRAGMAs act when they are
+    /// prepared and do nothing when they run again.
     private static let repeated = ["SELECT", "INSERT", "DELETE", "UPDATE", "BEGIN", "COMMIT"]
 
     /// No dictionary: the texts are long to hash, and mostly differ in length.
@@ -24,7 +24,7 @@ final class StatementCache {
     /// Whether it is worth keeping for `put`.
     static func keeps(_ sql: String) -> Bool { repeated.contains(where: sql.hasPrefix) }
 
-    /// Takes over a statement that is no longer in use.
+    /// Caches a statement that is no longer in use.
     func put(_ handle: OpaquePointer, sql: String) {
         guard !isClosed else {
             sqlite3_finalize(handle)

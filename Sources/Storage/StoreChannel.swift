@@ -2,7 +2,7 @@ import Base
 import Synchronization
 import System
 
-/// What the daemon's thread and the store's thread share: a bounded mailbox one way, events the other.
+/// Shared by the service's thread and the store's thread: a bounded mailbox of requests, and a list of events.
 final class StoreChannel: Sendable {
     private struct Shared {
         var mailbox: StoreMailbox

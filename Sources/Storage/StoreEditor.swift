@@ -1,10 +1,10 @@
 package import Regions
 
-/// Changes regions from outside the daemon, whether it runs or not.
+/// Changes regions from outside the service, whether it runs or not.
 ///
-/// The edits are queued in a table of their own. The daemon alone writes the regions: it takes edits
-/// over within `StoreSettings.editInterval`, or when it starts, in one transaction with what follows
-/// from them (a leave, say). So neither overwrites the other, and an edit counts once.
+/// The edits are queued in a separate table. Only the service writes the regions: it merges edits within
+/// `StoreSettings.editInterval`, or when it starts, in one transaction with their consequences (such as a leave). So
+/// neither overwrites the other, and an edit counts once.
 package struct StoreEditor: ~Copyable {
     private let database: Database
 
@@ -31,7 +31,7 @@ package struct StoreEditor: ~Copyable {
     /// Queues changes of one tracker's regions, all or none.
     package func edit(_ tracker: String, _ changes: [RegionChange]) throws(DatabaseError) {
         try database.transaction { () throws(DatabaseError) in
-            // The numbers go on where deleted edits ended: the daemon remembers the last it has seen.
+            // The numbers continue after deleted edits: the service remembers the last one.
             var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
             for change in changes {
                 id += 1

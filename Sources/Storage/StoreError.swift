@@ -3,17 +3,17 @@ import Glibc
 /// Why the state directory cannot be used.
 package enum StoreError: Error, Hashable, Sendable {
     case database(DatabaseError)
-    /// A later version of this program has written the file. It is left alone.
+    /// A later version of this program has written the file. The file is not changed.
     case newerSchema(path: String, found: Int64, known: Int64)
-    /// Another gateway runs on the same directory: two would deliver everything twice.
+    /// Another gateway uses the same directory. Two gateways would deliver everything twice.
     case inUse(path: String)
     /// There is no state yet.
     case absent(path: String)
     case system(operation: String, path: String, errno: Int32)
-    /// The file may belong to another user: a link, for example. The reason names it and says what to do.
+    /// The file may belong to another user, such as a link. The reason contains the file and what to do.
     case untrusted(String)
 
-    /// Waiting, or a person who changes something outside, can cure it.
+    /// Whether the failure may end by itself or by a person.
     var isPassing: Bool {
         switch self {
         case .database(let error): error.isPassing

@@ -1,19 +1,19 @@
 import Glibc
 import System
 
-/// Opens the database of the state directory, whatever its condition: a damaged file is set aside
-/// under another name, and what is good in it goes into a new one.
+/// Opens the database of the state directory in any condition: a damaged file is set aside under another name, and its
+/// readable rows are recovered into a new file.
 enum StoreFile {
-    /// A commit that makes the log this long plays it into the file. 512 pages instead of SQLite's 1000: at most
+    /// A commit that makes the log this long copies it into the file. 512 pages instead of SQLite's 1000: at most
     /// 2 MiB of log beside the file.
     static let checkpointPages = 512
 
-    /// - Parameter notices: Gets what a person should know of.
+    /// - Parameter notices: Receives messages for the log.
     static func open(
         _ settings: StoreSettings, notices: inout [StoreNotice]
     ) throws(StoreError) -> Database {
         try check(settings.directory)
-        // Cut off while a damaged file was replaced: the new one is complete by then.
+        // The replacement of a damaged file was interrupted. The new file is complete in this case.
         if access(settings.path, F_OK) != 0, access(settings.path + ".new", F_OK) == 0 {
             rename(settings.path + ".new", settings.path)
         }
@@ -34,12 +34,11 @@ enum StoreFile {
     static func prepare(_ database: borrowing Database) throws(DatabaseError) -> Bool {
         let finding = try Inspection.examine(database)
         if case .sound(let version) = finding, version > Migrations.latest { return false }
-        // The log is synchronised at each commit: what was said to be committed survives a power cut.
+        // The log is synchronised at each commit, so committed data survives a power cut.
         try database.run("PRAGMA journal_mode = WAL")
         try database.run("PRAGMA synchronous = FULL")
         try database.run("PRAGMA foreign_keys = ON")
-        // Deleted rows are overwritten where that costs no extra write, so that a damaged page cannot
-        // bring them back.
+        // Deleted rows are overwritten if that costs no extra write, so that a damaged page cannot restore them.
         try database.run("PRAGMA secure_delete = FAST")
         try database.run("PRAGMA wal_autocheckpoint = \(checkpointPages)")
         try database.run("PRAGMA journal_size_limit = 4194304")
@@ -60,7 +59,7 @@ enum StoreFile {
         }
     }
 
-    /// Refuses a state that is a link or, for root, may be another user's link to somewhere else.
+    /// Refuses a state that is a link or, for root, may be another user's link.
     static func check(_ directory: String) throws(StoreError) {
         do throws(OwnershipError) {
             try OwnedDirectory(directory).check(StoreSettings.fileName)
@@ -77,8 +76,8 @@ enum StoreFile {
             guard errno != EEXIST else { return }
             throw .system(operation: "create", path: path, errno: errno)
         }
-        // The command line may run as root beside a service that does not: the file is the directory's
-        // owner's. Only root can do so, and no other user needs to.
+        // The command line may run as root beside a service of another user, so the file gets the owner of the
+        // directory. Only root can change the owner, and no other user needs to.
         var directory = stat()
         if geteuid() == 0, stat(AtomicFile.directory(of: path), &directory) == 0 {
             _ = fchown(descriptor, directory.st_uid, directory.st_gid)
@@ -86,8 +85,8 @@ enum StoreFile {
         close(descriptor)
     }
 
-    /// Puts a new file with the good rows in the place of a damaged one. The new one is complete before
-    /// the damaged one is touched, so being cut off in the middle costs nothing.
+    /// Replaces a damaged file by a new file with the good rows. The new file is complete before the damaged one is
+    /// changed, so an interruption costs nothing.
     private static func replaceDamaged(
         _ settings: StoreSettings, because error: DatabaseError, notices: inout [StoreNotice]
     ) throws(StoreError) -> Database {
@@ -128,18 +127,17 @@ enum StoreFile {
         let database = try Database(path: new, vfs: settings.vfs, busyTimeout: settings.busyTimeout)
         guard try prepare(database) else { throw .damaged("a new file is not empty") }
         let salvaged = try Salvage.copy(from: path, vfs: settings.vfs, into: database)
-        // Everything into the one file, which is about to get another name.
+        // Everything is copied into the one file, which is then renamed.
         try database.run("PRAGMA journal_mode = DELETE")
         return salvaged
     }
 
     /// Moves the file, and the log beside it, to the first free name.
     private static func setAside(_ path: String) throws(StoreError) -> String {
-        // A card that damages its files again and again must not be filled with them as well: the last
-        // name is used over and over.
+        // A card that damages its files repeatedly must not be filled with them, so the last name is used again.
         let names = (1...8).map { "\(path).damaged-\($0)" }
         let name = names.first { access($0, F_OK) != 0 } ?? names[names.count - 1]
-        // The log first: were we cut off between, its frames would be played into the new file.
+        // The log is moved first: after an interruption, its frames would otherwise be copied into the new file.
         for suffix in ["-wal", "-shm", ""] {
             unlink(name + suffix)
             guard rename(path + suffix, name + suffix) == 0 || errno == ENOENT else {

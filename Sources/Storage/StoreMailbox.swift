@@ -1,7 +1,7 @@
 import Beacon
 import Synchronization
 
-/// What the store's thread takes at one time.
+/// The requests that the store's thread handles at one time.
 package struct StoreMail {
     var commit: PendingCommit?
     var acknowledged: [Int64] = []
@@ -15,13 +15,13 @@ package struct StoreMail {
     var checkEdits = false
     var rereadEdits = false
     var stop = false
-    /// Dropped since the last time because the disk did not take it.
+    /// Requests dropped since the last time because the disk could not be written.
     var dropped = DropCounts()
-    /// Of each commit that was too large, the size of the message that made it so.
+    /// For each commit that was too large, the size of the message that exceeded the limit.
     var oversized: [Int] = []
 }
 
-/// Requests that wait for the store's thread: of bounded size, whatever the disk does.
+/// Requests that wait for the store's thread. The size is bounded, even if the disk does not work.
 package struct StoreMailbox {
     private let countLimit: Int
     private let byteLimit: Int
@@ -43,12 +43,12 @@ package struct StoreMailbox {
     var pending: Int { mail.commit?.count ?? 0 }
     var pendingBytes: Int { mail.commit?.payloadBytes ?? 0 }
 
-    /// Adds what is asked for. Beyond the limits the least important messages are dropped, and counted.
+    /// Adds a request. Beyond the limits the least important messages are dropped, and counted.
     package mutating func append(_ request: StoreRequest) {
         switch request {
         case .commit(let changes): append(changes)
         case .checkpoint(let record):
-            // It must not overtake a commit whose decisions it holds: their messages would be missing
+            // A checkpoint must not overtake a commit whose decisions it contains: their messages would be missing
             // after a crash in between.
             if mail.commit == nil {
                 mail.checkpoint = record
@@ -69,7 +69,7 @@ package struct StoreMailbox {
 
     /// Everything that waits.
     ///
-    /// - Parameter withCommit: false while the thread still has one that the disk did not take.
+    /// - Parameter withCommit: false while the thread still has an unwritten commit.
     package mutating func take(withCommit: Bool) -> StoreMail {
         var taken = mail
         mail = StoreMail()
@@ -90,7 +90,7 @@ package struct StoreMailbox {
         commit.add(changes)
         if commit.presence != nil { mail.checkpoint = nil }
         if commit.count > countLimit || commit.payloadBytes > byteLimit {
-            // A twentieth at a time, for shedding looks at everything that waits.
+            // A twentieth at a time, because shedding examines all waiting messages.
             mail.dropped = mail.dropped + commit.shed(toCount: countLimit / 20 * 19, bytes: byteLimit / 20 * 19)
         }
         mail.commit = commit

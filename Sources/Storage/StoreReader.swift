@@ -3,7 +3,7 @@ import Beacon
 import Glibc
 package import Regions
 
-/// Reads the state from outside the daemon, whether it runs or not.
+/// Reads the state from outside the service, whether it runs or not.
 package struct StoreReader: ~Copyable {
     let database: Database
 
@@ -20,7 +20,7 @@ package struct StoreReader: ~Copyable {
             guard errno == ENOENT else { throw .system(operation: "read", path: path, errno: errno) }
             throw .absent(path: path)
         }
-        // Between its making and its first transaction a file has no tables.
+        // A new file has no tables before its first transaction.
         guard status.st_size > 0 else { throw .absent(path: path) }
         let database = try open(path, vfs: vfs)
         let version = try version(of: database)
@@ -31,8 +31,8 @@ package struct StoreReader: ~Copyable {
         return database
     }
 
-    /// A database with a write-ahead log wants to make its index beside it. Where that is not allowed
-    /// and no log waits, the file alone says everything.
+    /// A database with a write-ahead log needs an index file beside it. If that cannot be created and there is no log,
+    /// the file alone is complete.
     private static func open(_ path: String, vfs: String?) throws(StoreError) -> Database {
         do throws(DatabaseError) {
             let database = try Database(path: path, access: .readOnly, vfs: vfs, busyTimeout: .seconds(5))
@@ -57,7 +57,7 @@ package struct StoreReader: ~Copyable {
         }
     }
 
-    /// Whether the file is what was written: reading everything once.
+    /// Whether the file is undamaged. This reads everything once.
     func isSound() throws(StoreError) -> Bool {
         do throws(DatabaseError) {
             _ = try Inspection.examine(database)
@@ -68,8 +68,8 @@ package struct StoreReader: ~Copyable {
         }
     }
 
-    /// All trackers that have regions, with the regions in their order, and with the edits applied
-    /// that the daemon has not taken over yet.
+    /// All trackers that have regions, with the regions in their order, after the edits that the service has not merged
+    /// yet.
     package func regions() throws(DatabaseError) -> [ExactString: RegionSet] {
         var sets = try StoredState.regions(database).mapValues { RegionSet($0) }
         for edit in try StoredState.edits(database) {
@@ -104,7 +104,7 @@ package struct StoreReader: ~Copyable {
             LIMIT ?\(values.count)) ORDER BY id
             """
         try database.forEachRow(sql, values) { statement throws(DatabaseError) in
-            // One worn row must not hide the others; the daemon's next start deals with it.
+            // One damaged row must not hide the others. The next start of the service recovers the file.
             guard let row = HistoryRow(statement) else { return true }
             return body(row.entry)
         }
@@ -113,7 +113,7 @@ package struct StoreReader: ~Copyable {
     /// Calls `body` with past locations, the oldest first, until it returns false. A state of an earlier version has
     /// none.
     ///
-    /// - Parameter filter: Its region means nothing here.
+    /// - Parameter filter: Its region is ignored.
     package func forEachLocation(
         _ filter: HistoryFilter, _ body: (LocationEntry) -> Bool
     ) throws(DatabaseError) {
@@ -132,7 +132,7 @@ package struct StoreReader: ~Copyable {
         }
     }
 
-    /// What is known without asking the daemon.
+    /// A summary of the file, without the service.
     package func summary() throws(DatabaseError) -> StoreSummary {
         var summary = StoreSummary()
         summary.schemaVersion = try database.schemaVersion()
@@ -159,13 +159,13 @@ package struct StoreSummary: Sendable {
     package var waiting: [MessageKind: Int] = [:]
     /// Bytes of payload in the outbox.
     package var waitingBytes = 0
-    /// Of the messages in the outbox, those whose times are not known yet.
+    /// The number of messages in the outbox whose times are not known yet.
     package var waitingForClock = 0
-    /// The latest that were set aside, at most 20, the newest first.
+    /// The latest messages that were set aside, at most 20, the newest first.
     package var refused: [RefusedRow] = []
     /// In the history.
     package var transitions = 0
-    /// Edits by the command line that the daemon has not taken over.
+    /// Edits by the command line that the service has not merged.
     package var edits = 0
 
     package init() {}

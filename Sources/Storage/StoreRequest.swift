@@ -2,14 +2,14 @@ package import Base
 import Beacon
 package import Regions
 
-/// One part of what a commit writes.
+/// One part of a commit.
 package enum StoreChange: Sendable {
     /// These are the tracker's regions from now on, in this order.
     case regions(tracker: String, [Region])
     /// This is the presence state from now on.
     case presence(PresenceRecord)
-    /// This changed in the presence state that was given before: the engine's own form, to be read after the whole and
-    /// the changes before it.
+    /// A change of the presence state, in the engine's own form. It is read after the whole state and the earlier
+    /// changes.
     case presenceChange([UInt8])
     /// A message to deliver.
     case message(OutgoingMessage)
@@ -23,7 +23,7 @@ package enum StoreChange: Sendable {
     case editsTaken(tracker: String, upTo: Int64)
 }
 
-/// What the wall clock shows, as an offset: epoch nanoseconds at the instant zero of CLOCK_BOOTTIME.
+/// The wall clock as an offset: epoch nanoseconds at the instant zero of CLOCK_BOOTTIME.
 package struct WallClockReading: Hashable, Sendable {
     package let epochNanosecondsAtBoot: Int64
 
@@ -32,8 +32,8 @@ package struct WallClockReading: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - epochSeconds: What the wall clock shows.
-    ///   - instant: When it shows it.
+    ///   - epochSeconds: The wall clock at `instant`.
+    ///   - instant: The monotonic clock at the same moment.
     package init(epochSeconds: Double, at instant: MonotonicInstant) {
         self.init(epochNanosecondsAtBoot: Int64(epochSeconds * 1e9) &- instant.nanoseconds)
     }
@@ -46,31 +46,30 @@ package struct WallClockReading: Hashable, Sendable {
     }
 }
 
-/// What the daemon asks of the store. None of it blocks the caller.
+/// A request of the service to the store. No request blocks the caller.
 package enum StoreRequest: Sendable {
-    /// Writes all of the changes in one transaction. If that fails at the first try, `failed` says so.
+    /// Writes all changes in one transaction. If the first attempt fails, the event `failed` follows.
     case commit([StoreChange])
-    /// Writes this when something else is written anyway, or after `StoreSettings.checkpointInterval`.
-    /// A newer one replaces an older one that still waits.
+    /// Writes this with the next other write, or after `StoreSettings.checkpointInterval`. A newer checkpoint replaces
+    /// an older one that still waits.
     case checkpoint(PresenceRecord)
-    /// The broker has the message; its row goes.
+    /// The broker has the message; its row is deleted.
     case acknowledged(Int64)
-    /// The broker will never take the message; its row is set aside.
+    /// The broker refused the message for good; its row is set aside.
     case refused(Int64, reason: String)
-    /// This many messages may be with the broker at one time, unacknowledged. 0, the default, holds all
-    /// back.
+    /// The limit of unacknowledged messages. 0, the default: no message is delivered.
     case window(Int)
-    /// What was handed out and not acknowledged is lost to the broker's client: hand it out again.
+    /// The broker's client has lost the unacknowledged messages: they are delivered again.
     case redeliver
-    /// The wall clock is right from now on: stamps what waits for it. Say it again whenever the clock
-    /// was stepped: messages that are stamped already stay as they are.
+    /// The wall clock is right from now on: waiting messages are stamped. The request is repeated whenever the clock
+    /// was changed; stamped messages keep their times.
     case clockIsKnown(WallClockReading)
-    /// Look for edits by the command line now (it is done every few seconds anyway).
+    /// Reads edits by the command line now (the store also reads them every few seconds).
     case checkEdits
-    /// Hands all edits out again that are on the disk, once no commit is on its way that may take some of them.
+    /// Reports all stored edits again, when no waiting commit may delete some of them.
     case rereadEdits
     /// Forgets transitions and locations before these epoch seconds.
     case pruneHistory(before: Int64)
-    /// Writes what waits and ends. Sent by `Store.stop`.
+    /// Writes all waiting data and ends. Sent by `Store.stop`.
     case stop
 }

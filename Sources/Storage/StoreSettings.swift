@@ -2,7 +2,7 @@ package import Base
 import Beacon
 import System
 
-/// Where the store is, and its limits, each with its reason.
+/// The directory of the store, and its limits, each with its reason.
 package struct StoreSettings: Sendable {
     /// The state directory; it must exist.
     package var directory: String
@@ -10,36 +10,36 @@ package struct StoreSettings: Sendable {
     package var boot: String
     /// Reads CLOCK_BOOTTIME, on the store's thread.
     package var now: @Sendable () -> MonotonicInstant
-    /// Renders a message again with the right times, on the store's thread; nil if there is no time in
-    /// it, and it goes as it is.
+    /// Renders a message again with the right times, on the store's thread; nil if the message has no time and is sent
+    /// unchanged.
     package var restamp: @Sendable (Restamp) -> [UInt8]?
 
-    /// Messages in the outbox: at ten transitions an hour a year of an absent broker.
+    /// Messages in the outbox. At ten transitions an hour they cover a year without a broker.
     package var outboxLimit = 100_000
-    /// Bytes of payload in the outbox: small beside any card, and read back in a few seconds.
+    /// Bytes of payload in the outbox: a small part of any card, read back in a few seconds.
     package var outboxByteLimit = 256 << 20
-    /// Messages and history entries held in memory while the disk does not take them: about 5 MB.
+    /// Messages and history entries in memory while the disk cannot be written: about 5 MB.
     package var memoryLimit = 10_000
-    /// Bytes of payload held in memory while the disk does not take them.
+    /// Bytes of payload in memory while the disk cannot be written.
     package var memoryByteLimit = 16 << 20
     /// One message. MQTT allows 256 MB; an OwnTracks message over 8 MiB is refused by this program.
     package var payloadLimit = 16 << 20
-    /// Refused messages kept for a person to look at.
+    /// Refused messages that are kept for a person to examine.
     package var refusedLimit = 1000
-    /// Transitions, and as many locations, remembered whatever their age: about 40 MB each.
+    /// Transitions, and as many locations, in the history, independent of their age: about 40 MB each.
     package var historyLimit = 200_000
 
-    /// How old the presence state on the disk may be. It costs a beacon's rhythm of a minute after a
-    /// power cut; each write costs a page or two of the card.
+    /// How old the presence state on the disk may be. A power cut loses the observations of this time; each write costs
+    /// one or two pages of the card.
     package var checkpointInterval: Duration = .seconds(60)
-    /// How long acknowledged rows wait to go together. A crash within it repeats them.
+    /// How long acknowledged rows wait to be deleted together. A crash within this time repeats their messages.
     package var acknowledgementDelay: Duration = .seconds(2)
-    /// How often to look whether the command line edited regions (a look at shared memory, no I/O).
+    /// How often the store checks whether the command line edited regions (it reads shared memory, without I/O).
     package var editInterval: Duration = .seconds(2)
-    /// How often to look where `.checkEdits` comes when the command line has written: for file systems on which no
-    /// watch tells of other machines or of a program that keeps the file open.
+    /// How often the store checks if `.checkEdits` comes after each write of the command line. Needed for file systems
+    /// where a watch does not report writes of other machines, and for programs that keep the file open.
     package static let watchedEditInterval: Duration = .seconds(60)
-    /// First and longest wait before work that failed is tried again: doubles in between.
+    /// First and longest wait before failed work is tried again; the wait doubles each time.
     package var retryDelays = Self.retryDelays
     package static let retryDelays: ClosedRange<Duration> = .milliseconds(250)...Duration.seconds(30)
     /// How long to wait for the command line to finish a write.
@@ -63,19 +63,19 @@ package struct StoreSettings: Sendable {
     /// The file's name in the state directory.
     package static let fileName = "state.db"
 
-    /// The database inside a state directory. Links in the directory's own path are resolved, as SQLite is told to
-    /// follow none.
+    /// The database inside a state directory. Links in the directory's own path are resolved, because SQLite is
+    /// configured to follow none.
     package static func path(in directory: String) -> String { "\(AtomicFile.resolved(directory))/\(fileName)" }
 }
 
-/// A message that was made before the wall clock was known, and what the clock showed then.
+/// A message that was made before the wall clock was known, with its times.
 package struct Restamp: Sendable {
     package let message: OutgoingMessage
     /// When it happened, epoch seconds.
     package let happened: Int64
-    /// When the message is rendered again, epoch seconds: `created_at`, where that is wanted.
+    /// When the message is rendered again, epoch seconds: for `created_at`.
     package let renderedAt: Int64
-    /// `happened` was reckoned across a restart of the machine.
+    /// `happened` was estimated across a restart of the machine.
     package let isEstimated: Bool
 
     package init(message: OutgoingMessage, happened: Int64, renderedAt: Int64, isEstimated: Bool) {
@@ -86,11 +86,11 @@ package struct Restamp: Sendable {
     }
 }
 
-/// What the store did so far, for `status` and metrics.
+/// The counters of the store, for `status` and metrics.
 package struct StoreCounters: Hashable, Sendable {
     /// Write transactions that reached the disk; each costs one fsync of the write-ahead log.
     package var transactions: UInt64 = 0
-    /// Commits in these; while the disk is busy, one transaction joins many.
+    /// Commits in these transactions. While the disk is busy, one transaction joins many.
     package var commits: UInt64 = 0
     /// Pages written, the log's included; a page is 4096 bytes.
     package var pagesWritten: UInt64 = 0
@@ -101,12 +101,12 @@ package struct StoreCounters: Hashable, Sendable {
     package var outboxBytes = 0
     /// Of these, held back until the wall clock is known.
     package var unstampedRows = 0
-    /// Handed out and not acknowledged.
+    /// Messages that were delivered to the broker's client and are not acknowledged.
     package var handedOut = 0
     package var refusedRows: UInt64 = 0
-    /// Left out because a newer value for the same topic came.
+    /// Messages that were replaced by a newer value of the same topic.
     package var superseded: UInt64 = 0
-    /// Dropped for lack of room, on the disk or in memory.
+    /// Messages dropped because of a limit, on the disk or in memory.
     package var dropped = DropCounts()
     /// Messages and history entries in memory that are not on the disk yet.
     package var pending = 0
@@ -115,7 +115,7 @@ package struct StoreCounters: Hashable, Sendable {
     package init() {}
 }
 
-/// What was dropped for lack of room, by what it was.
+/// Data dropped because of a limit, by kind.
 package struct DropCounts: Hashable, Sendable {
     package var locations: UInt64 = 0
     package var states: UInt64 = 0

@@ -1,7 +1,7 @@
 import Base
 import Beacon
 
-/// What waits for the disk in the store's thread. It is forgotten when it is on the disk.
+/// The work of the store's thread that waits for the disk. It is cleared when it is on the disk.
 struct StoreWork {
     var commit: PendingCommit?
     /// Rows that the broker has, with the bytes of their payloads.
@@ -12,11 +12,11 @@ struct StoreWork {
     var clock: WallClockReading?
     var pruneBefore: Int64?
 
-    /// The keys that the rows of the commit got when it was tried first.
+    /// The keys that the rows of the commit got at the first attempt.
     ///
-    /// A transaction whose last fsync failed is rolled back, but its frames stand in the log, whole: when
-    /// the file is opened anew before they are overwritten, they count. So a later try takes rows with
-    /// these keys or above away, and they are not handed out before.
+    /// A transaction whose last fsync failed is rolled back, but its frames are complete in the log: if the file is
+    /// opened again before they are overwritten, they are valid. So a later attempt deletes rows with these keys or
+    /// higher ones, and they are not delivered before that.
     var firstTry: FirstKeys?
 
     struct FirstKeys {
@@ -25,7 +25,7 @@ struct StoreWork {
         var location: Int64
     }
 
-    /// Something that is worth a transaction of its own.
+    /// Whether there is work that needs a transaction now.
     var isUrgent: Bool { commit != nil || !refused.isEmpty || clock != nil || pruneBefore != nil }
 
     var isEmpty: Bool { !isUrgent && acknowledged.isEmpty && checkpoint == nil }

@@ -1,5 +1,4 @@
-/// A row that knows its columns and carries a digest of them, so that what a worn card changed in it
-/// is seen and never believed.
+/// A row with its columns and a digest of them, which detects changes by a worn card.
 protocol StoredRow {
     static var table: String { get }
     /// In the order of `values`; the column `digest` follows them in every table.
@@ -7,7 +6,7 @@ protocol StoredRow {
     /// Made once, by `makeInsertSQL`.
     static var insertSQL: String { get }
     var values: [SQLValue] { get }
-    /// - Returns: nil if the values make no sense.
+    /// - Returns: nil if the values are invalid.
     init?(values: [SQLValue])
 }
 
@@ -20,7 +19,7 @@ extension StoredRow {
         return "INSERT OR REPLACE INTO \(table) (\(columnList)) VALUES (\(places))"
     }
 
-    /// What an insertion binds.
+    /// The values that an insertion binds.
     var boundValues: [SQLValue] {
         let values = values
         return values + [.integer(RowDigest.of(values))]
@@ -28,7 +27,7 @@ extension StoredRow {
 
     /// Reads the columns as `columnList` names them.
     ///
-    /// - Returns: nil if the digest does not hold or the values make no sense.
+    /// - Returns: nil if the digest is wrong or the values are invalid.
     init?(_ statement: borrowing Statement) {
         var values: [SQLValue] = []
         for column in 0..<Self.columns.count { values.append(statement[column]) }
@@ -50,8 +49,8 @@ extension Database {
 
     /// Reads rows.
     ///
-    /// - Parameter condition: What follows the table's name: `WHERE …`, `ORDER BY …`.
-    /// - Throws: `DatabaseError.damaged` for a row whose digest does not hold.
+    /// - Parameter condition: The clauses after the table's name: `WHERE …`, `ORDER BY …`.
+    /// - Throws: `DatabaseError.damaged` for a row with a wrong digest.
     func rows<Row: StoredRow>(
         _ type: Row.Type = Row.self, _ condition: String = "", _ values: SQLValue...
     ) throws(DatabaseError) -> [Row] {

@@ -2,7 +2,7 @@ import Base
 import Beacon
 import Regions
 
-/// What both the daemon and the command line read from an open database.
+/// The queries of both the service and the command line on an open database.
 enum StoredState {
     static func snapshot(_ database: borrowing Database) throws(DatabaseError) -> StoreSnapshot {
         var snapshot = StoreSnapshot()
@@ -33,7 +33,7 @@ enum StoredState {
         return record
     }
 
-    /// Edits by the command line that the daemon has not taken over.
+    /// Edits by the command line that the service has not merged.
     static func edits(_ database: borrowing Database, after id: Int64 = 0) throws(DatabaseError) -> [RegionEdit] {
         // A file that a newer program has not opened for writing yet may still be of the first schema.
         guard try database.schemaVersion() >= RegionEditRow.schemaVersion else { return [] }

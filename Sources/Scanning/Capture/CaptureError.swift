@@ -1,6 +1,6 @@
 import Glibc
 
-/// What is wrong with a capture file, and where.
+/// An error of a capture file, and its position.
 package struct CaptureError: Error, Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case cannotOpen(errno: Int32)
@@ -53,7 +53,7 @@ package struct CaptureError: Error, Hashable, Sendable {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// One line without a full stop: the file, the byte, what is wrong and what was still of use.
+    /// One line without a full stop: the file, the byte, the error and the usable part.
     package var description: String {
         guard !isTotal else { return "\(file): \(cause)" }
         let use = records == 1 ? "the record before it was used" : "the \(records) records before it were used"

@@ -74,7 +74,7 @@ package struct CaptureReader: ~Copyable {
     /// Goes to the next HCI event.
     ///
     /// - Returns: nil at the end of the capture.
-    /// - Throws: What is wrong with it, once; after that it has ended.
+    /// - Throws: the error of the file, once; after that the file has ended.
     package mutating func advance() throws(CaptureError) -> CaptureRecord? {
         while try fill(BtsnoopFormat.recordHeaderLength) {
             let start = pending.lowerBound

@@ -34,7 +34,7 @@ package final class CaptureScanner: Scanner {
     ///   - path: The capture; a relative path must have been resolved.
     ///   - speed: How many seconds of the recording pass in one, above 0.
     ///   - host: The loop.
-    ///   - output: Is told everything; outlives this scanner.
+    ///   - output: Receives all events; outlives this scanner.
     package init(path: String, speed: Double, host: any EventHost, output: any ScannerOutput) {
         self.path = path
         self.speed = speed.isFinite && speed > 0 ? speed : 1
@@ -70,7 +70,7 @@ package final class CaptureScanner: Scanner {
         }
     }
 
-    /// Gives what is due and sleeps until the next event.
+    /// Delivers the events that are due and sleeps until the next.
     private func play() {
         token = nil
         let horizon = host.now.advanced(by: Self.batching)

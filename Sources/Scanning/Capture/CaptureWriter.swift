@@ -19,7 +19,7 @@ package struct CaptureWriter: ~Copyable {
     ///   - datalink: Only the monitor's keeps the receivers apart.
     /// - Throws: If the file cannot be made.
     package init(path: String, datalink: BtsnoopFormat.Datalink = .monitor) throws(CaptureError) {
-        // Members are set after everything that throws: Swift 6.2 destroys twice what was set before.
+        // Members are set after all throwing calls: Swift 6.2 destroys members twice that were set before.
         descriptor = try FileDescriptor.writing(path)
         file = path
         self.datalink = datalink
@@ -93,7 +93,7 @@ package struct CaptureWriter: ~Copyable {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Writes what is left and closes the file.
+    /// Writes the remaining bytes and closes the file.
     package consuming func close() throws(CaptureError) {
         try flush()
     }

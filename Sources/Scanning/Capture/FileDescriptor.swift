@@ -43,7 +43,7 @@ struct FileDescriptor: ~Copyable {
         return status.st_mode & S_IFMT
     }
 
-    /// Reads what is there into `buffer` from `start` on.
+    /// Reads the available bytes into `buffer` from `start` on.
     ///
     /// - Returns: The number of bytes, 0 at the end, or nil with `errno` set.
     func read(into buffer: inout [UInt8], from start: Int) -> Int? {

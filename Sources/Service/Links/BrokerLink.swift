@@ -1,11 +1,11 @@
 package import Messaging
 
-/// A service's link to an MQTT broker: one connection at a time, with settings that may change. Events are fetched after
-/// `onEvents` was called.
+/// A service's link to an MQTT broker: one connection at a time, with settings that may change. Events are fetched
+/// after `onEvents` was called.
 package protocol BrokerLink: AnyObject {
     /// The settings of the latest connection; nil before the first.
     var settings: BrokerSettings? { get }
-    /// Whether the broker has accepted the connection, as far as the events say that were taken.
+    /// Whether the broker has accepted the connection, according to the events fetched so far.
     var isConnected: Bool { get }
     /// Received messages that were dropped since the connection was opened.
     var droppedMessages: Int { get }
@@ -15,7 +15,7 @@ package protocol BrokerLink: AnyObject {
     /// - Parameters:
     ///   - filters: The topic filters to subscribe to.
     ///   - read: Decodes received messages on the link's own thread.
-    /// - Throws: if the machine gives no thread or descriptor.
+    /// - Throws: if no thread or descriptor is left.
     func open(
         _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
     ) throws
@@ -23,8 +23,8 @@ package protocol BrokerLink: AnyObject {
     func subscribe(to filters: Set<String>)
     /// - Returns: false if the queue is full or the link is closed.
     func publish(_ message: Messaging.OutgoingMessage) -> Bool
-    /// The events since the last call, in order. After `close`, those that came before it.
+    /// Removes and returns the events since the last call, in order. After `close`, the events before it.
     func takeEvents() -> [BrokerEvent]
-    /// Lets what was given be sent and acknowledged, and disconnects.
+    /// Waits until all messages are sent and acknowledged, and disconnects.
     func close(within limit: Duration)
 }

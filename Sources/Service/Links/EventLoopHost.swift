@@ -3,14 +3,14 @@ package import Gateway
 package import Runtime
 package import System
 
-/// The machine as the event loop shows it.
+/// The host of a service in a process: the event loop.
 package final class EventLoopHost: ServiceHost {
     private let loop: EventLoop
     private let log: Log
     private let notifier = ServiceNotifier()
     package let bootID: String
 
-    /// - Throws: if the kernel does not say which boot this is.
+    /// - Throws: if the boot id cannot be read.
     package init(loop: EventLoop, log: Log) throws(Failure) {
         self.loop = loop
         self.log = log
@@ -39,7 +39,7 @@ package final class EventLoopHost: ServiceHost {
         switch state {
         case .ready(let status):
             notifier.ready(status: status)
-            // Without a watchdog in the unit there is nothing to feed.
+            // A unit without a watchdog needs no keep-alive.
             _ = try? loop.feedWatchdog()
         case .reloading: notifier.reloading()
         case .reloaded: notifier.ready()

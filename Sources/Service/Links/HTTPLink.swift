@@ -61,18 +61,18 @@ package final class HTTPLink: BrokerLink {
     }
 }
 
-/// What the thread that posts has to say, as events of a broker.
+/// The results of the posting thread, as events of a broker.
 private final class HTTPInbox: Sendable {
     private struct State {
         var events: [BrokerEvent] = []
         var filters: Set<String>
         var hasConnected = false
-        /// By topic, the latest commands that were handed over, and when.
+        /// By topic, the latest delivered commands, and when they were delivered.
         var latest: [String: (commands: [Result<Command, CommandError>], at: MonotonicInstant)] = [:]
     }
 
-    /// The Recorder puts what lies in a file into every answer. What a command asks for is posted and answered too, so the
-    /// same commands would be heard again at once, without end.
+    /// The Recorder sends the content of a file in every answer. The reply to a command is posted and answered too, so
+    /// the same commands would arrive again at once, endlessly.
     private static let memory: Duration = .seconds(60)
 
     private let endpoint: BrokerSettings.Posting
@@ -114,7 +114,7 @@ private final class HTTPInbox: Sendable {
                     defer { state.hasConnected = true }
                     return !state.hasConnected
                 }
-                // A server knows no sessions, so it has forgotten none.
+                // A server has no sessions, so none is lost.
                 post(.connected(sessionPresent: !isFirst))
             case .failed(let failure, let retryIn):
                 let reason = BrokerFailure.endpoint(reason: "\(failure)", cure: failure.cure(settings))

@@ -2,11 +2,11 @@ package import Base
 package import Runtime
 import System
 
-/// Gives scanners and the status page what they need of the event loop.
+/// The event loop as `EventHost`, for scanners and the status page.
 package final class LoopHost: EventHost {
     private let loop: EventLoop
     private let log: Log
-    /// Whether everything else that is ready goes first.
+    /// Whether everything else that is ready is handled first.
     private let goesLast: Bool
 
     package init(loop: EventLoop, log: Log, goesLast: Bool = false) {
@@ -28,7 +28,7 @@ package final class LoopHost: EventHost {
     }
 
     package func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any EventRegistration {
-        // The timer must outlive this call and go when it has fired: the token holds it, and it the registration.
+        // The timer must outlive this call and end when it has fired: the token owns it, and it owns the registration.
         let registration = LoopRegistration()
         registration.attach(log, "set a timer") { () throws(SystemError) in
             let timer = try loop.timer { _ in

@@ -2,20 +2,20 @@ package import Base
 package import Beacon
 package import Scanning
 
-/// A service's link to Bluetooth: it starts and stops listening, and gives what it hears to a `RadioOutput`.
+/// A service's link to Bluetooth: it starts and stops listening, and passes sightings to a `RadioOutput`.
 package protocol RadioLink: AnyObject {
-    /// The way of scanning in use, as the configuration calls it.
+    /// The scanner in use, by its name in the configuration.
     var way: String { get }
     var adapters: [AdapterStatus] { get }
-    /// Frames that look like an iBeacon's and are not whole.
+    /// Frames that look like an iBeacon's and are malformed.
     var malformed: MalformedCounters { get }
 
-    /// Begins to listen. What is wrong comes by `notice` and is tried again.
+    /// Begins to listen. Failures are reported by `notice`, and the link tries again.
     func start(_ output: any RadioOutput)
     func stop()
 }
 
-/// What a radio link tells its service.
+/// The receiver of a radio link's events.
 package protocol RadioOutput: AnyObject {
     /// An iBeacon was received.
     func heard(_ sighting: Sighting, at instant: MonotonicInstant)

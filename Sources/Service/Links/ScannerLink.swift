@@ -14,7 +14,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private weak var output: (any RadioOutput)?
 
     /// - Parameters:
-    ///   - way: As the configuration calls it.
+    ///   - way: The scanner's name in the configuration.
     ///   - makeScanner: Makes a scanner that is not started yet.
     package init(way: String, _ makeScanner: @escaping Factory) {
         configuredWay = way
@@ -42,7 +42,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func stop() { scanner?.stop() }
 
-    // MARK: - What the scanner tells
+    // MARK: - Events of the scanner
 
     package func heard(
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant

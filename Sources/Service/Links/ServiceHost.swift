@@ -2,22 +2,22 @@ package import Base
 package import Gateway
 package import System
 
-/// What a service needs of the machine. In the process it is the event loop; in unit tests, time moves when the test
-/// says so.
+/// The machine as a service needs it: clocks and timers. In the process it is the event loop; in unit tests, the test
+/// moves the time.
 package protocol ServiceHost: AnyObject {
     /// CLOCK_BOOTTIME.
     var now: MonotonicInstant { get }
     /// For how long the machine has been suspended since it booted.
     var suspended: Duration { get }
-    /// The wall clock, and whether it can be believed.
+    /// The wall clock, and whether it can be trusted.
     var wallClock: WallClock { get }
-    /// Which boot of the machine `now` counts from.
+    /// The boot that `now` counts from.
     var bootID: String { get }
     /// A timer that is off until it is armed; it fires once per arming.
     ///
     /// - Parameters:
     ///   - tolerance: How much later it may fire, so that wake-ups share one.
-    ///   - isLast: Whether everything else that is ready at the same time goes first.
+    ///   - isLast: Whether everything else that is ready at the same time is handled first.
     func timer(
         tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
     ) -> any ServiceTimer
@@ -35,17 +35,17 @@ extension ServiceHost {
     }
 }
 
-/// A timer of a `ServiceHost`, until this object goes.
+/// A timer of a `ServiceHost`, for the life of this object.
 package protocol ServiceTimer: AnyObject {
     /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
     func arm(at instant: MonotonicInstant)
     /// Fires once after `delay` from now.
     func arm(after delay: Duration)
-    /// Forgets the arming, if any.
+    /// Disarms the timer.
     func disarm()
 }
 
-/// What the service manager is told.
+/// A report to the service manager.
 package enum ServiceState: Hashable, Sendable {
     /// Start-up is complete.
     case ready(status: String)

@@ -1,11 +1,11 @@
-/// A service's links to the world. The store's and the broker's have threads of their own, which decide nothing.
+/// The links of a service. The links of the store and the broker have their own threads, which decide nothing.
 package struct ServiceLinks {
     package var radio: any RadioLink
     package var store: any StoreLink
     /// Carries everything of OwnTracks.
     package var broker: any BrokerLink
-    /// Carries what Home Assistant is told. MQTT gives a connection one will: OwnTracks has that of `broker`, and this
-    /// one's says `offline`.
+    /// Carries the messages for Home Assistant and the rooms service. An MQTT connection has one will: the will of
+    /// `broker` belongs to OwnTracks, and the will of this connection is `offline`.
     package var availability: any BrokerLink
     package var status: any StatusLink
 

@@ -4,7 +4,7 @@ package import System
 
 /// The status link over the HTTP server.
 package final class StatusServerLink: StatusLink {
-    /// How long to wait before a port is tried again that is in use, or whose network is not up yet.
+    /// How long to wait before the next attempt if the port is in use, or the network is not up yet.
     private static let portRetry: Duration = .seconds(10)
 
     private let loop: EventLoop
@@ -21,7 +21,7 @@ package final class StatusServerLink: StatusLink {
 
     package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) {
         do throws(StatusServerError) {
-            // Radio, store and broker go first: however many clients watch, a transition waits for no more than one
+            // Radio, store and broker are handled first: with any number of clients, a transition waits for at most one
             // turn of sending.
             server = try StatusServer(
                 settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source)

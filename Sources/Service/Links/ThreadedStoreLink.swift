@@ -8,7 +8,7 @@ package final class ThreadedStoreLink: StoreLink {
     private let log: Log
     private var store: Store?
     private var waker: WakerWatch?
-    /// Tells when the command line has written to the state directory.
+    /// Detects that the command line has written to the state directory.
     private var editWatch: DirectoryWatch?
 
     package init(loop: EventLoop, log: Log) {
@@ -30,15 +30,15 @@ package final class ThreadedStoreLink: StoreLink {
     package func takeEvents() -> [StoreEvent] { store?.drain() ?? [] }
     package func close(within limit: Duration) -> Bool { store?.stop(within: limit) ?? true }
 
-    /// Has the store look for edits as soon as the command line has written.
+    /// Makes the store read edits as soon as the command line has written.
     ///
-    /// - Returns: false where the machine has no watch to give; the store looks by itself then.
+    /// - Returns: false if no inotify watch is left; the store then checks by itself.
     private func watchEdits(in directory: String) -> Bool {
         do throws(SystemError) {
             editWatch = try DirectoryWatch(loop: loop, path: directory) { [unowned self] in submit(.checkEdits) }
             return true
         } catch {
-            log.info("the state directory cannot be watched (\(error)); it is looked into every 2 s")
+            log.info("the state directory cannot be watched (\(error)); the store checks it every 2 s")
             return false
         }
     }
