@@ -69,9 +69,10 @@ package struct Configuration: Hashable, Sendable {
 
 /// How to reach the broker and what to agree on with it.
 package struct Broker: Hashable, Sendable {
-    /// Messages are posted there over HTTP, and there is no MQTT; nil: `host` and `port` have an MQTT broker.
+    /// Messages are posted there over HTTP, and there is no MQTT; nil: `hosts` and `port` have an MQTT broker.
     package var endpoint: Endpoint?
-    package var host: String
+    /// Names or addresses, tried in turn; never empty.
+    package var hosts: [String]
     /// 0: offline. Everything works and is kept in the history, nothing is sent.
     package var port: UInt16
     package var tls: Bool

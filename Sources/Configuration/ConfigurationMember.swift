@@ -47,7 +47,8 @@ struct ConfigurationMember {
         example(
             "url", "\"https://recorder.lan/pub\"", "For mode 3; the login is username and password, or stands in it.",
             "TLS goes by its https:, and uses caFile and the gateway's certificate if they are set."),
-        ConfigurationMember("host", "\"localhost\"", "Name or address of the MQTT broker."),
+        ConfigurationMember(
+            "host", "\"localhost\"", "Name or address of the MQTT broker, or a list: the nodes of a cluster."),
         ConfigurationMember(
             "port", "1883", "1883, or 8883 with tls. 0 is offline: everything works and is kept in the",
             "history, but nothing is sent."),

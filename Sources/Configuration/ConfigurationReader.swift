@@ -155,7 +155,7 @@ struct ConfigurationReader {
             top.complain("username", "it is missing beside the password")
         }
         return Broker(
-            endpoint: endpoint(), host: top.text("host") ?? "localhost",
+            endpoint: endpoint(), hosts: hosts() ?? ["localhost"],
             port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)), tls: tls,
             caFile: top.text("caFile"), clientCertificateFile: certificate, clientKeyFile: key,
             username: logsIn ? tracker.username : nil, password: sendsPassword ? password : nil,
@@ -170,6 +170,17 @@ struct ConfigurationReader {
             qos: UInt8(truncatingIfNeeded: top.whole("pubQos", 0...2) ?? 1),
             retainsLocations: top.flag("pubRetain") ?? true,
             publishesWaypoints: top.flag("publishWaypoints") ?? false)
+    }
+
+    /// One host, or a list of those of a cluster.
+    private mutating func hosts() -> [String]? {
+        guard case .array(let items)? = top.value("host") else { return top.text("host").map { [$0] } }
+        let hosts = items.compactMap(\.string).filter { !$0.isEmpty && !$0.unicodeScalars.contains("\0") }
+        guard (1...Broker.mostHosts).contains(hosts.count), hosts.count == items.count else {
+            top.complain("host", "this does not fit; write a name, or a list of 1 to \(Broker.mostHosts) names")
+            return nil
+        }
+        return hosts
     }
 
     private var isHTTP: Bool { top.value("mode")?.asInteger == 3 }

@@ -113,7 +113,13 @@ extension Endpoint: Hashable {
 
 extension Broker {
     /// What may be told of where it is.
-    package var name: String { endpoint?.origin ?? "\(host):\(port)" }
+    package var name: String { endpoint?.origin ?? place(of: hosts[0]) }
+
+    /// `host:port`
+    package func place(of host: String) -> String { "\(host):\(port)" }
+
+    /// More addresses belong to one name.
+    package static let mostHosts = 16
 
     /// The login over HTTP: the password beside the address goes before that in it. Without any password none is sent.
     package var login: Endpoint.Login? {

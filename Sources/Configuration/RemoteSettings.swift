@@ -105,10 +105,15 @@ package struct RemoteSettings: Hashable, Sendable {
     /// Where these settings connect to, with defaults in place. Members that are no good are refused elsewhere.
     private static func place(in members: [String: JSONValue]) -> JSONValue {
         let isTLS = members["tls"]?.asBool == true
-        let host = members["host"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? "localhost"
+        let host: JSONValue
+        if case .array(let hosts)? = members["host"] {
+            host = .array(hosts.map { .string($0.string?.lowercased() ?? "") })
+        } else {
+            host = .string(members["host"]?.string.flatMap { $0.isEmpty ? nil : $0.lowercased() } ?? "localhost")
+        }
         let port = members["port"]?.asInteger ?? (isTLS ? 8883 : 1883)
         let url = members["mode"]?.asInteger == 3 ? members["url"]?.string ?? "" : ""
-        return [.string(host.lowercased()), .integer(port), .string(url)]
+        return [host, .integer(port), .string(url)]
     }
 
     /// Whether the connection is encrypted.

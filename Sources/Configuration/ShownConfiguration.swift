@@ -44,7 +44,7 @@ extension Configuration {
     private var shownBroker: [String: JSONValue] {
         [
             "mode": broker.endpoint == nil ? 0 : 3, "url": text(broker.endpoint?.shown),
-            "host": .string(broker.host), "port": .integer(Int64(broker.port)), "tls": .bool(broker.tls),
+            "host": broker.shownHost, "port": .integer(Int64(broker.port)), "tls": .bool(broker.tls),
             "caFile": text(broker.caFile), "clientCertificateFile": text(broker.clientCertificateFile),
             "clientKeyFile": text(broker.clientKeyFile), "password": text(broker.password?.description),
             "passwordFile": text(broker.passwordFile), "clientId": .string(broker.clientID),
@@ -92,4 +92,10 @@ extension ScannerChoice {
 
 private func text(_ text: String?) -> JSONValue {
     text.map(JSONValue.string) ?? .null
+}
+
+extension Broker {
+    fileprivate var shownHost: JSONValue {
+        hosts.count == 1 ? .string(hosts[0]) : .array(hosts.map { .string($0) })
+    }
 }

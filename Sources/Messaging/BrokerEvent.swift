@@ -6,6 +6,8 @@ package enum BrokerEvent: Hashable, Sendable {
     case connected(sessionPresent: Bool)
     /// An attempt failed or a connection ended; the next attempt follows by itself after `retryIn`.
     case disconnected(BrokerFailure, retryIn: Duration)
+    /// Another host of a cluster is tried next.
+    case moved(toHost: String)
     case message(ReceivedMessage)
     /// A message that was taken apart on the broker's thread.
     case commands(ReceivedCommands)

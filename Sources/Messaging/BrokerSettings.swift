@@ -5,7 +5,8 @@ import OwnTracks
 /// How to reach the broker and what to agree on with it. Secrets are values here: files that hold them
 /// have been read by then.
 package struct BrokerSettings: Hashable, Sendable {
-    package var host: String
+    /// Names or addresses, tried in turn; never empty.
+    package var hosts: [String]
     /// 1 ... 65535; an offline gateway makes no connection.
     package var port: UInt16
     /// nil: a plain connection.
@@ -34,8 +35,9 @@ package struct BrokerSettings: Hashable, Sendable {
     /// Messages are posted there over HTTP; nil: they go to the MQTT broker.
     package var endpoint: Posting?
 
-    package init(host: String, port: UInt16, clientID: String) {
-        self.host = host
+    /// - Parameter hosts: Without one, the broker of this machine.
+    package init(hosts: [String], port: UInt16, clientID: String) {
+        self.hosts = hosts.isEmpty ? ["localhost"] : hosts
         self.port = port
         self.clientID = clientID
     }

@@ -30,6 +30,7 @@ struct BrokerWorker: ~Copyable {
     var withheldUntil: MonotonicInstant?
     /// What is spoken on this connection, or on the next.
     private var level: MQTTProtocolLevel
+    private var hosts: HostRotation
     /// Whether this connection, or the next, makes the broker forget the session.
     private var startsClean = false
 
@@ -43,6 +44,7 @@ struct BrokerWorker: ~Copyable {
         level = settings.protocolLevel
         backoff = Backoff(unit: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight)
+        hosts = HostRotation(settings.hosts)
     }
 
     /// Returns when it was told to stop, and has.
@@ -57,7 +59,12 @@ struct BrokerWorker: ~Copyable {
             guard stopBy == nil else { break }
             if fallsBack(from: failure) { continue }
             let delay = backoff.nextDelay(using: &generator)
-            mailbox.post([.disconnected(failure, retryIn: delay)])
+            var events = [BrokerEvent.disconnected(failure, retryIn: delay)]
+            if let next = hosts.connectionEnded(after: acceptedAt?.duration(to: end)) {
+                events.append(.moved(toHost: next))
+            }
+            // Together: a command that asked once must not take the first of several hosts for all.
+            mailbox.post(events)
             wait(until: end.advanced(by: delay))
         }
     }
@@ -123,7 +130,8 @@ struct BrokerWorker: ~Copyable {
                 current.cleanSession = settings.cleanSession || startsClean
                 client = try Client(settings: current)
             }
-            try client?.connect()
+            try probe()
+            try client?.connect(to: hosts.current)
             // A name look-up may have taken long; there may be something new to know.
             takeOrders()
             try serve(answerBy: .now.advanced(by: settings.connectTimeout))
@@ -131,6 +139,17 @@ struct BrokerWorker: ~Copyable {
         } catch {
             report()
             return error
+        }
+    }
+
+    /// Of several hosts, one whose machine is gone answers nothing at all, and libmosquitto's connect would wait for it
+    /// for two minutes.
+    private func probe() throws(BrokerFailure) {
+        guard settings.hosts.count > 1 else { return }
+        switch HostReach.probe(hosts.current, port: settings.port) {
+        case .reached: return
+        case .unknownName(let reason): throw .nameNotResolved(reason)
+        case .unreachable(_, let reason): throw .unreachable(reason)
         }
     }
 

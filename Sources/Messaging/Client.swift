@@ -10,7 +10,8 @@ struct Client: ~Copyable {
     private let handle: OpaquePointer
     let sink: CallbackSink
     private let settings: BrokerSettings
-    private var hasConnectedBefore = false
+    /// The host of the latest attempt.
+    private var host: String?
     private var relay: SocketRelay?
     /// nil while TLS hides the packets.
     private var filter: PacketFilter?
@@ -66,23 +67,24 @@ struct Client: ~Copyable {
     ///
     /// Not `mosquitto_connect_async`: that one tries only the first address of a name, so `localhost` fails
     /// where a broker listens on IPv4 alone.
-    mutating func connect() throws(BrokerFailure) {
+    /// What is in flight is sent again to whichever host is connected to.
+    mutating func connect(to host: String) throws(BrokerFailure) {
         sink.beginAttempt()
         // The old connection ends here, if it has not yet.
         relay = nil
         unexplained = 0
         errno = 0
         let result: Int32
-        if hasConnectedBefore {
+        if host == self.host {
             result = mosquitto_reconnect(handle)
         } else {
             let seconds = settings.keepalive.components.seconds
             let keepalive = seconds <= 0 ? 0 : Int32(max(5, min(seconds, 65535)))
             result = Self.withConnectProperties(of: settings) { properties in
                 mosquitto_connect_bind_v5(
-                    handle, settings.host, Int32(settings.port), keepalive, nil, properties)
+                    handle, host, Int32(settings.port), keepalive, nil, properties)
             }
-            hasConnectedBefore = true
+            self.host = host
         }
         let reason = errno
         switch result {

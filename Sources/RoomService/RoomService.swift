@@ -177,7 +177,7 @@ package final class RoomService {
             case .deliver(let rows): deliver(rows)
             case .regionEdits(let edits): apply(edits)
             case .stateLost: keepAll()
-            case .notice, .unavailable, .troubled, .recovered, .failed, .stopped: break
+            case .kept, .notice, .unavailable, .troubled, .recovered, .failed, .stopped: break
             }
         }
     }
@@ -314,7 +314,7 @@ package final class RoomService {
             brokerEvents.removeFirst()
             switch event {
             case .connected:
-                log.notice("connected to \(settings.configuration.broker.host):\(settings.configuration.broker.port)")
+                log.notice("connected to the broker")
                 if election.role != .active { store.submit(.window(0)) }
                 elect(election.connected(at: now))
                 if election.role == .active {
@@ -325,6 +325,8 @@ package final class RoomService {
                 store.submit(.window(0))
                 election.disconnected(at: now)
                 log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
+            case .moved(let host):
+                log.notice("the next try is at \(settings.configuration.broker.place(of: host))")
             case .message(let message): take(message, at: now)
             case .acknowledged(let token): if token.rawValue > 0 { store.submit(.acknowledged(token.rawValue)) }
             case .refused(let token, let refusal):

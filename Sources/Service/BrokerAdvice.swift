@@ -10,8 +10,8 @@ package enum BrokerAdvice {
     package static func text(for failure: BrokerFailure, _ broker: Broker, wasConnected: Bool = false) -> String {
         switch failure {
         case .endpoint(_, let cure): return cure
-        case .nameNotResolved: return unknownName(broker)
-        case .unreachable: return unreachable(broker)
+        case .nameNotResolved: return unknownName(broker.hosts[0])
+        case .unreachable: return unreachable(broker.hosts[0], port: broker.port)
         case .tls(let why) where why.contains("expired"):
             return "renew the broker's certificate; if it is not that old, set this machine's clock"
         case .tls where broker.caFile == nil:
@@ -35,15 +35,15 @@ package enum BrokerAdvice {
         }
     }
 
-    package static func unknownName(_ broker: Broker) -> String {
-        "check \"host\"; try: getent hosts \(broker.host); names in .local need the package libnss-mdns"
+    package static func unknownName(_ host: String) -> String {
+        "check \"host\"; try: getent hosts \(host); names in .local need the package libnss-mdns"
     }
 
-    package static func unreachable(_ broker: Broker) -> String {
-        let isLocal = ["localhost", "127.0.0.1", "::1"].contains(broker.host)
+    package static func unreachable(_ host: String, port: UInt16) -> String {
+        let isLocal = ["localhost", "127.0.0.1", "::1"].contains(host)
         return isLocal
             ? "is a broker installed and running? sudo apt install mosquitto; systemctl status mosquitto"
-            : "does the broker run, and for others than its own machine? mosquitto 2 needs 'listener \(broker.port)' "
+            : "does the broker run, and for others than its own machine? mosquitto 2 needs 'listener \(port)' "
                 + "in a file in /etc/mosquitto/conf.d; a firewall may stand between"
     }
 }

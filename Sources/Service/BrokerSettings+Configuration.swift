@@ -18,7 +18,7 @@ extension BrokerSettings {
     package init(_ configuration: Configuration, for purpose: Purpose) {
         let broker = configuration.broker
         let tracker = configuration.trackers[0]
-        self.init(host: broker.host, port: broker.port, clientID: broker.clientID)
+        self.init(hosts: broker.hosts, port: broker.port, clientID: broker.clientID)
         if broker.endpoint?.isTLS ?? broker.tls {
             tls = TLS(
                 caFile: broker.caFile, clientCertificateFile: broker.clientCertificateFile,

@@ -18,6 +18,8 @@ struct BrokerWatch {
     private var phase = StatusSnapshot.BrokerState.Phase.connecting
     private var failure: BrokerFailure?
     private var since: MonotonicInstant
+    /// The host of the cluster that is connected or tried next; nil: the first.
+    private var host: String?
     private var nextTry: MonotonicInstant?
     /// It has taken us with these settings, so it is not they that are wrong.
     private var wasConnected = false
@@ -49,6 +51,7 @@ struct BrokerWatch {
             unanswered[token.rawValue] = nil
             return false
         case .untaken(let message): untaken = (message, now)
+        case .moved(let host): self.host = host
         case .message, .commands, .subscriptionRefused: return false
         }
         return true
@@ -56,11 +59,14 @@ struct BrokerWatch {
 
     func state(of broker: Broker, at now: MonotonicInstant) -> StatusSnapshot.BrokerState {
         guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
-        var state = StatusSnapshot.BrokerState(name: broker.name, phase: phase, since: since)
+        var state = StatusSnapshot.BrokerState(name: name(of: broker), phase: phase, since: since)
         if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }
         (state.reason, state.cure) = trouble(with: broker, at: now) ?? ("", "")
         return state
     }
+
+    /// What is connected, or tried next.
+    func name(of broker: Broker) -> String { host.map(broker.place(of:)) ?? broker.name }
 
     private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
         let lost = losses.count { $0.duration(to: now) < Self.memory }

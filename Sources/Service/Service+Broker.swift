@@ -53,6 +53,8 @@ extension Service {
             case .disconnected(let failure, let retryIn):
                 links.store.submit(.window(0))
                 log.once("broker", .warning, "no \(otherSide): \(failure); next try in \(decimal(retryIn)) s")
+            case .moved(let host):
+                log.notice("the next try is at \(settings.configuration.broker.place(of: host))")
             case .message(let message):
                 guard message.topic == homeAssistantTopic, message.payload == Array("online".utf8) else { continue }
                 handle(.homeAssistantStarted, at: host.now)
@@ -70,7 +72,7 @@ extension Service {
 
     private func connected(_ sessionPresent: Bool) {
         let broker = settings.configuration.broker
-        log.notice("connected to \(broker.name)")
+        log.notice("connected to \(monitor.brokerName(broker))")
         links.store.submit(.window(Self.window))
         keepPendingConfiguration()
         handle(.brokerConnected(isNew: !sessionPresent), at: host.now)

@@ -81,7 +81,7 @@ extension Service {
                 if feedReceived(message) { continue }
                 if let request = home?.received(message) { carryOut(request) }
                 homeChanged()
-            case .commands, .untaken: break
+            case .moved, .commands, .untaken: break
             }
         }
     }

@@ -96,7 +96,6 @@ extension Service {
         pending = nil
         kept.timer.disarm()
         handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, tracker: kept.tracker)), at: host.now)
-        log.notice("setConfiguration: the new settings are kept")
     }
 
     private func rollBack() {

@@ -57,6 +57,10 @@ extension Service {
             if let code = event.write(to: log) { host.exit(code) }
             switch event {
             case .opened(let snapshot): begin(with: snapshot)
+            case .kept(let keys):
+                // A power cut could still take them before.
+                guard keys.contains(Gateway.remoteSettingsKey) else { continue }
+                log.notice("setConfiguration: the new settings are kept")
             case .deliver(let rows): deliver(rows)
             case .regionEdits(let edits): handle(.regionEdits(edits.map(StoredEdit.init)), at: host.now)
             case .failed(_, willRetry: false): handle(.writeLost, at: host.now)

@@ -87,6 +87,9 @@ struct StatusMonitor {
     }
 
     /// - Returns: whether the status page shows it at once.
+    /// `host:port` of the broker that is connected or tried next.
+    func brokerName(_ settings: Broker) -> String { broker.name(of: settings) }
+
     mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         if case .acknowledged = event { sent += 1 }
         return broker.record(event, at: now)

@@ -26,7 +26,7 @@ extension StoreEvent {
         case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
         case .failed(let error, let willRetry):
             log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
-        case .opened, .deliver, .regionEdits, .stateLost, .stopped: break
+        case .opened, .kept, .deliver, .regionEdits, .stateLost, .stopped: break
         }
         return nil
     }

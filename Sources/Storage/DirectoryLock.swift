@@ -17,5 +17,10 @@ struct DirectoryLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child process that is just being started has a copy of the descriptor until it executes, and closing ours
+        // would leave the lock with it.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

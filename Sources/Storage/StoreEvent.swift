@@ -18,6 +18,8 @@ package enum StoreEvent: Sendable {
     /// The file was damaged or taken away while it was open, and another one is in use that may lack
     /// anything: commit all regions, values and the presence state again.
     case stateLost
+    /// The values of these keys are on the disk.
+    case kept(keys: Set<String>)
     /// Hand these to the broker, in this order.
     case deliver([OutboxRow])
     /// The command line edited regions. Apply them, and commit the outcome with `editsTaken`; until

@@ -226,6 +226,9 @@ package final class StoreWorker {
         work = StoreWork()
         counters.commits += UInt64(done.commit?.commits ?? 0)
         if done.checkpoint != nil || done.commit?.presence != nil { lastPresenceWrite = now }
+        if let keys = done.commit?.values.keys, !keys.isEmpty {
+            events.append(.kept(keys: Set(keys.map(\.text))))
+        }
         if outcome.unblocked { delivery.lookAgain() }
         if done.firstTry == nil, trouble == nil, !stopping, delivery.handOut(outcome.fresh) {
             events.append(.deliver(outcome.fresh))

@@ -16,7 +16,7 @@ private func read(_ text: String) throws -> Configuration {
     @Test("The broker's defaults are the contract's")
     func broker() {
         let broker = configuration.broker
-        #expect(broker.host == "localhost")
+        #expect(broker.hosts == ["localhost"])
         #expect(broker.port == 1883)
         #expect(!broker.tls)
         #expect(broker.username == nil)
@@ -134,7 +134,7 @@ private func read(_ text: String) throws -> Configuration {
             }
             """)
         let broker = configuration.broker
-        #expect((broker.host, broker.port, broker.tls) == ("broker", 8884, true))
+        #expect((broker.hosts, broker.port, broker.tls) == (["broker"], 8884, true))
         #expect((broker.username, broker.password?.revealed) == ("jane", "hunter2"))
         #expect((broker.caFile, broker.clientCertificateFile, broker.clientKeyFile) == ("ca.pem", "c.pem", "c.key"))
         #expect((broker.clientID, broker.keepalive, broker.cleanSession) == ("mine", .seconds(30), true))
@@ -217,7 +217,8 @@ private func read(_ text: String) throws -> Configuration {
         ("{leavAfter: 5}", "leavAfter", "did you mean 'leaveAfter'"), ("{zzzzzz: 1}", "zzzzzz", "no such setting"),
         ("{port: 65536}", "port", "65536 does not fit; write a whole number from 0 to 65535 (0 is offline)"),
         ("{port: -1}", "port", "-1"), ("{port: 1883.5}", "port", "1883.5"), ("{port: 'abc'}", "port", "'abc'"),
-        ("{host: []}", "host", "a text in quotes"), ("{tls: 'yes'}", "tls", "true or false"),
+        ("{host: []}", "host", "a list of 1 to 16 names"), ("{host: [1]}", "host", "a list of 1 to 16 names"),
+        ("{host: 5.5}", "host", "a text in quotes"), ("{tls: 'yes'}", "tls", "true or false"),
         ("{mode: 3}", "url", "it is missing"), ("{mode: 'http'}", "mode", "0 (MQTT) or 3 (HTTP)"),
         ("{mode: 1}", "mode", "0 (MQTT) or 3 (HTTP)"), ("{mode: 3, url: 'ftp://h/p'}", "url", "http://host/path"),
         ("{mode: 3, url: []}", "url", "text in quotes"), ("{ws: true}", "ws", "WebSockets"),

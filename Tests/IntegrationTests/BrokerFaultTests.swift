@@ -43,7 +43,7 @@ import Testing
         let proxy = try FaultyProxy(to: broker.port)
         defer { proxy.close() }
         let witness = try Subscriber(to: broker)
-        let owner = try Owner(BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway"))
+        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway"))
         try owner.connection.start()
         #expect(owner.connects())
         for round: Int64 in 0..<3 {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `A name that does not resolve is named as the cause`() throws {
-        let owner = try Owner(BrokerSettings(host: "no-such-broker.invalid", port: 1883, clientID: "gateway"))
+        let owner = try Owner(BrokerSettings(hosts: ["no-such-broker.invalid"], port: 1883, clientID: "gateway"))
         try owner.connection.start()
         #expect(eventually(within: .seconds(180)) { !owner.failures.isEmpty })
         guard case .nameNotResolved? = owner.failures.first else {
@@ -86,7 +86,7 @@ import Testing
         defer { broker.stop() }
         let proxy = try FaultyProxy(to: broker.port, .isSilent)
         defer { proxy.close() }
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.connectTimeout = .milliseconds(500)
         settings.firstRetryDelay = .milliseconds(10)
         let certificates = try Certificates()
@@ -135,7 +135,7 @@ import Testing
         defer { broker.stop() }
         let proxy = try FaultyProxy(to: broker.port)
         defer { proxy.close() }
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.acknowledgeTimeout = .milliseconds(500)
         settings.firstRetryDelay = .milliseconds(10)
         let owner = try Owner(settings)
@@ -154,7 +154,7 @@ import Testing
         defer { broker.stop() }
         let proxy = try FaultyProxy(to: broker.port, .loses(every: 50))
         defer { proxy.close() }
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.acknowledgeTimeout = .milliseconds(500)
         settings.firstRetryDelay = .milliseconds(10)
         let owner = try Owner(settings)
@@ -174,7 +174,7 @@ import Testing
         defer { broker.stop() }
         let proxy = try FaultyProxy(to: broker.port, .hangsUp)
         defer { proxy.close() }
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         let certificates = try Certificates()
         if tls { settings.tls = .init(caFile: certificates.authority) }
         let owner = try Owner(settings)
@@ -191,7 +191,7 @@ import Testing
             packet.type == 3 && packet.topic == "poison" ? .hangUp : ScriptedBroker.politely(packet)
         }
         defer { broker.close() }
-        var settings = BrokerSettings(host: "127.0.0.1", port: broker.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway")
         settings.firstRetryDelay = .milliseconds(10)
         let owner = try Owner(settings)
         try owner.connection.start()
@@ -235,7 +235,7 @@ import Testing
     @Test func `Nonsense in place of MQTT is a failure like any other`() throws {
         let broker = try ScriptedBroker { _ in .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)) }
         defer { broker.close() }
-        var settings = BrokerSettings(host: "127.0.0.1", port: broker.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway")
         settings.connectTimeout = .seconds(1)
         let owner = try Owner(settings)
         try owner.connection.start()

@@ -18,7 +18,7 @@ import Testing
             return .bytes([0x90, 3] + packet.identifier + [1] + flood)
         }
         defer { broker.close() }
-        let owner = try Owner(BrokerSettings(host: "127.0.0.1", port: broker.port, clientID: "gateway"))
+        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
         owner.connection.subscribe(to: ["a"])
         try owner.connection.start()
         #expect(owner.sees { $0 == .untaken(.sessionDiscarded(.unaskedExactlyOnce)) })

@@ -25,7 +25,7 @@ import Testing
     }
 
     private func settings(_ port: UInt16, fallsBack: Bool = true) -> BrokerSettings {
-        var settings = BrokerSettings(host: "127.0.0.1", port: port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: port, clientID: "gateway")
         settings.protocolLevel = .v5
         settings.fallsBack = fallsBack
         settings.firstRetryDelay = .milliseconds(50)

@@ -33,7 +33,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let proxy = try FaultyProxy(to: broker.port)
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.protocolLevel = .v5
         settings.firstRetryDelay = .milliseconds(50)
         let owner = try Owner(settings)

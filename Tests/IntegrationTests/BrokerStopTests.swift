@@ -12,7 +12,7 @@ import Testing
         let proxy = try FaultyProxy(to: broker.port)
         defer { proxy.close() }
         let witness = try Subscriber(to: broker)
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.will = will
         let owner = try Owner(settings)
         try owner.connection.start()
@@ -78,7 +78,7 @@ import Testing
         let proxy = try FaultyProxy(to: broker.port)
         defer { proxy.close() }
         let witness = try Subscriber(to: broker, topic: "will")
-        var settings = BrokerSettings(host: "127.0.0.1", port: proxy.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.will = will
         let owner = try Owner(settings)
         try owner.connection.start()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `A connection that was never started stops`() throws {
-        let owner = try Owner(BrokerSettings(host: "127.0.0.1", port: 1, clientID: "gateway"))
+        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: 1, clientID: "gateway"))
         #expect(owner.connection.stop(within: .seconds(1)))
     }
 

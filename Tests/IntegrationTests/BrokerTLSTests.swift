@@ -6,7 +6,7 @@ import Testing
     private func settings(
         for broker: MosquittoBroker, host: String = "127.0.0.1", authority: String?, client: Certificates.Pair? = nil
     ) -> BrokerSettings {
-        var settings = BrokerSettings(host: host, port: broker.port, clientID: "gateway")
+        var settings = BrokerSettings(hosts: [host], port: broker.port, clientID: "gateway")
         settings.tls = .init(
             caFile: authority, clientCertificateFile: client?.certificate, clientKeyFile: client?.key)
         return settings

@@ -68,6 +68,6 @@ extension BrokerEvent {
 extension BrokerSettings {
     /// For a broker of the test.
     init(for broker: MosquittoBroker, clientID: String = "gateway") {
-        self.init(host: "127.0.0.1", port: broker.port, clientID: clientID)
+        self.init(hosts: ["127.0.0.1"], port: broker.port, clientID: clientID)
     }
 }

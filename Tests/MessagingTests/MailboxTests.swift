@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `Secrets show nowhere in settings`() {
-        var settings = BrokerSettings(host: "h", port: 1883, clientID: "c")
+        var settings = BrokerSettings(hosts: ["h"], port: 1883, clientID: "c")
         settings.password = .init("hunter2")
         #expect(!"\(settings)".contains("hunter2"))
         #expect(!String(reflecting: settings).contains("hunter2"))

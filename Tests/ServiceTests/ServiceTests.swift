@@ -80,7 +80,7 @@ struct ServiceTests {
         #expect(fixture.broker.connections == 1)
         try fixture.reload("host: \"other\",")
         #expect(fixture.broker.connections == 2)
-        #expect(fixture.broker.settings?.host == "other")
+        #expect(fixture.broker.settings?.hosts == ["other"])
         #expect(fixture.broker.isConnected)
         #expect(fixture.host.reports.suffix(2) == [.reloading, .reloaded])
     }
@@ -97,10 +97,10 @@ struct ServiceTests {
         let fixture = try ServiceFixture(members, in: directory)
         fixture.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
-        #expect(fixture.broker.settings?.host == "new")
+        #expect(fixture.broker.settings?.hosts == ["new"])
         fixture.service.stop()
         let next = try ServiceFixture(members, in: directory)
-        #expect(next.broker.settings?.host == "new")
+        #expect(next.broker.settings?.hosts == ["new"])
     }
 
     @Test func `Remote settings with which no broker answers are rolled back after the trial`() throws {
@@ -108,10 +108,10 @@ struct ServiceTests {
         fixture.broker.isReachable = false
         fixture.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
-        #expect(fixture.broker.settings?.host == "new")
+        #expect(fixture.broker.settings?.hosts == ["new"])
         fixture.broker.isReachable = true
         fixture.wait(.seconds(61))
-        #expect(fixture.broker.settings?.host == "localhost")
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
         #expect(fixture.broker.isConnected)
     }
 

@@ -12,27 +12,28 @@ extension DoctorChecks {
         guard !broker.isOffline else {
             return [DoctorFinding(.broker, "offline (port 0): events are kept in the history, nothing is sent")]
         }
-        let place = "\(broker.host):\(broker.port)"
-        switch HostReach.probe(broker.host, port: broker.port) {
+        let ways = broker.hosts.map { reach($0, broker) }
+        let findings = ways.map(\.finding)
+        return ways.contains(where: \.isReached) ? findings + (try session(configuration)) : findings
+    }
+
+    /// Whether a host of the broker accepts connections.
+    private static func reach(_ host: String, _ broker: Broker) -> (finding: DoctorFinding, isReached: Bool) {
+        let place = broker.place(of: host)
+        switch HostReach.probe(host, port: broker.port) {
         case .unknownName(let reason):
-            return [
-                DoctorFinding(
-                    .broker, "'\(broker.host)' has no address: \(reason)",
-                    cure: BrokerAdvice.unknownName(broker))
-            ]
+            let cure = BrokerAdvice.unknownName(host)
+            return (DoctorFinding(.broker, "'\(host)' has no address: \(reason)", cure: cure), false)
         case .unreachable(let address, let reason):
-            return [
-                DoctorFinding(
-                    .broker, "nobody accepts connections at \(place) (\(address)): \(reason)",
-                    cure: BrokerAdvice.unreachable(broker))
-            ]
+            let text = "nobody accepts connections at \(place) (\(address)): \(reason)"
+            let cure = BrokerAdvice.unreachable(host, port: broker.port)
+            return (DoctorFinding(.broker, text, cure: cure), false)
         case .reached(let address):
-            let reached = DoctorFinding(.broker, "\(place) (\(address)) accepts connections")
-            return [reached] + (try session(configuration, place))
+            return (DoctorFinding(.broker, "\(place) (\(address)) accepts connections"), true)
         }
     }
 
-    private static func session(_ configuration: Configuration, _ place: String) throws -> [DoctorFinding] {
+    private static func session(_ configuration: Configuration) throws -> [DoctorFinding] {
         let outcome = try BrokerSelfTest.run(configuration)
         if let failure = outcome.failure {
             return [

@@ -19,6 +19,7 @@ final class DirectPublisher {
 
     private let loop: EventLoop
     private let ciphers: Ciphers
+    private let firstHost: String
     /// In HTTP mode, what posts instead of a connection.
     private var poster: DirectPoster?
     private var waker: WakerWatch?
@@ -35,6 +36,7 @@ final class DirectPublisher {
         }
         loop = try EventLoop()
         ciphers = Ciphers(configuration)
+        firstHost = configuration.broker.hosts[0]
         guard configuration.broker.endpoint == nil else {
             poster = try DirectPoster(configuration)
             return
@@ -100,6 +102,8 @@ final class DirectPublisher {
         for event in connection?.takeEvents() ?? [] {
             switch event {
             case .disconnected(let reason, _): fail("no broker: \(reason)")
+            // Not every host of the cluster has been tried.
+            case .moved(let host): if host != firstHost { failure = nil }
             case .acknowledged: unanswered -= 1
             case .refused(_, let refusal): fail("the broker does not take a message: \(refusal)")
             case .connected, .message, .commands, .untaken, .subscriptionRefused: break

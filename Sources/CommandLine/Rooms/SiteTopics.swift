@@ -22,6 +22,7 @@ final class SiteTopics {
     private var connection: BrokerConnection?
     private var isConnected = false
     private var unanswered = 0
+    private let firstHost: String
     private var failure: Failure?
 
     /// Connects.
@@ -35,6 +36,7 @@ final class SiteTopics {
         guard !settings.configuration.broker.isOffline else {
             throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker to ask")
         }
+        firstHost = settings.configuration.broker.hosts[0]
         loop = try EventLoop()
         let waker = try loop.waker { [unowned self] in drain() }
         self.waker = waker
@@ -82,6 +84,8 @@ final class SiteTopics {
             switch event {
             case .connected: isConnected = true
             case .disconnected(let reason, _): failure = failure ?? Failure(.unavailable, "no broker: \(reason)")
+            // Not every host of the cluster has been tried.
+            case .moved(let host): if host != firstHost { failure = nil }
             case .message(let message): retained[message.topic] = message.payload.isEmpty ? nil : message.payload
             case .acknowledged: unanswered -= 1
             case .refused(_, let refusal):

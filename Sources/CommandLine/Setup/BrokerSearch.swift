@@ -1,5 +1,6 @@
 import Base
 import DBus
+import Messaging
 import Runtime
 import Service
 import ServiceDiscovery

@@ -1,13 +1,11 @@
 import Base
-import Beacon
 import Glibc
-import Runtime
 import System
 
 /// Whether a host's name has addresses, and whether one of them accepts connections.
-enum HostReach {
-    /// What was found.
-    enum Verdict {
+package enum HostReach {
+    /// The result of a probe.
+    package enum Verdict {
         /// With the resolver's words.
         case unknownName(String)
         /// The last address that was tried, and the system's words.
@@ -16,7 +14,7 @@ enum HostReach {
     }
 
     /// Tries every address of the host in turn. The resolver takes as long as it takes; each address gets `patience`.
-    static func probe(_ host: String, port: UInt16, patience: Duration = .seconds(5)) -> Verdict {
+    package static func probe(_ host: String, port: UInt16, patience: Duration = .seconds(5)) -> Verdict {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
