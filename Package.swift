@@ -100,9 +100,8 @@ let package = Package(
         adapter(
             "RoomService",
             [
-                "Base", "Configuration", "Gateway", "JSON", "Messaging", "OwnTracks", "Regions", "RoomMessages",
-                "Rooms",
-                "Runtime", "Service", "Storage", "System",
+                "Base", "Configuration", "Gateway", "HomeAssistant", "JSON", "Messaging", "OwnTracks", "Regions",
+                "RoomMessages", "Rooms", "Runtime", "Service", "Storage", "System",
             ]),
         // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt"),

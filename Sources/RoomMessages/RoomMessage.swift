@@ -5,4 +5,8 @@ package struct RoomMessage: Hashable, Sendable {
     package let payload: [UInt8]
     package let qos: UInt8
     package let isRetained: Bool
+
+    package init(topic: String, payload: [UInt8], qos: UInt8, isRetained: Bool) {
+        (self.topic, self.payload, self.qos, self.isRetained) = (topic, payload, qos, isRetained)
+    }
 }

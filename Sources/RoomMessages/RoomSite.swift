@@ -14,6 +14,8 @@ package struct RoomSite: Sendable {
     package private(set) var isActive = true
     private var identities: [TagIdentity] = []
     private var states: [TagState] = []
+    /// What gateways said besides what they heard.
+    private var roll = GatewayRoll()
     /// Tags in each room by the room's id, in the order in which they came.
     private var occupants: [String: [Int]] = [:]
     /// Rooms that ESPresense's nodes may not speak for, because a gateway of ours does.
@@ -35,23 +37,40 @@ package struct RoomSite: Sendable {
     private struct TagState: Sendable {
         var room: RoomName?
         var isHome = false
-        /// Epoch seconds.
+        /// Epoch seconds; 0: nothing was published of it.
         var since: Int64 = 0
+        /// 0 … 1
+        var confidence: Float = 1
 
-        init(room: RoomName? = nil, isHome: Bool = false, since: Int64 = 0) {
-            (self.room, self.isHome, self.since) = (room, isHome, since)
+        init(room: RoomName? = nil, isHome: Bool = false, since: Int64 = 0, confidence: Float = 1) {
+            (self.room, self.isHome, self.since, self.confidence) = (room, isHome, since, confidence)
         }
 
         /// Reads the payload of a tag's state; nil if it is none.
         init?(_ payload: some Collection<UInt8>) {
             guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), let isHome = json["home"]?.asBool
             else { return nil }
-            self.init(isHome: isHome, since: json["since"]?.asInteger ?? 0)
+            let confidence = json["confidence"]?.asNumber.map { Float(max(0, min(1, $0))) } ?? 1
+            self.init(isHome: isHome, since: json["since"]?.asInteger ?? 0, confidence: confidence)
             if let id = json["room"]?.string, let name = json["roomName"]?.string, TopicIdentifier.isIdentifier(id),
                 (1...FeedDecoder.mostNameBytes).contains(name.utf8.count)
             {
                 room = RoomName(id: id, name: name)
             }
+        }
+    }
+
+    /// What is known of gateways by name; at most as many as the engine takes.
+    private struct GatewayRoll: Sendable {
+        /// Those with a card: gateways of ours, and no ESPresense nodes.
+        private(set) var cards: Set<String> = []
+        private(set) var offline: Set<String> = []
+
+        mutating func note(card gateway: String, _ isThere: Bool) { Self.note(gateway, isThere, in: &cards) }
+        mutating func note(offline gateway: String, _ isThere: Bool) { Self.note(gateway, isThere, in: &offline) }
+
+        private static func note(_ gateway: String, _ isThere: Bool, in set: inout Set<String>) {
+            if !isThere { set.remove(gateway) } else if set.count < 4 * RoomEngine.mostGateways { set.insert(gateway) }
         }
     }
 
@@ -130,10 +149,29 @@ package struct RoomSite: Sendable {
     /// What is published of each tag.
     package var reported: [(id: String, payload: [UInt8])] {
         identities.indices.map { place in
-            let state = states[place]
-            return (identities[place].id, Self.state(of: identities[place], state, confidence: 1).bytes)
+            (identities[place].id, Self.state(of: identities[place], states[place]).bytes)
         }
     }
+
+    /// What the broker should retain of the tags; a payload is nil where nothing was published yet.
+    package var retainedTags: [(topic: String, payload: [UInt8]?)] {
+        guard let site else { return [] }
+        return zip(identities, states).map { tag, state in
+            (RoomTopic.tag(site: site, tag: tag.id).text, state.since == 0 ? nil : Self.state(of: tag, state).bytes)
+        }
+    }
+
+    /// What the broker should retain of the rooms.
+    package var retainedRooms: [(topic: String, payload: [UInt8]?)] {
+        guard let site else { return [] }
+        return engine.knownRooms.map { room in
+            let message = state(of: room, site)
+            return (message.topic, message.payload)
+        }
+    }
+
+    /// Whether the gateway has published a card; an ESPresense node has none.
+    package func hasCard(_ gateway: String) -> Bool { roll.cards.contains(gateway) }
 
     /// The list of tags for the gateways. Only a tag that is one beacon can be in it.
     package var tagList: RoomMessage? {
@@ -200,7 +238,7 @@ package struct RoomSite: Sendable {
         epoch: Int64, _ outcome: inout Outcome
     ) throws(FeedError) {
         switch topic {
-        case .service, .room: return
+        case .service, .room, .health: return
         case .tag where isActive: return
         case .heard, .learn, .espresense:
             guard !isRetained else {
@@ -233,7 +271,7 @@ package struct RoomSite: Sendable {
                 return
             }
             adopt(state, ofTag: place)
-        case .service, .room: break
+        case .service, .room, .health: break
         case .learn:
             let request = try FeedDecoder.learn(payload)
             pass(
@@ -241,6 +279,7 @@ package struct RoomSite: Sendable {
                 &outcome)
         case .availability(let gateway), .espresenseStatus(let gateway):
             let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
+            roll.note(offline: gateway, text == "offline")
             pass(.available(gateway: gateway, text == "online"), at: now, epoch: epoch, &outcome)
         }
     }
@@ -256,10 +295,18 @@ package struct RoomSite: Sendable {
         _ outcome: inout Outcome
     ) throws(FeedError) {
         guard !payload.isEmpty else {
+            roll.note(card: gateway, false)
             return pass(.forget(gateway: gateway), at: now, epoch: epoch, &outcome)
         }
-        guard let room = try FeedDecoder.room(onCard: payload), fixedRooms[gateway] == nil else { return }
-        pass(.card(gateway: gateway, room: room), at: now, epoch: epoch, &outcome)
+        let room = try FeedDecoder.room(onCard: payload)
+        roll.note(card: gateway, true)
+        if let room, fixedRooms[gateway] == nil {
+            pass(.card(gateway: gateway, room: room), at: now, epoch: epoch, &outcome)
+        }
+        // The broker may have told this before it told the card.
+        if roll.offline.contains(gateway) {
+            pass(.available(gateway: gateway, false), at: now, epoch: epoch, &outcome)
+        }
     }
 
     // MARK: Tags
@@ -331,7 +378,9 @@ package struct RoomSite: Sendable {
     ) {
         guard isActive, identities.indices.contains(decision.tag), let site else { return }
         let tag = identities[decision.tag]
-        adopt(TagState(room: decision.to, isHome: decision.isHome, since: epoch), ofTag: decision.tag)
+        adopt(
+            TagState(room: decision.to, isHome: decision.isHome, since: epoch, confidence: decision.confidence),
+            ofTag: decision.tag)
         let base = "owntracks/\(settings.user ?? "rooms-\(site)")/\(tag.id)"
         if let from = decision.from { messages.append(transition(.leave, from, tag, base, epoch)) }
         if let to = decision.to { messages.append(transition(.enter, to, tag, base, epoch)) }
@@ -341,7 +390,7 @@ package struct RoomSite: Sendable {
         messages.append(
             RoomMessage(
                 topic: RoomTopic.tag(site: site, tag: tag.id).text,
-                payload: Self.state(of: tag, states[decision.tag], confidence: decision.confidence).bytes, qos: 1,
+                payload: Self.state(of: tag, states[decision.tag]).bytes, qos: 1,
                 isRetained: true))
         for room in [decision.from, decision.to] {
             if let room { messages.append(state(of: room, site)) }
@@ -372,14 +421,14 @@ package struct RoomSite: Sendable {
 
     private func trackerID(of tag: TagIdentity) -> String { tag.id.suffix(2).uppercased() }
 
-    private static func state(of tag: TagIdentity, _ state: TagState, confidence: Float) -> JSONValue {
+    private static func state(of tag: TagIdentity, _ state: TagState) -> JSONValue {
         .object([
             "name": .string(tag.name),
             "room": state.room.map { .string($0.id) } ?? .null,
             "roomName": state.room.map { .string($0.name) } ?? .null,
             "since": .integer(state.since),
             // Hundredths, made of a whole number: the same text everywhere.
-            "confidence": .number(Double(Int((confidence * 100).rounded())) / 100),
+            "confidence": .number(Double(Int((state.confidence * 100).rounded())) / 100),
             "home": .bool(state.isHome),
         ])
     }

@@ -16,6 +16,8 @@ package enum RoomTopic: Hashable, Sendable {
     case tag(site: String, tag: String)
     /// `ibeacon-rooms/<site>/room/<room>`
     case room(site: String, room: String)
+    /// `ibeacon-rooms/<site>/health/<gateway>`
+    case health(site: String, gateway: String)
     /// `ibeacon-gateway/<gateway>/availability`
     case availability(gateway: String)
     /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`
@@ -40,6 +42,8 @@ package enum RoomTopic: Hashable, Sendable {
             self = .tag(site: levels[1], tag: levels[3])
         case ("ibeacon-rooms", 4) where levels[2] == "room" && Self.isName(levels[3]):
             self = .room(site: levels[1], room: levels[3])
+        case ("ibeacon-rooms", 4) where levels[2] == "health" && Self.isName(levels[3]):
+            self = .health(site: levels[1], gateway: levels[3])
         case ("ibeacon-gateway", 3) where levels[2] == "availability" && Self.isName(levels[1]):
             self = .availability(gateway: levels[1])
         case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "status" && Self.isName(levels[2]):
@@ -61,6 +65,7 @@ package enum RoomTopic: Hashable, Sendable {
         case .service(let site, let instance): "ibeacon-rooms/\(site)/service/\(instance)"
         case .tag(let site, let tag): "ibeacon-rooms/\(site)/tag/\(tag)"
         case .room(let site, let room): "ibeacon-rooms/\(site)/room/\(room)"
+        case .health(let site, let gateway): "ibeacon-rooms/\(site)/health/\(gateway)"
         case .availability(let gateway): "ibeacon-gateway/\(gateway)/availability"
         case .espresense(let beacon, let node):
             "espresense/devices/iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)/\(node)"
@@ -72,7 +77,7 @@ package enum RoomTopic: Hashable, Sendable {
     package var site: String? {
         switch self {
         case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),
-            .tag(let site, _), .room(let site, _):
+            .tag(let site, _), .room(let site, _), .health(let site, _):
             site
         default: nil
         }

@@ -28,10 +28,16 @@ package final class RoomService {
     /// Tags as regions: those of the configuration, and those that came by `setWaypoints` or the command line.
     private var tags = RegionSet()
     private var timers: Timers?
-    /// What came from the broker and waits for its turn.
-    private var brokerEvents: ArraySlice<BrokerEvent> = []
-    /// For what goes to the broker beside the outbox; those are below 0.
-    private var lastToken: Int64 = 0
+    private var upkeep: SiteUpkeep
+    private var conversation = Conversation()
+
+    /// With the broker.
+    private struct Conversation {
+        /// What came from the broker and waits for its turn.
+        var events: ArraySlice<BrokerEvent> = []
+        /// For what goes to the broker beside the outbox; those are below 0.
+        var lastToken: Int64 = 0
+    }
 
     /// nil before the start and after the end.
     private struct Timers {
@@ -40,6 +46,8 @@ package final class RoomService {
         let keeping: (any ServiceTimer)?
         /// For the rest of what the broker sent.
         let brokerTurn: (any ServiceTimer)?
+        /// For what the broker retains of the site.
+        let upkeep: (any ServiceTimer)?
     }
 
     /// How often what was learned is kept.
@@ -61,6 +69,7 @@ package final class RoomService {
         site = RoomSite(try Self.roomSettings(settings, identity))
         let instance = settings.configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
         election = ActiveService(instance: instance)
+        upkeep = SiteUpkeep(identity, settings.configuration, instance: instance)
     }
 
     private static func roomSettings(
@@ -85,7 +94,11 @@ package final class RoomService {
                 keepLearned()
                 timers?.keeping?.arm(after: Self.keepingPeriod)
             },
-            brokerTurn: host.timer { [unowned self] _ in handleBrokerEvents() })
+            brokerTurn: host.timer { [unowned self] _ in handleBrokerEvents() },
+            upkeep: host.timer(tolerance: .seconds(1)) { [unowned self] _ in
+                commit(upkeep.update(site, at: host.now))
+                timers?.upkeep?.arm(after: SiteUpkeep.period)
+            })
         try store.open(
             StoreSettings(
                 directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: { _ in nil })
@@ -141,6 +154,7 @@ package final class RoomService {
 
     private func commit(_ messages: [RoomMessage], _ more: [StoreChange] = []) {
         var changes = more
+        upkeep.committed(messages)
         for message in messages {
             changes.append(
                 .message(
@@ -254,7 +268,8 @@ package final class RoomService {
         let cleared = site.replaceTags(by: identities, at: host.now)
         // The list goes to the gateways from the disk: a tag that they hear of is one that a power cut does not take.
         let list = difference.isEmpty ? nil : site.tagList
-        keepTags(more, publishing: cleared + [list].compactMap(\.self))
+        upkeep.committed(cleared)
+        keepTags(more, publishing: upkeep.update(site, at: host.now) + cleared + [list].compactMap(\.self))
         log.notice(
             "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
                 + "\(difference.removed.count) removed")
@@ -294,13 +309,13 @@ package final class RoomService {
             "ibeacon-gateway/+/availability", "espresense/devices/+/+", "espresense/rooms/+/status",
         ]
         if settings.configuration.obeysCommands { filters.insert(identity.topics.command) }
-        return filters
+        return filters.union(upkeep.filters)
     }
 
     /// The one whose turn it is. No more are taken from the broker's bounded mailbox before those that were are done.
     private func nextBrokerEvent() -> BrokerEvent? {
-        if brokerEvents.isEmpty { brokerEvents = broker.takeEvents()[...] }
-        return brokerEvents.first
+        if conversation.events.isEmpty { conversation.events = broker.takeEvents()[...] }
+        return conversation.events.first
     }
 
     package func handleBrokerEvents() {
@@ -311,10 +326,11 @@ package final class RoomService {
                 timers?.brokerTurn?.arm(at: now)
                 break
             }
-            brokerEvents.removeFirst()
+            conversation.events.removeFirst()
             switch event {
             case .connected:
                 log.notice("connected to the broker")
+                timers?.upkeep?.arm(at: upkeep.connected(at: now))
                 if election.role != .active { store.submit(.window(0)) }
                 elect(election.connected(at: now))
                 if election.role == .active {
@@ -324,6 +340,7 @@ package final class RoomService {
             case .disconnected(let failure, let retryIn):
                 store.submit(.window(0))
                 election.disconnected(at: now)
+                upkeep.disconnected()
                 log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
             case .moved(let host):
                 log.notice("the next try is at \(settings.configuration.broker.place(of: host))")
@@ -343,6 +360,7 @@ package final class RoomService {
 
     private func take(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
+        if upkeep.received(message, isActive: site.isActive, at: now) { return commit(upkeep.update(site, at: now)) }
         switch RoomTopic(message.topic) {
         case .service(_, let instance):
             guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }
@@ -351,9 +369,11 @@ package final class RoomService {
             // A broker that lost the list, or another program, must not leave gateways without it.
             guard election.role == .active, message.payload != site.tagList?.payload else { return }
             publishTagList()
-        default:
-            perform(
-                site.take(message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch))
+        case let topic:
+            var outcome = site.take(message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch)
+            // A gateway that comes or goes is told at once.
+            if case .card = topic { outcome.messages += upkeep.update(site, at: now) }
+            perform(outcome)
         }
     }
 
@@ -404,6 +424,7 @@ package final class RoomService {
             case .began:
                 log.notice("this service is the active one of site '\(identity.site)'")
                 perform(site.setActive(true, at: host.now, epoch: epoch))
+                commit(upkeep.update(site, at: host.now))
                 store.submit(.redeliver)
                 store.submit(.window(Self.window))
                 publishTagList()
@@ -428,10 +449,11 @@ package final class RoomService {
     /// Publishes a retained message that is made anew for every connection, and needs no place in the outbox.
     private func publishAside(_ topic: String, _ payload: [UInt8]) {
         guard broker.isConnected else { return }
-        lastToken -= 1
+        conversation.lastToken -= 1
         publish(
             Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: lastToken), topic: topic, payload: payload, qos: .atLeastOnce,
+                token: MessageToken(rawValue: conversation.lastToken), topic: topic, payload: payload,
+                qos: .atLeastOnce,
                 retain: true))
     }
 }

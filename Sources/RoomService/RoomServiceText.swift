@@ -7,7 +7,7 @@ extension RoomMessage {
     /// What may be dropped first when there is no room.
     var kind: MessageKind {
         if topic.hasSuffix("/event") { return .transition }
-        return topic.hasPrefix("ibeacon-rooms/") ? .state : .location
+        return topic.hasPrefix("owntracks/") ? .location : .state
     }
 
     /// A line for the log about the state of a tag; nil for any other message.

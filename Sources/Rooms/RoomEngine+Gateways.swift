@@ -18,6 +18,8 @@ struct GatewayState: Sendable {
     var lastMessage = Int64.min
     /// When it last received any advertisement at all.
     var lastReport = Int64.min
+    /// When it said where it stands.
+    var placed = Int64.min
 
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: lastMessage &+ Int64(tuning.gatewaySilenceSeconds * 1e9))
@@ -58,7 +60,7 @@ extension RoomEngine {
     }
 
     /// A gateway says, or a person says for it, where it stands. One that moved is learned anew.
-    mutating func place(_ name: String, in roomName: String, _ effects: inout [Effect]) {
+    mutating func place(_ name: String, in roomName: String, at now: Int64 = .min, _ effects: inout [Effect]) {
         guard let gateway = gatewayPlace(name, &effects), let room = roomPlace(roomName, &effects) else {
             counters.refused += 1
             return
@@ -76,6 +78,7 @@ extension RoomEngine {
             rooms[Int(room)].own.removeAll()
         }
         gateways[gateway].room = room
+        gateways[gateway].placed = now
         rooms[Int(room)].gateways.append(gateway)
     }
 

@@ -134,7 +134,7 @@ package struct RoomEngine: Sendable {
         expire(at: now, &effects)
         switch input {
         case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
-        case .card(let gateway, let room): place(gateway, in: room, &effects)
+        case .card(let gateway, let room): place(gateway, in: room, at: now.nanoseconds, &effects)
         case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
         case .forget(let gateway): forget(gateway, at: now, &effects)
         case .tags(let tags): replaceTags(by: tags, at: now, &effects)

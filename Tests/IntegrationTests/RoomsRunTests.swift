@@ -1,87 +1,9 @@
-import Glibc
 import JSON
 import TestSupport
 import Testing
 
 /// The rooms service against a real broker, with gateways that say what the test has them say.
 @Suite struct RoomsRunTests {
-    /// The rooms service in its own process.
-    private final class RoomsProcess {
-        let directory: TemporaryDirectory
-        private var process: ChildProcess?
-
-        init(port: UInt16, instance: String) throws {
-            directory = try TemporaryDirectory()
-            try directory.write(
-                """
-                {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane",
-                 rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(BeaconScript.uuid):1:7"]}}
-                """, to: "config.json")
-        }
-
-        func start() throws {
-            process = try ChildProcess(
-                try GatewayProcess.program,
-                [
-                    "--config", directory.file("config.json"), "--state-dir", directory.file("state"), "--verbose",
-                    "rooms",
-                    "run",
-                ], output: directory.file("log"))
-        }
-
-        var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }
-
-        func says(_ words: String, within limit: Duration = .seconds(90)) -> Bool {
-            eventually(within: limit) { self.log.contains(words) }
-        }
-
-        func kill() {
-            process?.send(SIGKILL)
-            process?.wait()
-        }
-
-        func stop() -> Int32 {
-            process?.send(SIGTERM)
-            return process?.wait() ?? -1
-        }
-    }
-
-    /// Three gateways, in the kitchen, the hall and the bath.
-    private final class House {
-        private let port: UInt16
-        private var second = 100
-        /// What each gateway hears of the tag that is in the room of this number.
-        private static let levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
-
-        init(port: UInt16) throws {
-            self.port = port
-            for (gateway, room) in ["Kitchen", "Hall", "Bath"].enumerated() {
-                try publish("gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, "-r")
-            }
-        }
-
-        private func publish(_ topic: String, _ payload: String, _ options: String...) throws {
-            try run(
-                "mosquitto_pub",
-                ["-h", "127.0.0.1", "-p", "\(port)", "-t", "ibeacon-rooms/home/\(topic)", "-m", payload] + options)
-        }
-
-        /// The tag stays in a room until the service says so, or for so many seconds.
-        func stay(in room: Int, seconds: Int, until isOver: () -> Bool = { false }) throws {
-            for _ in 0..<seconds where !isOver() {
-                for gateway in 0..<3 {
-                    try publish(
-                        "heard/g\(gateway)",
-                        #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
-                            + #""beacons":[{"id":"\#(BeaconScript.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
-                            + #""power":-59,"age":100}]}"#)
-                }
-                second += 1
-                usleep(1_000_000)
-            }
-        }
-    }
-
     /// The rooms of the tag as they were published, `none` where it was in no room. What was sent again because its
     /// acknowledgement was not on the disk yet is byte-identical, and counts once.
     private func rooms(_ witness: Subscriber) -> [String] {
@@ -101,7 +23,7 @@ import Testing
         let service = try RoomsProcess(port: broker.port, instance: "a")
         try service.start()
         #expect(service.says("the active one of site 'home'"), "\(service.log)")
-        let house = try House(port: broker.port)
+        let house = try RoomsHouse(port: broker.port)
         for (room, name) in ["Kitchen", "Hall", "Bath"].enumerated() {
             try house.stay(in: room, seconds: 15) { reported(witness, name) }
         }
@@ -127,7 +49,7 @@ import Testing
         let service = try RoomsProcess(port: broker.port, instance: "a")
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
-        let house = try House(port: broker.port)
+        let house = try RoomsHouse(port: broker.port)
         try house.stay(in: 0, seconds: 15) { reported(witness, "Kitchen") }
         service.kill()
         try service.start()
@@ -150,7 +72,7 @@ import Testing
         try first.start()
         #expect(first.says("the active one"), "\(first.log)")
         try second.start()
-        let house = try House(port: broker.port)
+        let house = try RoomsHouse(port: broker.port)
         try house.stay(in: 0, seconds: 15) { reported(witness, "Kitchen") }
         #expect(!second.log.contains("the active one"), "\(second.log)")
         first.kill()
@@ -207,7 +129,7 @@ import Testing
                 "for gateway in 1 2 3 4; do mosquitto_pub -h 127.0.0.1 -p \(broker.port) "
                     + "-t ibeacon-rooms/home/heard/x$gateway -l < '\(file)'; done",
             ], output: service.directory.file("publisher"))
-        let house = try House(port: broker.port)
+        let house = try RoomsHouse(port: broker.port)
         try house.stay(in: 0, seconds: 60) { reported(witness, "Kitchen") }
         publisher.wait()
         #expect(reported(witness, "Kitchen"), "\(service.log)")

@@ -1,0 +1,227 @@
+package import Base
+import JSON
+
+/// Describes what a rooms service knows to Home Assistant: a device for each tag, each room and each gateway.
+///
+/// The entities show the site's own retained topics. They have no availability: an automation that waits for a room must
+/// not run because the service was restarted. That the service is there is an entity of its own.
+package struct SiteDiscovery: Sendable {
+    package struct Settings: Hashable, Sendable {
+        /// The discovery prefix, usually `homeassistant`.
+        package var prefix: String
+        package var site: String
+        package var version: String
+
+        package init(prefix: String, site: String, version: String) {
+            (self.prefix, self.site, self.version) = (prefix, site, version)
+        }
+
+        /// A level of topics.
+        package var node: String { "ibeacon-rooms-" + TopicIdentifier.identifier(of: site) }
+    }
+
+    /// What there is to be described.
+    package struct Picture: Hashable, Sendable {
+        package struct Item: Hashable, Sendable {
+            /// The last level of its topics.
+            package var id: String
+            package var name: String
+
+            package init(id: String, name: String) { (self.id, self.name) = (id, name) }
+        }
+
+        package struct Gateway: Hashable, Sendable {
+            package var name: String
+            /// Whether it has published a card; an ESPresense node has none.
+            package var hasCard: Bool
+
+            package init(name: String, hasCard: Bool) { (self.name, self.hasCard) = (name, hasCard) }
+        }
+
+        /// What the active service is called.
+        package var instance: String
+        package var tags: [Item] = []
+        package var rooms: [Item] = []
+        package var gateways: [Gateway] = []
+
+        package init(instance: String) { self.instance = instance }
+    }
+
+    /// Tags that become entities, three each; no home has more.
+    package static let tagLimit = 200
+
+    package let settings: Settings
+    private var removed = RemovedDescriptions()
+
+    package init(_ settings: Settings) { self.settings = settings }
+
+    /// Home Assistant's birth, and what was described in earlier lives.
+    package var subscriptions: Set<String> {
+        [birthTopic, "\(settings.prefix)/+/\(settings.node)/+/config"]
+    }
+
+    /// Where Home Assistant says `online` when it has started.
+    package var birthTopic: String { "\(settings.prefix)/status" }
+
+    /// Whether a topic is that of one of this site's descriptions.
+    package func isDescription(_ topic: String) -> Bool {
+        topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config") && topic.contains("/\(settings.node)/")
+    }
+
+    // MARK: Removal
+
+    /// A description was emptied, or is in force again.
+    ///
+    /// - Parameter payload: What it was; nil: it is in force.
+    package mutating func note(removed topic: String, payload: String?) {
+        if let payload { removed.add(topic, payload: payload) } else { removed.remove(topic) }
+    }
+
+    /// Home Assistant has started: what it may have missed the removal of, once more.
+    package mutating func messagesAtBirth(at now: MonotonicInstant) -> [HomeAssistantMessage] {
+        removed.messagesAtBirth(at: now)
+    }
+
+    /// Empties what was published at the birth, as soon as it is time.
+    package mutating func messagesDue(at now: MonotonicInstant) -> [HomeAssistantMessage] {
+        removed.messagesDue(at: now)
+    }
+
+    // MARK: Descriptions
+
+    /// The descriptions of all entities that Home Assistant should have.
+    package func descriptions(of picture: Picture) -> [HomeAssistantMessage] {
+        var list: [HomeAssistantMessage] = []
+        describeService(picture.instance, &list)
+        for tag in picture.tags.prefix(Self.tagLimit) { describe(tag: tag, &list) }
+        for room in picture.rooms { describe(room: room, &list) }
+        for gateway in picture.gateways { describe(gateway: gateway, &list) }
+        return list
+    }
+
+    private func topic(_ kind: String, _ name: String) -> JSONValue {
+        .string("ibeacon-rooms/\(settings.site)/\(kind)/\(name)")
+    }
+
+    private func add(
+        _ component: String, _ object: String, _ device: JSONValue, _ members: [String: JSONValue],
+        to list: inout [HomeAssistantMessage]
+    ) {
+        let origin: JSONValue = ["name": "ibeacon-gateway", "sw_version": .string(settings.version)]
+        list.append(
+            DiscoveryConfig(component: component, object: object, members: members)
+                .message(prefix: settings.prefix, node: settings.node, device: device, origin: origin))
+    }
+
+    private func device(_ object: String, _ name: String, _ model: String) -> JSONValue {
+        [
+            "identifiers": [.string("\(settings.node)_\(object)")], "name": .string(name),
+            "manufacturer": "ibeacon-gateway", "model": .string(model), "via_device": .string(settings.node),
+        ]
+    }
+
+    private func describeService(_ instance: String, _ list: inout [HomeAssistantMessage]) {
+        let device: JSONValue = [
+            "identifiers": [.string(settings.node)], "name": .string("iBeacon rooms \(settings.site)".asEntityName),
+            "manufacturer": "ibeacon-gateway", "model": "Rooms service", "sw_version": .string(settings.version),
+        ]
+        add(
+            "binary_sensor", "service", device,
+            [
+                "name": "Connectivity", "device_class": "connectivity", "entity_category": "diagnostic",
+                "state_topic": topic("service", instance),
+                "value_template": "{{ 'ON' if value_json is defined and value_json.active else 'OFF' }}",
+            ], to: &list)
+    }
+
+    // A tag, a room or a gateway that goes has its state emptied, often before Home Assistant has let go of it: hence
+    // "is defined".
+
+    private func describe(tag: Picture.Item, _ list: inout [HomeAssistantMessage]) {
+        let object = "tag-" + TopicIdentifier.identifier(of: tag.id)
+        let name = tag.name.asEntityName
+        let device = device(object, name.isEmpty ? tag.id : name, "Tag")
+        let state = topic("tag", tag.id)
+        add(
+            "sensor", "\(object)_room", device,
+            [
+                "name": "Room", "icon": "mdi:map-marker", "state_topic": state,
+                "value_template":
+                    "{{ (value_json.roomName or ('unknown' if value_json.home else 'not_home')) if value_json is defined else 'unknown' }}",
+                "json_attributes_topic": state,
+                // The payload has seconds since 1970; Home Assistant shows a date.
+                "json_attributes_template":
+                    "{{ ({'room_id': value_json.room, 'since': value_json.since | timestamp_custom('%Y-%m-%dT%H:%M:%S+00:00', false)} if value_json is defined else {}) | tojson }}",
+            ], to: &list)
+        add(
+            "device_tracker", object, device,
+            [
+                "name": .null, "source_type": "bluetooth_le", "state_topic": state,
+                "value_template": "{{ 'home' if value_json is defined and value_json.home else 'not_home' }}",
+                "json_attributes_topic": state,
+                // Home Assistant counts who is in a zone by `in_zones` from 2026.7 on.
+                "json_attributes_template":
+                    "{{ ({'in_zones': ['zone.home'] if value_json.home else [], 'room': value_json.roomName} if value_json is defined else {}) | tojson }}",
+            ], to: &list)
+        add(
+            "sensor", "\(object)_confidence", device,
+            [
+                "name": "Confidence", "icon": "mdi:percent", "unit_of_measurement": "%", "state_class": "measurement",
+                "entity_category": "diagnostic", "state_topic": state,
+                "value_template": "{{ (value_json.confidence * 100) | round | int if value_json is defined else '' }}",
+            ], to: &list)
+    }
+
+    private func describe(room: Picture.Item, _ list: inout [HomeAssistantMessage]) {
+        let object = "room-" + TopicIdentifier.identifier(of: room.id)
+        let name = room.name.asEntityName
+        let device = device(object, name.isEmpty ? room.id : name, "Room")
+        let state = topic("room", room.id)
+        add(
+            "binary_sensor", "\(object)_occupancy", device,
+            [
+                "name": "Occupancy", "device_class": "occupancy", "state_topic": state,
+                "value_template": "{{ 'ON' if value_json is defined and value_json.count > 0 else 'OFF' }}",
+                "json_attributes_topic": state,
+                "json_attributes_template":
+                    "{{ ({'tags': value_json.tags} if value_json is defined else {}) | tojson }}",
+            ], to: &list)
+        add(
+            "sensor", "\(object)_count", device,
+            [
+                "name": "Tags", "icon": "mdi:account-multiple", "state_class": "measurement", "state_topic": state,
+                "value_template": "{{ value_json.count if value_json is defined else '' }}",
+            ], to: &list)
+    }
+
+    private func describe(gateway: Picture.Gateway, _ list: inout [HomeAssistantMessage]) {
+        let object = "gateway-" + TopicIdentifier.identifier(of: gateway.name)
+        // A gateway of ours is the device that its own discovery describes.
+        let device: JSONValue =
+            gateway.hasCard
+            ? [
+                "identifiers": [.string("ibeacon-gateway-" + gateway.name)],
+                "name": .string("iBeacon gateway \(gateway.name)".asEntityName), "manufacturer": "ibeacon-gateway",
+                "model": "iBeacon gateway",
+            ] : device(object, gateway.name.asEntityName, "ESPresense node")
+        let health = topic("health", gateway.name)
+        add(
+            "binary_sensor", "\(object)_listening", device,
+            [
+                "name": "Listening", "device_class": "running", "entity_category": "diagnostic",
+                "state_topic": health,
+                "value_template": "{{ 'ON' if value_json is defined and value_json.listening else 'OFF' }}",
+                "json_attributes_topic": health,
+                "json_attributes_template":
+                    "{{ ({'problem': value_json.problem} if value_json is defined else {}) | tojson }}",
+            ], to: &list)
+        guard gateway.hasCard else { return }
+        add(
+            "sensor", "\(object)_version", device,
+            [
+                "name": "Version", "icon": "mdi:tag-outline", "entity_category": "diagnostic",
+                "state_topic": topic("gateway", gateway.name),
+                "value_template": "{{ value_json.version if value_json is defined else 'unknown' }}",
+            ], to: &list)
+    }
+}

@@ -1,0 +1,180 @@
+import Base
+import Configuration
+import HomeAssistant
+import JSON
+import Messaging
+import RoomMessages
+import Rooms
+import Service
+
+/// Keeps what the broker retains about a site true beyond the decisions: the states of tags, rooms and gateways after a
+/// broker lost them or something is gone, and what Home Assistant is told.
+struct SiteUpkeep {
+    /// After connecting, for what the broker retains to arrive.
+    private static let settling: Duration = .seconds(2)
+    /// Between two looks at the gateways.
+    static let period: Duration = .seconds(5)
+
+    private let site: String
+    private let instance: String
+    private var tags = RetainedTopics()
+    private var rooms = RetainedTopics()
+    private var health = RetainedTopics()
+    private var described = RetainedTopics()
+    /// nil: Home Assistant's discovery is off.
+    private var discovery: SiteDiscovery?
+    /// nil: without a connection.
+    private var connected: MonotonicInstant?
+    /// What the messages were made of; nil: all of them are compared.
+    private var shape: Shape?
+    /// Home Assistant said that it has started, and is not answered yet.
+    private var isBorn = false
+
+    /// All that the messages of `update` are made of, but for the states of tags.
+    private struct Shape: Hashable {
+        let tags: [TagIdentity]
+        let rooms: [RoomName]
+        let gateways: [Gateway]
+    }
+
+    private struct Gateway: Hashable {
+        let health: GatewayHealth
+        let hasCard: Bool
+    }
+
+    init(_ identity: RoomServiceIdentity, _ configuration: Configuration, instance: String) {
+        (site, self.instance) = (identity.site, instance)
+        guard configuration.homeAssistant.discovery else { return }
+        discovery = SiteDiscovery(
+            SiteDiscovery.Settings(
+                prefix: configuration.homeAssistant.prefix, site: identity.site, version: Program.version))
+    }
+
+    /// Beside those of the site.
+    var filters: Set<String> {
+        let root = "ibeacon-rooms/\(site)"
+        return (discovery?.subscriptions ?? []).union(["\(root)/room/+", "\(root)/health/+"])
+    }
+
+    // MARK: What comes in
+
+    /// - Returns: When what the broker retains has arrived, and `update` is due.
+    mutating func connected(at now: MonotonicInstant) -> MonotonicInstant {
+        connected = now
+        shape = nil
+        (tags, rooms, health, described) = (RetainedTopics(), RetainedTopics(), RetainedTopics(), RetainedTopics())
+        return now.advanced(by: Self.settling)
+    }
+
+    mutating func disconnected() { connected = nil }
+
+    /// Takes a message of the broker.
+    ///
+    /// - Parameter isActive: Whether this service alone publishes, so that what comes later is its own.
+    /// - Returns: false if somebody else has to take it too.
+    mutating func received(_ message: ReceivedMessage, isActive: Bool, at now: MonotonicInstant) -> Bool {
+        if message.topic == discovery?.birthTopic {
+            // A retained birth is of old.
+            if isActive, !message.retained, message.payload == Array("online".utf8) { isBorn = true }
+            return true
+        }
+        let isNews = !isActive || !isSettled(at: now)
+        if discovery?.isDescription(message.topic) == true {
+            if isNews { described.note(message.topic, message.payload) }
+            return true
+        }
+        switch RoomTopic(message.topic) {
+        case .tag:
+            if isNews { tags.note(message.topic, message.payload) }
+            return false
+        case .room:
+            if isNews { rooms.note(message.topic, message.payload) }
+            return true
+        case .health:
+            if isNews { health.note(message.topic, message.payload) }
+            return true
+        default: return false
+        }
+    }
+
+    /// Takes note of messages that go to the outbox.
+    mutating func committed(_ messages: [RoomMessage]) {
+        for message in messages {
+            switch RoomTopic(message.topic) {
+            case .tag: tags.note(message.topic, message.payload)
+            case .room: rooms.note(message.topic, message.payload)
+            default: break
+            }
+        }
+    }
+
+    private func isSettled(at now: MonotonicInstant) -> Bool {
+        connected.map { $0.duration(to: now) >= Self.settling } ?? false
+    }
+
+    // MARK: What goes out
+
+    /// What has to be published for the broker and Home Assistant to have the state of now; it costs little while
+    /// nothing has changed.
+    ///
+    /// Without a connection, the gateways are what they were.
+    mutating func update(_ site: RoomSite, at now: MonotonicInstant) -> [RoomMessage] {
+        guard site.isActive, isSettled(at: now) || (connected == nil && shape != nil) else { return [] }
+        let new = Shape(tags: site.tags, rooms: site.engine.knownRooms, gateways: gateways(of: site, at: now))
+        var messages: [RoomMessage] = []
+        if new != shape || isBorn { messages += describe(new) }
+        let areTagsNew = new.tags != shape?.tags
+        if areTagsNew { messages += tags.update(to: site.retainedTags) }
+        if areTagsNew || new.rooms != shape?.rooms { messages += rooms.update(to: site.retainedRooms) }
+        if new.gateways != shape?.gateways {
+            messages += health.update(to: new.gateways.map { message(of: $0.health) })
+        }
+        shape = new
+        messages += (discovery?.messagesDue(at: now) ?? []).map(\.asRoomMessage)
+        if isBorn { messages += (discovery?.messagesAtBirth(at: now) ?? []).map(\.asRoomMessage) }
+        isBorn = false
+        return messages
+    }
+
+    private func gateways(of site: RoomSite, at now: MonotonicInstant) -> [Gateway] {
+        guard let connected else { return shape?.gateways ?? [] }
+        return site.engine.gatewayHealth(at: now, connected: connected).map {
+            Gateway(health: $0, hasCard: site.hasCard($0.name))
+        }
+    }
+
+    /// The descriptions come before the states that they name.
+    private mutating func describe(_ shape: Shape) -> [RoomMessage] {
+        guard let wanted = discovery?.descriptions(of: picture(shape)) else { return [] }
+        let before = described
+        let messages = described.update(
+            to: wanted.map { ($0.topic, Array($0.payload.utf8)) }, isAgain: isBorn)
+        for message in messages {
+            let old = message.payload.isEmpty ? before.payload(of: message.topic) : nil
+            discovery?.note(removed: message.topic, payload: old.map { String(decoding: $0, as: UTF8.self) })
+        }
+        return messages
+    }
+
+    private func picture(_ shape: Shape) -> SiteDiscovery.Picture {
+        var picture = SiteDiscovery.Picture(instance: instance)
+        picture.tags = shape.tags.map { .init(id: $0.id, name: $0.name) }
+        picture.rooms = shape.rooms.map { .init(id: $0.id, name: $0.name) }
+        picture.gateways = shape.gateways.map { .init(name: $0.health.name, hasCard: $0.hasCard) }
+        return picture
+    }
+
+    private func message(of report: GatewayHealth) -> (topic: String, payload: [UInt8]?) {
+        let payload = JSONValue.object([
+            "v": 1, "listening": .bool(report.isListening),
+            "problem": report.trouble.map { .string($0.rawValue) } ?? .null,
+        ])
+        return (RoomTopic.health(site: site, gateway: report.name).text, payload.bytes)
+    }
+}
+
+extension HomeAssistantMessage {
+    fileprivate var asRoomMessage: RoomMessage {
+        RoomMessage(topic: topic, payload: Array(payload.utf8), qos: 1, isRetained: true)
+    }
+}

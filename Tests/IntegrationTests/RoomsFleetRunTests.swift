@@ -1,0 +1,97 @@
+import JSON
+import TestSupport
+import Testing
+
+/// The fleet of a rooms service and what Home Assistant is told of it, over a real broker.
+@Suite struct RoomsFleetRunTests {
+    private static let discovery = #", homeAssistant: {discovery: true}"#
+
+    /// What the broker retains, by topic, as a witness sees it that was there from the start.
+    ///
+    /// - Parameter first: The first of the witness's lines that counts.
+    private func retained(_ witness: Subscriber, from first: Int = 0) -> [String: String] {
+        Dictionary(witness.lines.dropFirst(first).map { ($0.topic, $0.text) }) { $1 }.filter { !$0.value.isEmpty }
+    }
+
+    /// The entities that are described.
+    private func described(_ witness: Subscriber) -> Set<String> {
+        Set(
+            retained(witness).keys.filter { $0.hasPrefix("homeassistant/") && $0.hasSuffix("/config") }
+                .map { String($0.split(separator: "/")[3]) })
+    }
+
+    @Test func `Home Assistant is told of tags, rooms and gateways, and entities go with what they describe`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a", Self.discovery)
+        let house = try RoomsHouse(port: broker.port)
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        let of = { (gateways: [Int], rooms: [String]) -> Set<String> in
+            Set(
+                ["service", "tag-jane", "tag-jane_room", "tag-jane_confidence"]
+                    + gateways.flatMap { ["gateway-g\($0)_listening", "gateway-g\($0)_version"] }
+                    + rooms.flatMap { ["room-\($0)_occupancy", "room-\($0)_count"] })
+        }
+        let all = of([0, 1, 2], ["kitchen", "hall", "bath"])
+        #expect(eventually { described(witness) == all }, "\(service.log)")
+        #expect(
+            retained(witness)["ibeacon-rooms/home/room/hall"]
+                == #"{"count":0,"name":"Hall","tags":[]}"#)
+        // A gateway is forgotten, and with it the room in which no other stands.
+        try house.publish("gateway/g2", "", "-r")
+        #expect(eventually { described(witness) == of([0, 1], ["kitchen", "hall"]) }, "\(service.log)")
+        #expect(
+            eventually {
+                retained(witness).keys.allSatisfy { !$0.contains("bath") && !$0.contains("g2") }
+            })
+        // Home Assistant starts: all is said once more.
+        let count = { witness.lines.count { $0.topic.hasSuffix("/tag-jane_room/config") } }
+        let before = count()
+        try run(
+            "mosquitto_pub", ["-h", "127.0.0.1", "-p", "\(broker.port)", "-t", "homeassistant/status", "-m", "online"])
+        #expect(eventually { count() == before + 1 }, "\(service.log)")
+        #expect(service.stop() == 0)
+        // A tag that goes while the service is down goes from Home Assistant at the next start.
+        let configuration = String(decoding: try service.directory.read("config.json"), as: UTF8.self)
+        try service.directory.write(configuration.replacing("Jane:", with: "Bob:"), to: "config.json")
+        try run("rm", ["-r", service.directory.file("state")])
+        try service.start()
+        #expect(
+            eventually {
+                let topics = described(witness)
+                return topics.contains("tag-bob") && !topics.contains("tag-jane")
+            }, "\(service.log)")
+        #expect(service.stop() == 0)
+    }
+
+    @Test func `A broker that lost all it retained gets the states of tags and rooms and the list of tags again`()
+        throws
+    {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        let house = try RoomsHouse(port: broker.port)
+        let inKitchen = {
+            witness.lines.last { $0.topic == "ibeacon-rooms/home/tag/jane" }?.text.contains(#""room":"kitchen""#)
+                == true
+        }
+        try house.stay(in: 0, seconds: 15, until: inKitchen)
+        let before = retained(witness)
+        #expect(before["ibeacon-rooms/home/tag/jane"]?.contains("kitchen") == true)
+        let first = witness.lines.count
+        try broker.restart()
+        #expect(
+            eventually {
+                let now = retained(witness, from: first)
+                return ["tag/jane", "room/kitchen", "tags"].allSatisfy {
+                    now["ibeacon-rooms/home/\($0)"] == before["ibeacon-rooms/home/\($0)"]
+                }
+            }, "\(service.log)")
+        #expect(service.stop() == 0)
+    }
+}

@@ -1,0 +1,59 @@
+import Base
+import Rooms
+import Testing
+
+@Suite struct GatewayHealthTests {
+    private var house = House([("k", "Kitchen"), ("h", "Hall")])
+
+    private func reports(connected: Double = 0) -> [String] {
+        house.engine.gatewayHealth(at: instant(house.now), connected: instant(connected)).map { report in
+            "\(report.name) \(report.isListening ? "listens" : "does not listen") \(report.trouble?.rawValue ?? "well")"
+        }
+    }
+
+    private func instant(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
+
+    @Test mutating func `Gateways that feed are well`() {
+        for _ in 0..<3 { house.second(["k": -50, "h": nil as Float?]) }
+        #expect(reports() == ["h listens well", "k listens well"])
+    }
+
+    @Test mutating func `A gateway without readings is in trouble after 25 s, not before`() {
+        for _ in 0..<24 { house.second(["k": -50]) }
+        #expect(reports() == ["h does not listen well", "k listens well"])
+        house.second(["k": -50])
+        #expect(reports() == ["h does not listen noReadings", "k listens well"])
+    }
+
+    @Test mutating func `A gateway that fed and feeds no more is silent`() {
+        house.second(["k": -50, "h": -70])
+        for _ in 0..<26 { house.second(["k": -50]) }
+        #expect(reports() == ["h does not listen silent", "k listens well"])
+    }
+
+    @Test mutating func `Nothing is said of a silence of the connection`() {
+        house.second(["k": -50, "h": -70])
+        for _ in 0..<30 { house.second([:]) }
+        #expect(reports(connected: house.now - 5) == ["h does not listen well", "k does not listen well"])
+    }
+
+    @Test mutating func `A gateway that is not connected is offline`() {
+        house.second(["k": -50, "h": -70])
+        house.pass(.available(gateway: "h", false))
+        #expect(reports() == ["h does not listen offline", "k listens well"])
+    }
+
+    @Test mutating func `A gateway that hears nothing while others do is deaf`() {
+        for _ in 0..<60 { house.second(["k": -50, "h": nil as Float?], reports: 0) }
+        #expect(reports() == ["h does not listen deaf", "k listens well"])
+    }
+
+    @Test mutating func `A room is known while a gateway stands in it or it was learned`() {
+        #expect(house.engine.knownRooms.map(\.id) == ["hall", "kitchen"])
+        house.pass(.forget(gateway: "h"))
+        #expect(house.engine.knownRooms.map(\.id) == ["kitchen"])
+        house.pass(.learn(room: "Attic", tag: "jane", .seconds(20)))
+        for _ in 0..<10 { house.second(["k": -70]) }
+        #expect(house.engine.knownRooms.map(\.id).contains("attic"))
+    }
+}
