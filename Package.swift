@@ -136,7 +136,8 @@ let package = Package(
         tests(
             "RoomServiceTests",
             [
-                "Base", "Configuration", "JSON", "Messaging", "RoomMessages", "RoomService", "Runtime", "Service",
+                "Base", "Configuration", "JSON", "Messaging", "RoomMessages", "Rooms", "RoomService", "Runtime",
+                "Service",
                 "ServiceSupport", "Storage", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),

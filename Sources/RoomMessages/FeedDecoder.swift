@@ -128,26 +128,36 @@ package enum FeedDecoder {
         return tags
     }
 
-    /// A request to train a room.
-    package struct LearnRequest: Hashable, Sendable {
-        package var room: String
-        package var tag: String
-        /// Zero ends a training run.
-        package var duration: Duration
+    /// A request about what is learned of a room.
+    package enum LearnRequest: Hashable, Sendable {
+        /// The tag is carried through the room; a duration of zero ends that.
+        case train(room: String, tag: String, Duration)
+        /// What was learned of the room is deleted.
+        case forget(room: String)
+
+        /// Its payload.
+        package var payload: [UInt8] {
+            switch self {
+            case .train(let room, let tag, let duration):
+                let seconds = Double(duration.nanoseconds) / 1e9
+                return JSONValue.object(["room": .string(room), "tag": .string(tag), "seconds": .number(seconds)]).bytes
+            case .forget(let room): return JSONValue.object(["room": .string(room), "forget": true]).bytes
+            }
+        }
     }
 
     /// Reads the payload of `ibeacon-rooms/<site>/learn`.
     package static func learn(_ payload: some Collection<UInt8>) throws(FeedError) -> LearnRequest {
         let json = try read(payload, bytes: 4096, values: 64)
+        if json["forget"]?.asBool == true, let room = json["room"] { return .forget(room: try name(room, "room")) }
         guard let room = json["room"], let tag = json["tag"] else {
             throw FeedError("a training run needs 'room' and 'tag'")
         }
         guard let seconds = json["seconds"]?.asNumber, (0...3600).contains(seconds) else {
             throw FeedError("'seconds' is not a number from 0 to 3600")
         }
-        return LearnRequest(
-            room: try name(room, "room"), tag: try name(tag, "tag"),
-            duration: .milliseconds(Int64(seconds * 1000)))
+        return .train(
+            room: try name(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
     }
 
     private static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {

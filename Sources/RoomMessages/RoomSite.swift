@@ -78,6 +78,8 @@ package struct RoomSite: Sendable {
     package struct Outcome: Sendable {
         package var messages: [RoomMessage] = []
         package var findings: [RoomEngine.Finding] = []
+        /// Whether something was deleted from what was learned.
+        package var hasForgotten = false
         /// Why the message was not taken.
         package var problem: FeedError?
     }
@@ -273,10 +275,13 @@ package struct RoomSite: Sendable {
             adopt(state, ofTag: place)
         case .service, .room, .health: break
         case .learn:
-            let request = try FeedDecoder.learn(payload)
-            pass(
-                .learn(room: request.room, tag: tagID(named: request.tag), request.duration), at: now, epoch: epoch,
-                &outcome)
+            switch try FeedDecoder.learn(payload) {
+            case .train(let room, let tag, let duration):
+                pass(.learn(room: room, tag: tagID(named: tag), duration), at: now, epoch: epoch, &outcome)
+            case .forget(let room):
+                outcome.hasForgotten = true
+                pass(.forgetRoom(room), at: now, epoch: epoch, &outcome)
+            }
         case .availability(let gateway), .espresenseStatus(let gateway):
             let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
             roll.note(offline: gateway, text == "offline")
@@ -296,6 +301,7 @@ package struct RoomSite: Sendable {
     ) throws(FeedError) {
         guard !payload.isEmpty else {
             roll.note(card: gateway, false)
+            outcome.hasForgotten = true
             return pass(.forget(gateway: gateway), at: now, epoch: epoch, &outcome)
         }
         let room = try FeedDecoder.room(onCard: payload)

@@ -371,8 +371,12 @@ package final class RoomService {
             publishTagList()
         case let topic:
             var outcome = site.take(message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch)
-            // A gateway that comes or goes is told at once.
+            // A gateway that comes or goes is told at once, as is what a person has deleted.
             if case .card = topic { outcome.messages += upkeep.update(site, at: now) }
+            if outcome.hasForgotten {
+                outcome.messages += upkeep.update(site, at: now)
+                keepLearned()
+            }
             perform(outcome)
         }
     }

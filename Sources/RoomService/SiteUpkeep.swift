@@ -166,7 +166,7 @@ struct SiteUpkeep {
 
     private func message(of report: GatewayHealth) -> (topic: String, payload: [UInt8]?) {
         let payload = JSONValue.object([
-            "v": 1, "listening": .bool(report.isListening),
+            "v": 1, "room": .string(report.room.name), "listening": .bool(report.isListening),
             "problem": report.trouble.map { .string($0.rawValue) } ?? .null,
         ])
         return (RoomTopic.health(site: site, gateway: report.name).text, payload.bytes)

@@ -66,6 +66,46 @@ import Testing
         #expect(service.stop() == 0)
     }
 
+    @Test
+    func
+        `A gateway is listed with its state, and forgotten with its topics; a room is forgotten with what was learned`()
+        throws
+    {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a", Self.discovery)
+        let house = try RoomsHouse(port: broker.port)
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        try run(
+            "mosquitto_pub",
+            ["-h", "127.0.0.1", "-p", "\(broker.port)", "-r", "-t", "ibeacon-gateway/g2/availability", "-m", "offline"])
+        let health = { (gateway: String) in retained(witness)["ibeacon-rooms/home/health/\(gateway)"] ?? "" }
+        try house.stay(in: 0, seconds: 60) {
+            health("g0").contains(#""listening":true"#) && health("g1").contains(#""listening":true"#)
+        }
+        let list = try service.ask("rooms", "gateways")
+        #expect(list.contains("g0") && list.contains("Kitchen") && list.contains("listening"), "\(list)")
+        let json = try JSONValue(parsing: Array(try service.ask("rooms", "gateways", "--json").utf8))
+        #expect(json["g1"]?["room"] == "Hall" && json["g1"]?["health"]?["problem"] == .null, "\(json)")
+        _ = try service.ask("rooms", "gateways", "remove", "g2")
+        #expect(
+            eventually { retained(witness).keys.allSatisfy { !$0.contains("g2_") && !$0.hasSuffix("gateway/g2") } },
+            "\(service.log)")
+        #expect(throws: (any Error).self) { try service.ask("rooms", "gateways", "remove", "g2") }
+        // A room without a gateway is known as long as something is learned of it.
+        try house.publish("learn", #"{"room":"Attic","tag":"Jane","seconds":60}"#)
+        try house.stay(in: 0, seconds: 60) { retained(witness)["ibeacon-rooms/home/room/attic"] != nil }
+        #expect(try service.ask("rooms", "status").contains("Attic has no gateway"))
+        try house.publish("learn", #"{"room":"Attic","tag":"Jane","seconds":0}"#)
+        _ = try service.ask("rooms", "forget", "attic")
+        // The tag may be in it as yet.
+        try house.stay(in: 0, seconds: 90) { !retained(witness).keys.contains { $0.contains("attic") } }
+        #expect(!retained(witness).keys.contains { $0.contains("attic") }, "\(service.log)")
+        #expect(service.stop() == 0)
+    }
+
     @Test func `A broker that lost all it retained gets the states of tags and rooms and the list of tags again`()
         throws
     {

@@ -32,6 +32,13 @@ final class RoomsProcess {
         eventually(within: limit) { self.log.contains(words) }
     }
 
+    /// What a command of the program prints with this service's configuration and state.
+    func ask(_ words: String...) throws -> String {
+        try TestSupport.run(
+            try GatewayProcess.program,
+            ["--config", directory.file("config.json"), "--state-dir", directory.file("state")] + words)
+    }
+
     func kill() {
         process?.send(SIGKILL)
         process?.wait()

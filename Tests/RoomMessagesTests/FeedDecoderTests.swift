@@ -40,6 +40,18 @@ import Testing
         #expect(RoomTopic(topic) == expected)
     }
 
+    @Test(arguments: [
+        FeedDecoder.LearnRequest.train(room: "Kitchen", tag: "Jane", .seconds(120)), .forget(room: "kitchen"),
+    ])
+    func `A request about a room is read as it was written`(_ request: FeedDecoder.LearnRequest) throws {
+        #expect(try FeedDecoder.learn(request.payload) == request)
+    }
+
+    @Test(arguments: [#"{"room":"Kitchen","forget":false}"#, #"{"forget":true}"#, #"{"room":7,"forget":true}"#])
+    func `A room is not forgotten by a request that does not name it`(_ payload: String) {
+        #expect(throws: FeedError.self) { try FeedDecoder.learn(payload.utf8) }
+    }
+
     @Test func `ESPresense names a beacon in its topic`() throws {
         guard
             case .espresense(let beacon, let node) = RoomTopic(

@@ -24,13 +24,15 @@ final class RoomServiceFixture {
     let service: RoomService
     private var second = 100
 
-    /// - Parameter directory: Where the configuration file and the state are.
-    init(in directory: TemporaryDirectory, instance: String = "a") throws {
+    /// - Parameters:
+    ///   - directory: Where the configuration file and the state are.
+    ///   - more: Members of the configuration, each with a comma before it.
+    init(in directory: TemporaryDirectory, instance: String = "a", _ more: String = "") throws {
         store = SteppedStore(host: host)
         let path = try directory.write(
             """
             {_type: "configuration", username: "jane",
-             rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(Self.uuid):1:7"]}}
+             rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(Self.uuid):1:7"]}\(more)}
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,

@@ -6,7 +6,8 @@ import System
 /// `rooms`: which room each tag is in, from what all gateways of a house hear.
 enum RoomsCommand {
     static let specification = CommandSpecification(
-        "rooms", operands: "run | status | tags ACTION | learn ROOM | replay FILE…",
+        "rooms",
+        operands: "run | status | tags ACTION | gateways list|remove NAME | learn ROOM | forget ROOM | replay FILE…",
         "tell the rooms of tags from what several gateways hear",
         options: [
             OptionSpecification("tag", "NAME", "with learn: the tag that is carried through the room"),
@@ -25,7 +26,10 @@ enum RoomsCommand {
                 "sudo ibeacon-gateway rooms tags add 'Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
                 "a tag, where the rooms service runs; tags list, remove, import and export as for regions"
             ),
+            ("ibeacon-gateway rooms gateways", "the gateways, what is wrong with them, and what to do"),
+            ("ibeacon-gateway rooms gateways remove attic-pi", "forget a gateway that is gone, with its entities"),
             ("ibeacon-gateway rooms learn Kitchen --tag Jane", "two minutes of walking through the kitchen"),
+            ("ibeacon-gateway rooms forget Kitchen", "delete what was learned of the kitchen"),
             (
                 "ibeacon-gateway rooms replay house.jsonl --config rooms.json",
                 "every message that the rooms service would publish, one JSON line each"
@@ -36,13 +40,15 @@ enum RoomsCommand {
             ),
         ])
 
-    private static let actions = ["run", "status", "tags", "learn", "replay"]
+    private static let actions = ["run", "status", "tags", "gateways", "learn", "forget", "replay"]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         switch arguments.operands.first {
         case "run": return try RoomsRunCommand.run(arguments)
         case "status": return try RoomsStatusCommand.run(arguments)
         case "tags": return try RegionsCommand.run(arguments, on: try .tags(arguments))
+        case "gateways": return try RoomsGatewaysCommand.run(arguments)
+        case "forget": return try RoomsForgetCommand.run(arguments)
         case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
         case nil: throw Failure(.usage, "say what to do: \(actions.joined(separator: ", "))")

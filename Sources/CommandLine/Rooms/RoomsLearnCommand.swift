@@ -1,5 +1,4 @@
 import Base
-import JSON
 import OwnTracks
 import RoomMessages
 import RoomService
@@ -20,14 +19,9 @@ enum RoomsLearnCommand {
         let topics = try SiteTopics(try Settings.load(arguments), filters: ["service/+"])
         defer { topics.close() }
         try topics.collect()
-        guard SiteStatus(topics.retained).hasActiveService else {
-            throw Failure(
-                .unavailable,
-                "no rooms service is active for site '\(topics.identity.site)'; see: ibeacon-gateway rooms status")
-        }
-        let seconds = Double(duration.nanoseconds) / 1e9
-        let request = JSONValue.object(["room": .string(room), "tag": .string(tag), "seconds": .number(seconds)])
-        try topics.publish(.learn(site: topics.identity.site), request.bytes)
+        try SiteStatus(topics.retained, site: topics.identity.site).needActiveService()
+        let request = FeedDecoder.LearnRequest.train(room: room, tag: tag, duration)
+        try topics.publish(.learn(site: topics.identity.site), request.payload)
         guard duration > .zero else { return .ok }
         let isShown = Terminal.isInteractive && !arguments.has("quiet")
         if isShown { Terminal.print("Carry '\(tag)' through all of \(room), corners too, until this ends.") }

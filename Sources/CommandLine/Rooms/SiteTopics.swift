@@ -56,19 +56,19 @@ final class SiteTopics {
     /// Waits until the retained messages have come.
     func collect() throws { try wait(Self.collecting) }
 
-    /// Lets time pass, with messages coming in.
-    func wait(_ duration: Duration) throws {
-        try loop.step(until: Clocks.now().advanced(by: duration)) { failure != nil }
+    /// Lets time pass, with messages coming in, until what is retained is as it should be.
+    func wait(_ duration: Duration, until isOver: ([String: [UInt8]]) -> Bool = { _ in false }) throws {
+        try loop.step(until: Clocks.now().advanced(by: duration)) { failure != nil || isOver(retained) }
         if let failure { throw failure }
     }
 
-    /// Publishes a message that is not retained, and waits until the broker has it.
-    func publish(_ topic: RoomTopic, _ payload: [UInt8]) throws {
+    /// Publishes a message, and waits until the broker has it.
+    func publish(_ topic: RoomTopic, _ payload: [UInt8], isRetained: Bool = false) throws {
         unanswered += 1
         _ = connection?.publish(
             OutgoingMessage(
-                token: MessageToken(rawValue: 1), topic: topic.text, payload: payload, qos: .atLeastOnce, retain: false)
-        )
+                token: MessageToken(rawValue: 1), topic: topic.text, payload: payload, qos: .atLeastOnce,
+                retain: isRetained))
         try loop.step(until: Clocks.now().advanced(by: Self.patience)) { unanswered == 0 || failure != nil }
         if let failure { throw failure }
         guard unanswered == 0 else { throw Failure(.unavailable, "the broker does not acknowledge") }
