@@ -26,6 +26,8 @@ extension RoomEngine.Finding {
         case .deaf(let gateway):
             "gateway \(gateway) receives nothing while others do; look at its radio and its antenna"
         case .hears(let gateway): "gateway \(gateway) receives again"
+        case .shared(let gateway):
+            "several gateways are called \(gateway), and what they hear cannot be told apart; give each a deviceId of its own"
         case .tooManyGateways: "there are more gateways than a site can have; the ones that came last are not heeded"
         case .tooManyRooms: "there are more rooms than a site can have; the ones that came last are not heeded"
         }

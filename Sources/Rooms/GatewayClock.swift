@@ -9,6 +9,10 @@ struct GatewayClock: Sendable {
     private static let drift: Int64 = 5_000
 
     private var boot = ""
+    /// Of before, the latest last.
+    private var pastBoots: [String] = []
+    /// When a boot of before came back, nanoseconds of the service's clock; the latest last.
+    private var returns: [Int64] = []
     private var sequence = Int64.min
     private var lastAt = Int64.min
     /// Arrival minus `at`, smallest of the boot, nanoseconds.
@@ -21,6 +25,7 @@ struct GatewayClock: Sendable {
     mutating func judge(_ second: HeardSecond, at now: Int64) -> Verdict {
         guard let at = second.at?.nanoseconds else { return .fresh }
         if second.boot != boot || offset == .max {
+            note(second.boot, at: now)
             boot = second.boot
             offset = .max
         } else if second.sequence <= sequence {
@@ -39,6 +44,24 @@ struct GatewayClock: Sendable {
         }
         adjusted = now
         return delay.partialValue - offset > Self.oldest ? .late : .fresh
+    }
+
+    /// A gateway that was started anew has a boot that was never met, and does not return to the one of before. One that
+    /// comes late from before is a return to it, and another one back.
+    private mutating func note(_ new: String, at now: Int64) {
+        guard !boot.isEmpty, new != boot else { return }
+        if pastBoots.contains(new) { returns = returns.suffix(Self.fewestReturns - 1) + [now] }
+        pastBoots = pastBoots.filter { $0 != boot }.suffix(Self.mostBoots - 1) + [boot]
+    }
+
+    private static let fewestReturns = 3
+    private static let mostBoots = 4
+    /// Within which the returns must lie.
+    private static let alternation: Int64 = 600_000_000_000
+
+    /// Whether boots alternate: several gateways have this name.
+    func isShared(at now: Int64) -> Bool {
+        returns.count >= Self.fewestReturns && now - returns[0] < Self.alternation
     }
 
     /// What comes next is another recording, or another connection: nothing of before holds.

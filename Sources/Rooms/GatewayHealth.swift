@@ -4,6 +4,8 @@ package import Base
 package struct GatewayHealth: Hashable, Sendable {
     /// Why a gateway feeds no readings that are of use.
     package enum Trouble: String, Hashable, Sendable {
+        /// Several gateways have its name.
+        case sharedName
         /// The broker says that it is not connected.
         case offline
         /// It said where it stands, and has published no reading since.
@@ -40,6 +42,7 @@ extension RoomEngine {
     }
 
     private func trouble(of gateway: GatewayState, at now: Int64, connected: Int64) -> GatewayHealth.Trouble? {
+        if gateway.isShared { return .sharedName }
         if !gateway.isAvailable { return .offline }
         if gateway.isDeaf { return .deaf }
         let silentSince = max(gateway.lastMessage, gateway.placed, connected)

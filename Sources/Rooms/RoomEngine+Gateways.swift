@@ -12,6 +12,8 @@ struct GatewayState: Sendable {
     /// Whether its silence says something: it is there, and listens.
     var isListening = false
     var isDeaf = false
+    /// Several gateways have its name.
+    var isShared = false
     /// It heard nothing at all in its last second: that it did not hear a tag says nothing.
     var isQuiet = false
     /// Nanoseconds of the service's clock; `.min`: nothing yet.
@@ -108,6 +110,11 @@ extension RoomEngine {
         of gateway: Int, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         gateways[gateway].lastMessage = now.nanoseconds
+        let isShared = gateways[gateway].clock.isShared(at: now.nanoseconds)
+        if isShared, !gateways[gateway].isShared {
+            effects.append(.found(.shared(gateway: gateways[gateway].name)))
+        }
+        gateways[gateway].isShared = isShared
         // A message is proof, whatever the retained availability says.
         gateways[gateway].isAvailable = true
         if second.reports > 0 || !second.readings.isEmpty {

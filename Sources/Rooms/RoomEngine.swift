@@ -56,6 +56,8 @@ package struct RoomEngine: Sendable {
         case deaf(gateway: String)
         /// It receives again.
         case hears(gateway: String)
+        /// Several gateways have this name: what they hear cannot be told apart.
+        case shared(gateway: String)
         /// More gateways than a site can have.
         case tooManyGateways
         case tooManyRooms

@@ -85,7 +85,17 @@ import Testing
         try house.stay(in: 0, seconds: 60) {
             health("g0").contains(#""listening":true"#) && health("g1").contains(#""listening":true"#)
         }
+        // Another machine has the name of the third gateway, and is told apart by the starts that alternate.
+        for second in 0..<8 {
+            try house.publish(
+                "heard/g2",
+                #"{"v":1,"boot":"\#(second % 2)","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+            )
+        }
+        #expect(eventually { health("g2").contains("sharedName") }, "\(service.log)")
+        #expect(service.says("several gateways are called g2"))
         let list = try service.ask("rooms", "gateways")
+        #expect(list.contains("several gateways are called g2: give each a deviceId of its own"), "\(list)")
         #expect(list.contains("g0") && list.contains("Kitchen") && list.contains("listening"), "\(list)")
         let json = try JSONValue(parsing: Array(try service.ask("rooms", "gateways", "--json").utf8))
         #expect(json["g1"]?["room"] == "Hall" && json["g1"]?["health"]?["problem"] == .null, "\(json)")

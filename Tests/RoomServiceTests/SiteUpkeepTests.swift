@@ -42,6 +42,18 @@ import Testing
                 == #"{"listening":true,"problem":null,"room":"Hall","v":1}"#)
     }
 
+    @Test func `A name that two gateways share is told with the gateway's health`() throws {
+        let fixture = try active()
+        for second in 0..<12 {
+            fixture.receive(
+                Self.root + "heard/g1",
+                #"{"v":1,"boot":"\#(second % 2)","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+            )
+            fixture.wait(.seconds(1))
+        }
+        #expect(fixture.published(Self.root + "health/g1").last?.contains(#""problem":"sharedName""#) == true)
+    }
+
     @Test func `Without discovery Home Assistant is told nothing`() throws {
         let fixture = try active()
         #expect(!fixture.broker.messages.contains { $0.topic.hasPrefix("homeassistant/") })

@@ -48,6 +48,38 @@ import Testing
         #expect(reports() == ["h does not listen deaf", "k listens well"])
     }
 
+    /// Messages of the gateway `k`, each of a start of its own name, one per second.
+    private mutating func send(_ boots: String) {
+        for boot in boots {
+            house.now += 1
+            house.sequence += 1
+            house.pass(
+                .heard(
+                    gateway: "k",
+                    HeardSecond(
+                        boot: String(boot), sequence: house.sequence, at: .seconds(Int64(house.now)),
+                        listening: .seconds(1), reports: 10, readings: [])))
+        }
+    }
+
+    @Test(arguments: [
+        ("aaaaaaaa", false), ("aabbccdd", false), ("aabab", false), ("aaababab", true), ("abcabc", true),
+        ("abcdeabcde", true),
+    ])
+    mutating func `A name is shared if starts alternate, not if a gateway starts anew or a message comes late`(
+        _ boots: String, _ isShared: Bool
+    ) {
+        send(boots)
+        #expect(house.findings == (isShared ? [.shared(gateway: "k")] : []))
+        #expect(reports().contains("k listens sharedName") == isShared)
+    }
+
+    @Test mutating func `A name that is no longer shared is well after ten minutes`() {
+        send("ababab")
+        for _ in 0..<610 { send("b") }
+        #expect(reports().contains("k listens well"))
+    }
+
     @Test mutating func `A room is known while a gateway stands in it or it was learned`() {
         #expect(house.engine.knownRooms.map(\.id) == ["hall", "kitchen"])
         house.pass(.forget(gateway: "h"))

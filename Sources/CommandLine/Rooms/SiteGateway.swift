@@ -24,6 +24,7 @@ struct SiteGateway {
     /// A word or two for a table.
     var state: String {
         switch trouble {
+        case .sharedName: "shared name"
         case .offline: "offline"
         case .noReadings: "no readings"
         case .silent: "silent"
@@ -38,6 +39,7 @@ struct SiteGateway {
         let rights =
             "it needs the right to write \(RoomTopic.heard(site: site, gateway: id).text), and not to be in quiet mode"
         return switch trouble {
+        case .sharedName: "several gateways are called \(id): give each a deviceId of its own"
         case .offline:
             "\(id) is offline: look at its power and network, or forget it with: ibeacon-gateway rooms gateways remove \(id)"
         case .noReadings: "\(id) has said where it stands and publishes no readings: \(rights)"
