@@ -109,7 +109,8 @@ let package = Package(
         adapter(
             "CommandLine",
             [
-                "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging", "JSON",
+                "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging", "HomeAssistant",
+                "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService",
                 "Rooms", "Runtime",
                 "Scanning", "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",

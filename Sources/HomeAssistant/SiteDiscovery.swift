@@ -57,8 +57,11 @@ package struct SiteDiscovery: Sendable {
 
     /// Home Assistant's birth, and what was described in earlier lives.
     package var subscriptions: Set<String> {
-        [birthTopic, "\(settings.prefix)/+/\(settings.node)/+/config"]
+        [birthTopic, descriptionFilter]
     }
+
+    /// The topics of all descriptions of this site.
+    package var descriptionFilter: String { "\(settings.prefix)/+/\(settings.node)/+/config" }
 
     /// Where Home Assistant says `online` when it has started.
     package var birthTopic: String { "\(settings.prefix)/status" }

@@ -116,6 +116,27 @@ import Testing
         #expect(service.stop() == 0)
     }
 
+    @Test func `What the broker retains of a site is cleared when no service is active any more, and not before`()
+        throws
+    {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a", Self.discovery)
+        let house = try RoomsHouse(port: broker.port)
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        try house.stay(in: 0, seconds: 60) { retained(witness)["owntracks/jane/jane"] != nil }
+        #expect(eventually { described(witness).contains("tag-jane") }, "\(service.log)")
+        #expect(throws: (any Error).self) { try service.ask("rooms", "clear") }
+        #expect(retained(witness)["ibeacon-rooms/home/tags"] != nil)
+        #expect(service.stop() == 0)
+        _ = try service.ask("rooms", "clear")
+        // The readings were not retained.
+        let left = { retained(witness).filter { !$0.key.contains("/heard/") && !$0.key.hasSuffix("/event") } }
+        #expect(eventually { left().isEmpty }, "\(left())")
+    }
+
     @Test func `A broker that lost all it retained gets the states of tags and rooms and the list of tags again`()
         throws
     {

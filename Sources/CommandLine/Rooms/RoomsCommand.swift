@@ -7,7 +7,8 @@ import System
 enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",
-        operands: "run | status | tags ACTION | gateways list|remove NAME | learn ROOM | forget ROOM | replay FILE…",
+        operands:
+            "run | status | tags ACTION | gateways list|remove NAME | learn ROOM | forget ROOM | clear | replay FILE…",
         "tell the rooms of tags from what several gateways hear",
         options: [
             OptionSpecification("tag", "NAME", "with learn: the tag that is carried through the room"),
@@ -30,6 +31,7 @@ enum RoomsCommand {
             ("ibeacon-gateway rooms gateways remove attic-pi", "forget a gateway that is gone, with its entities"),
             ("ibeacon-gateway rooms learn Kitchen --tag Jane", "two minutes of walking through the kitchen"),
             ("ibeacon-gateway rooms forget Kitchen", "delete what was learned of the kitchen"),
+            ("ibeacon-gateway rooms clear", "turn rooms off at the broker, when no service runs any more"),
             (
                 "ibeacon-gateway rooms replay house.jsonl --config rooms.json",
                 "every message that the rooms service would publish, one JSON line each"
@@ -40,7 +42,7 @@ enum RoomsCommand {
             ),
         ])
 
-    private static let actions = ["run", "status", "tags", "gateways", "learn", "forget", "replay"]
+    private static let actions = ["run", "status", "tags", "gateways", "learn", "forget", "clear", "replay"]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         switch arguments.operands.first {
@@ -49,6 +51,7 @@ enum RoomsCommand {
         case "tags": return try RegionsCommand.run(arguments, on: try .tags(arguments))
         case "gateways": return try RoomsGatewaysCommand.run(arguments)
         case "forget": return try RoomsForgetCommand.run(arguments)
+        case "clear": return try RoomsClearCommand.run(arguments)
         case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
         case nil: throw Failure(.usage, "say what to do: \(actions.joined(separator: ", "))")

@@ -49,6 +49,11 @@ struct SiteStatus {
     /// Whether a service says that it decides.
     var hasActiveService: Bool { services.contains { $0.card["active"]?.asBool == true } }
 
+    /// The cards of services that say that they decide, by the service's name.
+    var activeServices: [String: JSONValue] {
+        Dictionary(services.filter { $0.card["active"]?.asBool == true }.map { ($0.id, $0.card) }) { first, _ in first }
+    }
+
     func needActiveService() throws(Failure) {
         guard !hasActiveService else { return }
         throw Failure(

@@ -24,12 +24,18 @@ final class SiteTopics {
     private var unanswered = 0
     private let firstHost: String
     private var failure: Failure?
+    private let optional: Set<String>
 
     /// Connects.
     ///
-    /// - Parameter filters: What to subscribe to, below `ibeacon-rooms/<site>`.
-    init(_ settings: Settings, filters: [String] = []) throws {
+    /// - Parameters:
+    ///   - filters: What to subscribe to, below `ibeacon-rooms/<site>`.
+    ///   - optional: Whole topic filters that the broker may refuse.
+    init(_ settings: Settings, filters: [String] = [], optional: (RoomServiceIdentity) -> Set<String> = { _ in [] })
+        throws
+    {
         identity = try RoomServiceIdentity(settings.configuration)
+        self.optional = optional(identity)
         guard settings.configuration.broker.endpoint == nil else {
             throw Failure(.unavailable, "the configuration says HTTP (mode 3); a rooms service needs an MQTT broker")
         }
@@ -44,7 +50,8 @@ final class SiteTopics {
             BrokerSettings(settings.configuration, for: .command("rooms")), wake: waker.waker.wake)
         self.connection = connection
         connection.subscribe(
-            to: Set(filters.map { "ibeacon-rooms/\(identity.site)/\($0)" } + ["ibeacon-gateway/+/availability"]))
+            to: Set(filters.map { "ibeacon-rooms/\(identity.site)/\($0)" } + ["ibeacon-gateway/+/availability"])
+                .union(self.optional))
         try connection.start()
         try loop.step(until: Clocks.now().advanced(by: Self.patience)) { isConnected || failure != nil }
         if let failure { throw failure }
@@ -64,11 +71,15 @@ final class SiteTopics {
 
     /// Publishes a message, and waits until the broker has it.
     func publish(_ topic: RoomTopic, _ payload: [UInt8], isRetained: Bool = false) throws {
+        try publish(topic.text, payload, isRetained: isRetained)
+    }
+
+    func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) throws {
         unanswered += 1
         _ = connection?.publish(
             OutgoingMessage(
-                token: MessageToken(rawValue: 1), topic: topic.text, payload: payload, qos: .atLeastOnce,
-                retain: isRetained))
+                token: MessageToken(rawValue: 1), topic: topic, payload: payload, qos: .atLeastOnce, retain: isRetained)
+        )
         try loop.step(until: Clocks.now().advanced(by: Self.patience)) { unanswered == 0 || failure != nil }
         if let failure { throw failure }
         guard unanswered == 0 else { throw Failure(.unavailable, "the broker does not acknowledge") }
@@ -91,6 +102,7 @@ final class SiteTopics {
             case .refused(_, let refusal):
                 failure = Failure(.noPermission, "the broker does not take the message: \(refusal)")
             case .subscriptionRefused(let filter):
+                guard !optional.contains(filter) else { continue }
                 failure = Failure(.noPermission, "the broker refuses to send us \(filter)")
             case .commands, .untaken: break
             }

@@ -1,0 +1,58 @@
+import Configuration
+import HomeAssistant
+import RoomMessages
+import RoomService
+import Service
+import System
+
+/// `rooms clear`: turns rooms off at the broker. Gateways cease to feed, and nothing is retained of the site.
+enum RoomsClearCommand {
+    /// A standby that takes over moves its card within this time.
+    private static let watching: Duration = .seconds(5)
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        guard arguments.operands.count == 1 else { throw Failure(.usage, "rooms clear takes no further word") }
+        let settings = try Settings.load(arguments)
+        let topics = try SiteTopics(settings, filters: SiteStatus.filters) { identity in
+            let prefix = settings.configuration.homeAssistant.prefix
+            let discovery = SiteDiscovery(.init(prefix: prefix, site: identity.site, version: Program.version))
+            return [discovery.descriptionFilter]
+        }
+        defer { topics.close() }
+        try topics.collect()
+        let services = SiteStatus(topics.retained, site: topics.identity.site).activeServices
+        var active: [String] = []
+        // The card of a service that was killed may say that it is active. That of a living one moves.
+        try topics.wait(Self.watching) { retained in
+            let now = SiteStatus(retained, site: topics.identity.site).activeServices
+            active = now.filter { services[$0.key] != $0.value }.keys.sorted()
+            return !active.isEmpty
+        }
+        guard active.isEmpty else {
+            throw Failure(
+                .unavailable,
+                "the rooms service '\(active[0])' is active and would publish everything again; stop it first: "
+                    + "sudo systemctl disable --now ibeacon-gateway-rooms")
+        }
+        let obsolete = Self.obsolete(topics)
+        // Without its list, gateways cease to feed.
+        for topic in [RoomTopic.tags(site: topics.identity.site).text] + obsolete {
+            try topics.publish(topic, [], isRetained: true)
+        }
+        if !arguments.has("quiet") {
+            Terminal.printError("\(obsolete.count) retained messages of site '\(topics.identity.site)' are deleted")
+        }
+        return .ok
+    }
+
+    /// What is retained of the site, the locations of its tags included.
+    private static func obsolete(_ topics: SiteTopics) -> [String] {
+        topics.retained.keys.sorted().flatMap { topic -> [String] in
+            switch RoomTopic(topic) {
+            case .availability: []
+            case .tag(_, let id): [topic, "owntracks/\(topics.identity.user)/\(id)"]
+            default: [topic]
+            }
+        }
+    }
+}
