@@ -335,8 +335,8 @@ package final class BlueZScanner: Scanner {
         }
     }
 
-    private func notice(_ adapter: BlueZAdapter, _ level: ScannerNotice.Level, _ text: String) {
-        output?.notice(ScannerNotice(level, "\(adapter.status.name): \(text)"))
+    private func notice(_ adapter: BlueZAdapter, _ priority: LogPriority, _ text: String) {
+        output?.notice(ScannerNotice(priority, "\(adapter.status.name): \(text)"))
     }
 
     // MARK: Reports

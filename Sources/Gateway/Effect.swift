@@ -108,17 +108,15 @@ package struct LocationRecord: Hashable, Sendable {
 
 /// A line for the log.
 package struct LogEntry: Hashable, Sendable {
-    package enum Level: Hashable, Sendable { case debug, info, notice, warning, error }
-
-    package let level: Level
+    package let priority: LogPriority
     /// The kind of the line, for rate limits and for searching: `command-refused`.
     package let kind: String
     package let text: String
     /// Structured fields of the journal: `IBEACON_REGION` and its value.
     package let fields: [String: String]
 
-    package init(_ level: Level, _ kind: String, _ text: String, fields: [String: String] = [:]) {
-        self.level = level
+    package init(_ priority: LogPriority, _ kind: String, _ text: String, fields: [String: String] = [:]) {
+        self.priority = priority
         self.kind = kind
         self.text = text
         self.fields = fields

@@ -63,8 +63,8 @@ final class AdapterWatch {
         reportListening(!health.isDoubtful, because: reason, at: now)
     }
 
-    func notice(_ level: ScannerNotice.Level, _ text: String) {
-        output?.notice(ScannerNotice(level, "\(status.name): \(text)"))
+    func notice(_ priority: LogPriority, _ text: String) {
+        output?.notice(ScannerNotice(priority, "\(status.name): \(text)"))
     }
 
     private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {

@@ -159,7 +159,7 @@ extension HCIScanner: HCISessionDelegate {
         byIndex[session.index]?.watch.heard(report, data: data, at: now)
     }
 
-    func session(_ session: HCISession, says level: ScannerNotice.Level, _ text: String) {
-        byIndex[session.index]?.watch.notice(level, text)
+    func session(_ session: HCISession, says priority: LogPriority, _ text: String) {
+        byIndex[session.index]?.watch.notice(priority, text)
     }
 }

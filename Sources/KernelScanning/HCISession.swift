@@ -10,7 +10,7 @@ protocol HCISessionDelegate: AnyObject {
     /// The controller answered none of two commands in a row.
     func sessionHangs(_ session: HCISession)
     func session(_ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant)
-    func session(_ session: HCISession, says level: ScannerNotice.Level, _ text: String)
+    func session(_ session: HCISession, says priority: LogPriority, _ text: String)
 }
 
 /// The gateway's own passive scan on one adapter, by HCI commands on a raw socket.

@@ -1,18 +1,8 @@
+package import Base
 import CSystemd
 import Glibc
 import Synchronization
 import System
-
-/// Syslog's priorities, most serious first.
-package enum LogPriority: Int32, Sendable, Comparable {
-    case error = 3
-    case warning = 4
-    case notice = 5
-    case info = 6
-    case debug = 7
-
-    package static func < (lhs: LogPriority, rhs: LogPriority) -> Bool { lhs.rawValue < rhs.rawValue }
-}
 
 /// Lines on standard error with journal priorities. Any thread may log; each line is one write.
 ///
@@ -60,7 +50,7 @@ package final class Log: Sendable {
     package func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
 
     /// Writes one line with fields, which only the journal keeps: `IBEACON_REGION` and the like.
-    package func write(_ priority: LogPriority, _ text: String, fields: [String: String]) {
+    package func write(_ priority: LogPriority, _ text: String, fields: [String: String] = [:]) {
         write(priority, { text }, fields)
     }
 

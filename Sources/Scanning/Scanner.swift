@@ -55,13 +55,11 @@ package protocol ScannerOutput: AnyObject {
 
 /// A line for the log.
 package struct ScannerNotice: Hashable, Sendable {
-    package enum Level: Hashable, Sendable { case debug, info, warning, error }
-
-    package let level: Level
+    package let priority: LogPriority
     package let text: String
 
-    package init(_ level: Level, _ text: String) {
-        self.level = level
+    package init(_ priority: LogPriority, _ text: String) {
+        self.priority = priority
         self.text = text
     }
 }

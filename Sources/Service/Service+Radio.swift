@@ -27,12 +27,7 @@ extension Service: RadioOutput {
     }
 
     package func notice(_ notice: ScannerNotice) {
-        switch notice.level {
-        case .debug: log.debug(notice.text)
-        case .info: log.info(notice.text)
-        case .warning: log.warning(notice.text)
-        case .error: log.error(notice.text)
-        }
+        log.write(notice.priority, notice.text)
     }
 
     package func finished(at instant: MonotonicInstant) {

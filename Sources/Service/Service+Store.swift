@@ -141,12 +141,10 @@ extension Service {
 
     private func write(_ entry: LogEntry) {
         let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
-        switch entry.level {
-        case .debug: log.write(.debug, entry.text, fields: fields)
-        case .info: log.write(.info, entry.text, fields: fields)
-        case .notice: log.write(.notice, entry.text, fields: fields)
-        case .warning: log.once(entry.kind, .warning, entry.text, fields: fields)
-        case .error: log.once(entry.kind, .error, entry.text, fields: fields)
+        if entry.priority <= .warning {
+            log.once(entry.kind, entry.priority, entry.text, fields: fields)
+        } else {
+            log.write(entry.priority, entry.text, fields: fields)
         }
     }
 }

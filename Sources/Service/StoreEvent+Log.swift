@@ -9,12 +9,7 @@ extension StoreEvent {
     /// - Returns: the exit status of a service that cannot go on, since waiting does not cure what is wrong; else nil.
     package func write(to log: Log) -> ExitCode? {
         switch self {
-        case .notice(let notice):
-            switch notice.level {
-            case .info: log.info(notice.text)
-            case .warning: log.warning(notice.text)
-            case .error: log.error(notice.text)
-            }
+        case .notice(let notice): log.write(notice.priority, notice.text)
         case .unavailable(let failure):
             guard let code = failure.exitCode else {
                 log.error("the state cannot be used: \(failure.error); it is tried again")

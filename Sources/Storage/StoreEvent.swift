@@ -63,13 +63,11 @@ package struct StoreFailure: Error, Hashable, Sendable {
 
 /// A line for the log.
 package struct StoreNotice: Hashable, Sendable {
-    package enum Level: Hashable, Sendable { case info, warning, error }
-
-    package let level: Level
+    package let priority: LogPriority
     package let text: String
 
-    package init(_ level: Level, _ text: String) {
-        self.level = level
+    package init(_ priority: LogPriority, _ text: String) {
+        self.priority = priority
         self.text = text
     }
 }

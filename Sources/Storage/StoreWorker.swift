@@ -338,7 +338,7 @@ package final class StoreWorker {
         isFinished = true
     }
 
-    private func notify(_ level: StoreNotice.Level, _ text: String) {
-        events.append(.notice(StoreNotice(level, text)))
+    private func notify(_ priority: LogPriority, _ text: String) {
+        events.append(.notice(StoreNotice(priority, text)))
     }
 }

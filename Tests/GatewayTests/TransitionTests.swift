@@ -57,7 +57,7 @@ struct TransitionTests {
         try house.hear()
         let records = house.effects.compactMap { if case .record(let record) = $0 { record.logEntry } else { nil } }
         let entry = try #require(records.first)
-        #expect(entry.level == .notice)
+        #expect(entry.priority == .notice)
         #expect(entry.text.hasPrefix("entered Kitchen (b4b412) by beacon "))
         #expect(entry.fields["IBEACON_EVENT"] == "enter")
         #expect(entry.fields["IBEACON_REGION"] == "Kitchen")

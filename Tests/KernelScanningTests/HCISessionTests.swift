@@ -46,7 +46,7 @@ private final class SessionFixture: HCISessionDelegate {
     ) {
         heard += 1
     }
-    func session(_ session: HCISession, says level: ScannerNotice.Level, _ text: String) {
+    func session(_ session: HCISession, says priority: LogPriority, _ text: String) {
         notices.append(text)
     }
 

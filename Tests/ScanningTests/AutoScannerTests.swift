@@ -91,7 +91,7 @@ private final class Notices: ScannerOutput {
         try scanner.start()
         host.advance(by: .seconds(60))
         #expect(output.notices.count == 1)
-        #expect(output.notices.first?.level == .error)
+        #expect(output.notices.first?.priority == .error)
         second.startError = nil
         host.advance(by: .seconds(10))
         #expect(scanner.chosen == "second")

@@ -142,7 +142,7 @@ private final class RecordingOutput: ScannerOutput {
     }
 
     func notice(_ notice: ScannerNotice) {
-        if notice.level == .error { errors.append(notice.text) }
+        if notice.priority == .error { errors.append(notice.text) }
     }
 
     func finished(at instant: MonotonicInstant) { log.append("finished") }

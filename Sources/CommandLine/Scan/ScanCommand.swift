@@ -186,11 +186,8 @@ private final class ScanSession: ScannerOutput {
     }
 
     func notice(_ notice: ScannerNotice) {
-        switch notice.level {
-        case .debug: if isVerbose { Terminal.printError(notice.text) }
-        case .info, .warning: if !isQuiet { Terminal.printError(notice.text) }
-        case .error: Terminal.printError(notice.text)
-        }
+        let threshold: LogPriority = isVerbose ? .debug : isQuiet ? .error : .info
+        if notice.priority <= threshold { Terminal.printError(notice.text) }
     }
 
     func finished(at instant: MonotonicInstant) { finish() }

@@ -83,7 +83,7 @@ final class BeaconListener: ScannerOutput {
     }
 
     func notice(_ notice: ScannerNotice) {
-        guard notice.level == .warning || notice.level == .error, !problems.contains(notice.text) else { return }
+        guard notice.priority <= .warning, !problems.contains(notice.text) else { return }
         problems.append(notice.text)
     }
 

@@ -1,3 +1,4 @@
+import Base
 package import Runtime
 package import StatusPage
 package import System
