@@ -1,7 +1,7 @@
 /// Takes HCI events apart into advertising reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.2
 /// and 7.7.65.13). Any bytes may come: what is whole is delivered, what is not is counted.
 package struct AdvertisingReportParser: Sendable {
-    /// What was wrong so far, by kind.
+    /// The counts of malformed input so far, by kind.
     package var malformed = MalformedCounters()
     /// Reports delivered so far.
     package private(set) var reports: UInt64 = 0

@@ -61,7 +61,7 @@ extension BeaconUUID: CustomStringConvertible {
     }
 }
 
-/// What an iBeacon says it is: identity never includes the address, which rotates.
+/// The identity of an iBeacon. It never includes the address, which rotates.
 package struct BeaconID: Hashable, Sendable, BitwiseCopyable {
     /// The UUID that beacons of one owner share.
     package let uuid: BeaconUUID

@@ -9,15 +9,15 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
         self.measuredPower = measuredPower
     }
 
-    /// Company, type and length, as they stand at the start of the manufacturer specific data.
+    /// Company, type and length at the start of the manufacturer specific data.
     package static let prefix: InlineArray<4, UInt8> = [0x4c, 0x00, 0x02, 0x15]
     /// Bytes of manufacturer specific data in a whole frame: prefix, UUID, major, minor, power.
     package static let contentLength = 25
 
     /// Finds the iBeacon frame in one advertising packet, with or without a Flags structure before it.
     ///
-    /// A frame is believed only if it is whole and exact: one byte more or less and it is something
-    /// else. What is malformed on the way is counted.
+    /// A frame is valid only if it is whole and exact, without a byte more or less. Malformed structures before it are
+    /// counted.
     package init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
         var found: IBeacon?
         var inexact = false
@@ -33,10 +33,9 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
         self = found
     }
 
-    /// Reads manufacturer specific data, company identifier included, as bluetoothd hands it out apart
-    /// from the packet.
+    /// Reads manufacturer specific data, company identifier included, which bluetoothd delivers without the packet.
     ///
-    /// - Returns: nil unless it is exactly an iBeacon frame.
+    /// - Returns: nil unless the data is exactly an iBeacon frame.
     package init?(manufacturerSpecificData content: Span<UInt8>) {
         guard content.count == Self.contentLength, Self.hasPrefix(content) else { return nil }
         self.init(

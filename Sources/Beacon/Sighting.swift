@@ -5,11 +5,11 @@ package struct Receiver: Hashable, Sendable, BitwiseCopyable {
     package init(index: UInt8) { self.index = index }
 }
 
-/// One iBeacon frame heard once by one receiver: all that presence is decided from.
+/// One iBeacon frame heard once by one receiver: the only input for presence besides time.
 package struct Sighting: Hashable, Sendable, BitwiseCopyable {
     package let beacon: BeaconID
     package let measuredPower: MeasuredPower
-    /// nil where the controller gave no usable value; the sighting still proves the beacon is there.
+    /// nil if the controller gave no usable value. The sighting still proves that the beacon is near.
     package let rssi: RSSI?
     package let receiver: Receiver
 

@@ -1,12 +1,12 @@
 /// Received signal strength in dBm, as the controller reports it.
 ///
-/// Core Specification 5.4, Vol 4, Part E, 7.7.65.2: −127 to +20 dBm; 127 says "not available".
+/// Core Specification 5.4, Vol 4, Part E, 7.7.65.2: −127 to +20 dBm; 127 means "not available".
 package struct RSSI: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// −127 … +20 dBm.
     package let dBm: Int8
 
-    /// - Returns: nil where the controller had nothing to say (127) or says what the specification
-    ///   rules out (above +20). Recordings of real controllers carry such values.
+    /// - Returns: nil if the controller gave no value (127), or a value that the specification excludes (above +20).
+    ///   Recordings of real controllers contain such values.
     package init?(reported value: Int8) {
         guard value <= 20 else { return nil }
         dBm = max(value, -127)
@@ -19,8 +19,8 @@ extension RSSI: CustomStringConvertible {
     package var description: String { "\(dBm) dBm" }
 }
 
-/// What a receiver one metre away should hear, in dBm, as the beacon's maker calibrated it.
-/// The last byte of an iBeacon frame; never to be mistaken for an RSSI.
+/// The calibrated signal strength at one metre, in dBm, from the beacon's manufacturer. The last byte of an iBeacon
+/// frame. It is no RSSI.
 package struct MeasuredPower: Hashable, Sendable, BitwiseCopyable {
     /// dBm at one metre, usually −50 … −80.
     package let dBm: Int8

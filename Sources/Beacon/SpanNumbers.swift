@@ -1,5 +1,5 @@
-/// Numbers in the bytes of a packet. Each is one load behind one check of bounds: byte by byte, the checks of an
-/// iBeacon's UUID alone cost more than the rest of its recognition.
+/// Numbers in the bytes of a packet. Each is one load after one check of bounds: byte by byte, the checks of an
+/// iBeacon's UUID alone cost more than the rest of the decoding.
 extension Span<UInt8> {
     @inline(__always)
     func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {

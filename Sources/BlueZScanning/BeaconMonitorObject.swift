@@ -1,13 +1,13 @@
 import DBus
 
-/// The object that bluetoothd asks what to watch for: an org.bluez.AdvertisementMonitor1 under an object manager of
-/// ours (BlueZ, doc/advertisement-monitor-api.txt).
+/// The object that tells bluetoothd which advertisements to report: an org.bluez.AdvertisementMonitor1 under an object
+/// manager of the gateway (BlueZ, doc/advertisement-monitor-api.txt).
 enum BeaconMonitorObject {
     static let root = "/org/ibeacon_gateway"
     static let path = "/org/ibeacon_gateway/monitor"
     static let interface = "org.bluez.AdvertisementMonitor1"
 
-    /// Seconds without an advertisement after which bluetoothd calls a device lost.
+    /// Seconds without an advertisement after which bluetoothd reports a device as lost.
     static let lostAfter: UInt16 = 5
 
     /// The answer to GetManagedObjects.
@@ -29,12 +29,12 @@ enum BeaconMonitorObject {
 
     private static func properties(_ writer: inout BusWriter) {
         writer.property("Type", "s") { $0.string("or_patterns") }
-        // Every advertisement, however faint: −127 dBm would mean "not set".
+        // Every advertisement of any strength. −127 dBm would mean "not set".
         writer.property("RSSIHighThreshold", "n") { $0.int16(-126) }
         writer.property("RSSIHighTimeout", "q") { $0.uint16(1) }
         writer.property("RSSILowThreshold", "n") { $0.int16(-127) }
         writer.property("RSSILowTimeout", "q") { $0.uint16(lostAfter) }
-        // Zero: every advertisement is told of, as far as bluetoothd tells at all.
+        // Zero: every advertisement is reported, as far as bluetoothd reports them.
         writer.property("RSSISamplingPeriod", "q") { $0.uint16(0) }
         writer.property("Patterns", "a(yyay)") { value in
             value.container(BusType.array, "(yyay)") { patterns in

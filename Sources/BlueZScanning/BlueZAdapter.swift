@@ -3,7 +3,7 @@ import Beacon
 import DBus
 import Scanning
 
-/// One adapter as bluetoothd shows it, and what has been asked for on it.
+/// One adapter of bluetoothd, and the way of listening that was requested on it.
 final class BlueZAdapter {
     enum Way: Hashable {
         /// bluetoothd's advertisement monitor.
@@ -18,10 +18,11 @@ final class BlueZAdapter {
     var isPowered = false
     var isDiscovering = false
     var address: UInt64 = 0
-    /// Asked for, and perhaps granted.
+    /// The requested way of listening; it may not be active yet.
     var way: Way?
     var retry: (any EventRegistration)?
-    /// Some bluetoothds offer the monitor and refuse it; they are not asked again until they restart.
+    /// Some versions of bluetoothd offer the monitor and refuse it. It is not requested again until bluetoothd
+    /// restarts.
     var monitorFailed = false
     var hasListened = false
 
@@ -32,7 +33,7 @@ final class BlueZAdapter {
         status = AdapterStatus(receiver: Receiver(index: number), name: name)
     }
 
-    /// Takes over what org.bluez.Adapter1's properties say.
+    /// Applies properties of org.bluez.Adapter1.
     func update(_ properties: BusReader) {
         properties.forEachEntry { name, value in
             switch name {

@@ -3,10 +3,10 @@ import Beacon
 import DBus
 package import Scanning
 
-/// Scans through bluetoothd, which needs no privilege and hears less.
+/// Scans through bluetoothd, which needs no privilege and delivers fewer reports.
 ///
-/// Where bluetoothd offers an advertisement monitor, that is used; otherwise a discovery, with the duplicate filter
-/// asked off, which the kernel ignores (see Docs/scanning.md).
+/// If bluetoothd offers an advertisement monitor, it is used; otherwise a discovery. A discovery requests that the
+/// duplicate filter is off, which the kernel ignores (see Docs/scanning.md).
 package final class BlueZScanner: Scanner {
     private static let service = "org.bluez"
     private static let properties = "org.freedesktop.DBus.Properties"
@@ -15,8 +15,8 @@ package final class BlueZScanner: Scanner {
     private static let reconnectionDelay = Duration.seconds(5)
     /// bluetoothd pauses its discovery for up to 5 s between rounds.
     private static let longestDiscoveryPause = Duration.seconds(8)
-    /// bluetoothd tells of a device found and lost, and of its RSSI only when it changes much. In between, its
-    /// word stands for reports, one a second.
+    /// bluetoothd reports when a device is found and lost, and its RSSI only after large changes. In between, the
+    /// scanner counts one report a second.
     private static let vouchingInterval = Duration.seconds(1)
 
     private let host: any EventHost
@@ -41,7 +41,7 @@ package final class BlueZScanner: Scanner {
         }
     }
 
-    /// - Parameter makeBus: connects to the bus; it is called again when the bus was gone.
+    /// - Parameter makeBus: connects to the bus; called again after the connection was lost.
     init(
         selection: AdapterSelection, host: any EventHost, output: any ScannerOutput,
         makeBus: @escaping () throws(ScannerError) -> any MessageBus
@@ -69,7 +69,7 @@ package final class BlueZScanner: Scanner {
             if adapter.way == .discovery { bus?.send(call(adapter.path, "org.bluez.Adapter1", "StopDiscovery")) }
             reportListening(adapter, false, because: "stopped")
         }
-        // bluetoothd drops our monitor, and our share of a discovery, when the connection is gone.
+        // bluetoothd ends the gateway's monitor or discovery when the connection ends.
         bus?.close()
         bus = nil
     }
@@ -97,7 +97,7 @@ package final class BlueZScanner: Scanner {
         BusMessage.call(Self.service, path, interface, member)
     }
 
-    /// Asks bluetoothd for all that it has.
+    /// Requests all objects of bluetoothd.
     private func look() {
         bus?.call(call("/", Self.objectManager, "GetManagedObjects")) { [weak self] answer in
             guard let self else { return }
@@ -165,7 +165,7 @@ package final class BlueZScanner: Scanner {
             case "org.bluez.AdvertisementMonitorManager1": offersMonitor = true
             case "org.bluez.Device1":
                 var device = devices[path] ?? KnownDevice()
-                // What bluetoothd has kept from earlier says nothing about now.
+                // Devices that bluetoothd remembers may not be near now.
                 let isHeard = device.update(properties)
                 devices[path] = device
                 if isNew && isHeard { report(device, path) }
@@ -225,7 +225,7 @@ package final class BlueZScanner: Scanner {
             let message = call(adapter.path, "org.bluez.AdvertisementMonitorManager1", "RegisterMonitor")
             message?.append { $0.path(BeaconMonitorObject.root) }
             ask(adapter, message) { scanner, adapter, answer in
-                // Success is told by Activate.
+                // bluetoothd calls Activate on success.
                 guard answer.isError else { return }
                 adapter.monitorFailed = true
                 adapter.way = nil
@@ -259,7 +259,7 @@ package final class BlueZScanner: Scanner {
         }
     }
 
-    /// Our discovery may be ended by others (a reset of the adapter); then it is begun again.
+    /// The discovery may end for other reasons (a reset of the adapter). Then it is started again.
     private func watchDiscovery(_ adapter: BlueZAdapter) {
         adapter.retry?.cancel()
         adapter.retry = nil
@@ -280,7 +280,7 @@ package final class BlueZScanner: Scanner {
             writer.container(BusType.variant, "b") { $0.boolean(true) }
         }
         ask(adapter, message) { scanner, adapter, answer in
-            // If it worked, PropertiesChanged says so.
+            // PropertiesChanged reports success.
             if answer.isError { scanner.again(adapter) }
         }
     }
@@ -367,7 +367,7 @@ package final class BlueZScanner: Scanner {
         timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
     }
 
-    /// Answers bluetoothd's calls to our monitor object.
+    /// Answers bluetoothd's calls to the monitor object.
     private func serve(_ message: BusMessage) {
         switch (message.interface, message.member) {
         case (Self.objectManager, "GetManagedObjects"):

@@ -1,20 +1,20 @@
 import Beacon
 import DBus
 
-/// What bluetoothd has said about one device, so that a change of one property makes a whole report.
+/// The known properties of one device of bluetoothd, so that the change of one property gives a whole report.
 struct KnownDevice {
     private(set) var address: DeviceAddress?
     private(set) var rssi: RSSI?
     /// The advertising data as it was on the air, as far as it matters: one structure with Apple's data.
     private(set) var advertisingData: [UInt8] = []
-    /// bluetoothd vouches for it: found by the monitor and not lost since.
+    /// Whether the monitor found the device and has not lost it since.
     var isReportedPresent = false
 
     private static let apple: UInt16 = 0x004c
 
-    /// Takes over what org.bluez.Device1's properties say.
+    /// Applies properties of org.bluez.Device1.
     ///
-    /// - Returns: whether they tell of an advertisement just heard.
+    /// - Returns: whether they mean that an advertisement was just heard.
     mutating func update(_ properties: BusReader) -> Bool {
         var isHeard = false
         var octets: UInt64?
@@ -39,7 +39,7 @@ struct KnownDevice {
         return isHeard
     }
 
-    /// A dictionary from company to bytes. The company is no text, so it is taken apart by hand.
+    /// A dictionary from company to bytes. The company is a number, so it is decoded here.
     private static func appleData(_ value: BusReader) -> [UInt8]? {
         var found: [UInt8]?
         value.forEach { element in

@@ -2,12 +2,11 @@ import CSodium
 package import Configuration
 package import OwnTracks
 
-/// Why a message could not be decrypted. Which it was helps the owner and tells a stranger nothing: the
-/// reason goes to the log, never back.
+/// Why a message could not be decrypted. The reason helps the owner. It goes to the log and is never sent back.
 package enum DecryptionError: Error, Hashable, Sendable, CustomStringConvertible {
     case notBase64
     case tooShort(bytes: Int)
-    /// Another key, or not what was sent.
+    /// Another key, or a changed message.
     case notAuthentic
 
     package var description: String {
@@ -20,10 +19,10 @@ package enum DecryptionError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 /// OwnTracks payload encryption: `base64(nonce[24] ‖ crypto_secretbox_easy(plaintext))`, XSalsa20-Poly1305.
-/// The key is the passphrase's bytes, zero-padded to 32: that is what the apps do, so a long random
-/// passphrase is the only protection against guessing.
+/// The key is the passphrase's bytes, zero-padded to 32, as in the apps. So a long random passphrase is the only
+/// protection against guessing.
 package struct PayloadCipher: Sendable {
-    /// Bytes that a key may have; OwnTracks cuts longer ones, each program at another place.
+    /// Bytes of a key. Programs of OwnTracks truncate longer keys at different lengths.
     package static let longestKey = 32
     private static let nonceLength = 24
     private static let tagLength = 16
@@ -39,7 +38,7 @@ package struct PayloadCipher: Sendable {
         key = bytes + [UInt8](repeating: 0, count: Self.longestKey - bytes.count)
     }
 
-    /// The message in its envelope, under a nonce of its own.
+    /// The encrypted message, with its own nonce.
     package func encrypt(_ plaintext: [UInt8]) -> EncryptedMessage {
         var nonce = [UInt8](repeating: 0, count: Self.nonceLength)
         randombytes_buf(&nonce, nonce.count)
@@ -54,7 +53,7 @@ package struct PayloadCipher: Sendable {
         return EncryptedMessage(data: Base64.encode(nonce + sealed))
     }
 
-    /// What was inside. A NUL that some senders leave behind the text is cut off.
+    /// The decrypted message. A NUL that some senders append is removed.
     package func decrypt(_ message: EncryptedMessage) throws(DecryptionError) -> [UInt8] {
         guard let bytes = Base64.decode(message.data) else { throw .notBase64 }
         guard bytes.count >= Self.nonceLength + Self.tagLength else { throw .tooShort(bytes: bytes.count) }
@@ -83,13 +82,13 @@ private enum Base64 {
     }
 
     static func decode(_ text: String) -> [UInt8]? {
-        // libsodium 1.0.18 takes bytes above 0x7F for digits where C's char has a sign.
+        // libsodium 1.0.18 treats bytes above 0x7F as digits where C's char is signed.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var bytes = [UInt8](repeating: 0, count: text.utf8.count / 4 * 3 + 3)
         var count = 0
         let result = sodium_base642bin(
             &bytes, bytes.count, text, text.utf8.count, nil, &count, nil, sodium_base64_VARIANT_ORIGINAL)
-        // Without an end pointer libsodium takes nothing less than the whole text.
+        // Without an end pointer libsodium accepts only the whole text.
         return result == 0 ? Array(bytes[..<count]) : nil
     }
 }

@@ -3,7 +3,7 @@ import CCurl
 import Configuration
 import System
 
-/// libcurl, loaded when it is needed first, and never linked.
+/// libcurl, loaded at the first use, and never linked.
 package enum CurlLibrary {
     /// - Throws: `libraryMissing`, `libraryTooOld`
     static func load() throws(HTTPFailure) -> curl_functions {
@@ -13,7 +13,7 @@ package enum CurlLibrary {
         case -1: throw .libraryMissing
         default: throw .libraryTooOld
         }
-        // It counts, and does its work the first time only.
+        // The function counts its calls, and initialises only at the first.
         guard functions.global_init(Int(curl_global_default)) == curl_ok else {
             throw .settings("libcurl cannot be initialised")
         }
@@ -30,7 +30,7 @@ package enum CurlLibrary {
     }
 }
 
-/// Posts one message after the other, on connections that it keeps for the next one. It is used by one thread.
+/// Posts one message after the other, on connections that are kept open. One thread uses it.
 package struct HTTPClient: ~Copyable {
     private let curl: curl_functions
     private let multi: UnsafeMutableRawPointer
@@ -38,7 +38,7 @@ package struct HTTPClient: ~Copyable {
     private let body: AnswerBody
     private let words: UnsafeMutablePointer<CChar>
 
-    /// - Throws: where there is no libcurl, or the settings cannot be used.
+    /// - Throws: without libcurl, or if the settings cannot be used.
     package init(_ settings: HTTPSettings) throws(HTTPFailure) {
         let curl = try CurlLibrary.load()
         guard let multi = curl.multi_init() else { throw .settings("libcurl has no memory") }
@@ -61,8 +61,8 @@ package struct HTTPClient: ~Copyable {
         self.init(curl: curl, multi: multi, easy: easy, body: body, words: words)
     }
 
-    /// Apart from what throws: where an initialiser throws, Swift 6.2 destroys twice the properties that begin with a
-    /// value.
+    /// Separate from the throwing initialiser: if an initialiser throws, Swift 6.2 destroys properties with an initial
+    /// value twice.
     private init(
         curl: curl_functions, multi: UnsafeMutableRawPointer, easy: UnsafeMutableRawPointer, body: AnswerBody,
         words: UnsafeMutablePointer<CChar>
@@ -75,7 +75,7 @@ package struct HTTPClient: ~Copyable {
     }
 
     deinit {
-        // It may still write into the body and the words.
+        // libcurl may still write into the body and the error text.
         withExtendedLifetime(body) {
             curl.easy_cleanup(easy)
             _ = curl.multi_cleanup(multi)
@@ -87,8 +87,8 @@ package struct HTTPClient: ~Copyable {
     ///
     /// - Parameters:
     ///   - bell: A descriptor that becomes readable when `deadline` may have changed.
-    ///   - deadline: When to give up; nil: the settings' own limits hold.
-    /// - Returns: nil if it was given up.
+    ///   - deadline: When to give up; nil: the limits of the settings apply.
+    /// - Returns: nil if the transfer was given up.
     package mutating func post(
         _ message: [UInt8], by sender: HTTPSender, bell: Int32 = -1, until deadline: () -> MonotonicInstant? = { nil }
     ) throws(HTTPFailure) -> HTTPAnswer? {
@@ -108,7 +108,7 @@ package struct HTTPClient: ~Copyable {
     }
 
     private func answer(_ status: Int, _ result: Int32) throws(HTTPFailure) -> HTTPAnswer {
-        // The rest of a body that is too large is not waited for, and what the server said first holds.
+        // The rest of a body that is too large is not read, and the status of the answer is valid.
         if result == curl_write_error, let excess = body.excess, status > 0 {
             return HTTPAnswer(status: status, excess: excess)
         }
@@ -116,9 +116,9 @@ package struct HTTPClient: ~Copyable {
         return HTTPAnswer(status: status, body: body.bytes)
     }
 
-    /// Drives the transfer to its end.
+    /// Runs the transfer to its end.
     ///
-    /// - Returns: libcurl's result; nil if it was given up.
+    /// - Returns: libcurl's result; nil if the transfer was given up.
     private func transfer(_ bell: Int32, _ deadline: () -> MonotonicInstant?) throws(HTTPFailure) -> Int32? {
         while true {
             var running: Int32 = 0
@@ -129,11 +129,11 @@ package struct HTTPClient: ~Copyable {
             }
             let end = deadline()
             if let end, end <= Clocks.now() { return nil }
-            // libcurl wakes for limits of its own.
+            // libcurl has its own time limits.
             let wait = min(.seconds(60), end.map { Clocks.now().duration(to: $0) } ?? .seconds(60))
             var watched = curl_watched(descriptor: bell, events: Int16(curl_watch_readable), happened: 0)
             _ = curl.multi_poll(multi, &watched, bell < 0 ? 0 : 1, Int32(clamping: wait.wholeMilliseconds), nil)
-            // A bell that is left ringing would ring on: whoever gives it silences it in `deadline`.
+            // A pending wake-up would wake the loop for ever. `deadline` clears it.
         }
     }
 
@@ -143,7 +143,7 @@ package struct HTTPClient: ~Copyable {
         _ settings: HTTPSettings, to easy: UnsafeMutableRawPointer, _ curl: curl_functions
     ) throws(HTTPFailure) {
         var setter = Setter(curl: curl, easy: easy)
-        // Nothing but what the settings say: no redirect, which would take the login along, and no other protocol.
+        // No redirect, which would receive the login, and no other protocol than the settings name.
         setter.number(curl_option_protocols, Int(curl_http_and_https))
         setter.number(curl_option_follow_redirects, 0)
         setter.text(curl_option_url, settings.url, "url")
@@ -151,7 +151,7 @@ package struct HTTPClient: ~Copyable {
         setter.number(curl_option_verify_host, 2)
         if let file = settings.caFile {
             setter.text(curl_option_ca_file, file, "caFile")
-            // Else the system's would be trusted too.
+            // Otherwise the system's certificates would be trusted too.
             setter.text(curl_option_ca_directory, nil, "caFile")
         }
         if let file = settings.clientCertificateFile {
@@ -176,9 +176,9 @@ package struct HTTPClient: ~Copyable {
         var setter = Setter(curl: curl, easy: easy)
         setter.number(curl_option_post, 1)
         setter.number(curl_option_http_version, Int(curl_http_1_1))
-        // Signals are the event loop's.
+        // Only the event loop handles signals.
         setter.number(curl_option_no_signal, 1)
-        // Only newer ones know it: then a name look-up in another thread is not waited for at the end.
+        // Only newer versions have this option. With it, libcurl does not wait for a name look-up at the end.
         _ = curl_set_number(curl.set_option, easy, Int32(curl_option_quick_exit), 1)
         let results = [
             curl_set_pointer(curl.set_option, easy, Int32(curl_option_error_buffer), words),
@@ -193,7 +193,7 @@ package struct HTTPClient: ~Copyable {
         var list: UnsafeMutableRawPointer?
         for line in [
             "Content-Type: application/json", "X-Limit-U: \(sender.user)", "X-Limit-D: \(sender.device)",
-            // Of a large message: it is sent without asking whether it may be.
+            // Without "Expect: 100-continue", which libcurl adds for large messages.
             "Expect:",
         ] {
             guard let longer = curl.list_append(list, line) else {
@@ -214,7 +214,7 @@ package struct HTTPClient: ~Copyable {
         curl_set_number(curl.set_option, easy, Int32(option), number)
     }
 
-    /// libcurl takes a copy, whose size it has been told before.
+    /// libcurl copies the body. Its size is set before.
     private func setBody(_ message: [UInt8]) -> Int32 {
         (message + [0]).withUnsafeBytes { bytes in
             curl_set_text(
@@ -240,7 +240,7 @@ package struct HTTPClient: ~Copyable {
     }
 }
 
-/// Sets options, and remembers the first that libcurl refused.
+/// Sets options, and records the first that libcurl refused.
 private struct Setter {
     let curl: curl_functions
     let easy: UnsafeMutableRawPointer
@@ -262,10 +262,10 @@ private struct Setter {
     }
 }
 
-/// The body of the answer that comes in. libcurl writes into it while the client's thread is in libcurl.
+/// The body of the answer. libcurl writes into it while the client's thread is inside libcurl.
 private final class AnswerBody {
     private(set) var bytes: [UInt8] = []
-    /// Bytes that had come when it was too large.
+    /// Received bytes when the body became too large.
     private(set) var excess: Int?
     private let limit: Int
 
@@ -273,7 +273,7 @@ private final class AnswerBody {
 
     func begin() { (bytes, excess) = ([], nil) }
 
-    /// - Returns: false if it is too large.
+    /// - Returns: false if the body is too large.
     func append(_ data: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count + data.count <= limit else {
             excess = bytes.count + data.count
@@ -285,7 +285,7 @@ private final class AnswerBody {
     }
 }
 
-/// libcurl's call-back. What differs from the count that it was given ends the transfer.
+/// libcurl's callback. A return value that differs from the given count ends the transfer.
 private func takeAnswer(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -295,6 +295,6 @@ private func takeAnswer(
 }
 
 extension Duration {
-    /// Rounded up, so that nobody wakes too early.
+    /// Rounded up, so that `poll` does not return too early.
     fileprivate var wholeMilliseconds: Int64 { (nanoseconds + 999_999) / 1_000_000 }
 }

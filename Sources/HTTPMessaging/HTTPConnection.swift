@@ -2,19 +2,19 @@ import Base
 import Synchronization
 package import System
 
-/// Takes an answer apart, on the thread that posts.
+/// Decodes an answer, on the posting thread.
 ///
-/// - Returns: Whether there were commands in it.
+/// - Returns: Whether the answer contained commands.
 package typealias HTTPAnswerReading = @Sendable (HTTPAnswer, HTTPSender) -> Bool
 
-/// OwnTracks over HTTP: posts messages one after the other, in the order in which they were given, on a thread of its own.
-/// A message that was not taken stays the next one, through all failures.
+/// OwnTracks over HTTP: posts messages one after the other, in the order in which they were published, on its own
+/// thread. After a failure the same message is posted again.
 package final class HTTPConnection: Sendable {
     private let context: HTTPContext
     private let thread = Mutex<WorkerThread?>(nil)
 
     /// - Parameters:
-    ///   - sender: In whose name the server is greeted.
+    ///   - sender: The identity for the first, empty request.
     ///   - tell: Called on the thread with each event; it must not block.
     ///   - read: Called on the thread with each answer that is not empty; it may take its time.
     /// - Throws: when the process has no descriptors left.
@@ -28,7 +28,7 @@ package final class HTTPConnection: Sendable {
     }
 
     /// Begins. Calling it again does nothing.
-    /// - Throws: when the system gives no thread.
+    /// - Throws: when no thread can be created.
     package func start() throws(SystemError) {
         try thread.withLock { thread throws(SystemError) in
             guard thread == nil else { return }
@@ -39,13 +39,13 @@ package final class HTTPConnection: Sendable {
         }
     }
 
-    /// Posts as soon as those before it are taken. Exactly one `taken` or `refused` follows for its token, unless the
+    /// Posts the message after all earlier ones. Exactly one `taken` or `refused` follows for its token, unless the
     /// connection is stopped before.
-    /// - Returns: false if the queue is full; the message was not taken.
+    /// - Returns: false if the queue is full; the message was not accepted.
     package func post(_ message: HTTPPost) -> Bool { context.mailbox.add(message) }
 
-    /// Lets what waits be posted and ends the thread. It blocks the caller for no longer than `limit`.
-    /// - Returns: false if the thread was still held up by then; it ends by itself afterwards.
+    /// Posts the waiting messages and ends the thread. It blocks the caller for no longer than `limit`.
+    /// - Returns: false if the thread is still blocked; it ends by itself afterwards.
     @discardableResult
     package func stop(within limit: Duration) -> Bool {
         guard let running = thread.withLock({ $0 }) else { return true }
@@ -56,12 +56,12 @@ package final class HTTPConnection: Sendable {
     }
 
     deinit {
-        // The thread owns the mailbox but not this object, and would go on without an owner.
+        // The thread owns the mailbox but not this object, and would continue without an owner.
         if thread.withLock({ $0 != nil }) { context.mailbox.stop(by: Clocks.now()) }
     }
 }
 
-/// What the thread is given.
+/// The data of the posting thread.
 struct HTTPContext: Sendable {
     let settings: HTTPSettings
     let sender: HTTPSender

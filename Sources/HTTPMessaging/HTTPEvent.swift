@@ -1,11 +1,11 @@
-/// What the thread that posts tells its owner. Values only.
+/// An event of the posting thread for its owner. Values only.
 package enum HTTPEvent: Equatable, Sendable {
-    /// The server is there and takes messages.
+    /// The server is reachable and accepts messages.
     case reached
     /// Messages cannot be posted; the next attempt follows by itself after `retryIn`.
     case failed(HTTPFailure, retryIn: Duration)
     /// The server has the message.
     case taken(token: Int64)
-    /// The server does not take this message, however often it is tried.
+    /// The server will never accept this message.
     case refused(token: Int64, status: Int)
 }

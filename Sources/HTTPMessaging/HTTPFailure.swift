@@ -4,18 +4,18 @@ package enum HTTPFailure: Error, Equatable, Sendable {
     case libraryMissing
     /// libcurl lacks a function.
     case libraryTooOld
-    /// The settings cannot be used as they are; with libcurl's words.
+    /// The settings cannot be used; with libcurl's error text.
     case settings(String)
     case nameNotResolved(String)
-    /// TCP found no way; with libcurl's words.
+    /// TCP could not connect; with libcurl's error text.
     case unreachable(String)
-    /// The server's certificate was not accepted, or ours was not; with libcurl's words.
+    /// The certificate of the server or the gateway was not accepted; with libcurl's error text.
     case tls(String)
     /// No answer came in time.
     case silent
-    /// The connection broke, or what answers does not speak HTTP; with libcurl's words.
+    /// The connection broke, or the other side does not speak HTTP; with libcurl's error text.
     case broken(String)
-    /// An answer that is no success.
+    /// The status of an answer that is no success.
     case status(Int)
 }
 
@@ -50,7 +50,7 @@ extension HTTPFailure: CustomStringConvertible {
 
     /// What to do about it.
     ///
-    /// - Parameter settings: Those that it failed with.
+    /// - Parameter settings: The settings of the failed attempt.
     package func cure(_ settings: HTTPSettings) -> String {
         switch self {
         case .libraryMissing, .libraryTooOld:

@@ -2,7 +2,7 @@ import Base
 import Synchronization
 import System
 
-/// What the owner and the thread that posts share: a bounded queue of messages, and the order to stop.
+/// Shared by the owner and the posting thread: a bounded queue of messages, and the request to stop.
 final class HTTPMailbox: Sendable {
     private struct State {
         var waiting: [HTTPPost] = []
@@ -11,7 +11,7 @@ final class HTTPMailbox: Sendable {
 
     private let limit: Int
     private let state = Mutex(State())
-    /// Rung for the thread: there is something new.
+    /// Wakes the thread when there is a new message or request.
     let bell: Waker
 
     /// - Throws: when the process has no descriptors left.
@@ -22,7 +22,7 @@ final class HTTPMailbox: Sendable {
 
     // MARK: The owner's side
 
-    /// false: it is full, and nothing was taken.
+    /// false: the queue is full, and the message was not accepted.
     func add(_ post: HTTPPost) -> Bool {
         let isTaken = state.withLock { state in
             guard state.waiting.count < limit else { return false }
@@ -40,7 +40,7 @@ final class HTTPMailbox: Sendable {
 
     // MARK: The thread's side
 
-    /// Until when to go on; nil: there is no end in sight. The bell is silent afterwards.
+    /// The deadline of a requested stop; nil: none is requested. Clears the pending wake-ups.
     func takeDeadline() -> MonotonicInstant? {
         bell.clear()
         return state.withLock { $0.stopBy }
@@ -52,12 +52,12 @@ final class HTTPMailbox: Sendable {
     /// Removes the oldest message.
     func removeNext() { state.withLock { _ = $0.waiting.removeFirst() } }
 
-    /// Waits until there is a message or an order to stop.
+    /// Waits until there is a message or a request to stop.
     func waitForMessage() {
         while takeDeadline() == nil, next == nil { bell.wait(until: nil) }
     }
 
-    /// Waits for a time, or until there is an order to stop.
+    /// Waits for a time, or until there is a request to stop.
     func pause(for duration: Duration) {
         let end = Clocks.now().advanced(by: duration)
         while takeDeadline() == nil, bell.wait(until: end) {}

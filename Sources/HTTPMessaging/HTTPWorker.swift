@@ -1,20 +1,20 @@
 import Base
 import System
 
-/// The loop of the thread that posts: see that the server is there, post one message after the other, wait after a
-/// failure, repeat. Nothing is decided here.
+/// The loop of the posting thread: check that the server is reachable, post one message after the other, wait after a
+/// failure, repeat. It decides nothing.
 struct HTTPWorker {
     private let context: HTTPContext
     private var backoff: Backoff
     private var generator = SystemRandomNumberGenerator()
-    /// How often in a row the server said of the same message that nothing is at the address, and took the greeting
-    /// there.
+    /// How often in a row the server answered to the same message that the address does not exist, although it accepted
+    /// the empty message there.
     private var failures = (token: Int64.min, count: 0)
 
-    /// After this many the message is refused: it would hold up all that follow.
+    /// After this many failures the message counts as refused. Otherwise it would block all later messages.
     static let mostFailures = 3
 
-    /// What came of serving, until it ended.
+    /// The progress of one session with the server.
     private struct Session {
         var reachedAt: MonotonicInstant?
         var hasDelivered = false
@@ -27,7 +27,7 @@ struct HTTPWorker {
 
     private var mailbox: HTTPMailbox { context.mailbox }
 
-    /// Returns when it was told to stop, and has.
+    /// Returns after a stop was requested and is done.
     mutating func run() {
         while mailbox.takeDeadline() == nil {
             var session = Session()
@@ -44,7 +44,7 @@ struct HTTPWorker {
         }
     }
 
-    /// Posts until it is told to stop and nothing is left, or is out of time.
+    /// Posts until a stop is requested and no message is left, or the time is over.
     private mutating func serve(_ session: inout Session) throws(HTTPFailure) {
         var client = try HTTPClient(context.settings)
         guard let greeting = try greet(&client) else { return }
@@ -72,13 +72,13 @@ struct HTTPWorker {
         }
     }
 
-    /// Posts nothing, which servers ignore, to see that the server is there and takes the login: a wrong address must
-    /// not cost a message. Commands that wait come with the answer.
+    /// Posts an empty message, which servers ignore, to check the address and the login: a wrong address must not cost
+    /// a message. Waiting commands come with the answer.
     ///
-    /// - Returns: nil if it was given up.
+    /// - Returns: nil if a stop was requested.
     private func greet(_ client: inout HTTPClient) throws(HTTPFailure) -> HTTPAnswer? {
         guard let answer = try post([], by: context.sender, &client) else { return nil }
-        // Some do not take an empty message, and say so.
+        // Some servers refuse an empty message.
         guard answer.isSuccess || answer.isRefusal else { throw .status(answer.status) }
         return answer
     }
@@ -89,14 +89,14 @@ struct HTTPWorker {
         try client.post(body, by: sender, bell: mailbox.bell.descriptor) { mailbox.takeDeadline() }
     }
 
-    /// Whether it is the message and not the address that is wrong.
+    /// Whether the message and not the address is wrong.
     private mutating func isRefusedByRepetition(_ token: Int64, _ answer: HTTPAnswer) -> Bool {
         guard answer.isAboutAddress else { return false }
         failures = (token, failures.token == token ? failures.count + 1 : 1)
         return failures.count >= Self.mostFailures
     }
 
-    /// Hands an answer over. After one with commands, a moment passes.
+    /// Passes an answer to the owner. After an answer with commands, the worker pauses.
     private func rest(after answer: HTTPAnswer, by sender: HTTPSender) {
         guard answer.isSuccess, !answer.body.isEmpty || answer.excess != nil, context.read(answer, sender) else {
             return

@@ -2,23 +2,23 @@ import Gateway
 import JSON
 import OwnTracks
 
-/// A message for Home Assistant; all of them are retained and in the clear.
+/// A message for Home Assistant. All of them are retained and not encrypted.
 package struct HomeAssistantMessage: Hashable, Sendable {
     package let topic: String
-    /// Empty removes what is retained.
+    /// Empty: the retained message is removed.
     package let payload: String
 
     package var isRemoval: Bool { payload.isEmpty }
 }
 
-/// One entity as Home Assistant's MQTT discovery wants it described.
+/// The description of one entity for Home Assistant's MQTT discovery.
 ///
 /// One message per entity: device-based discovery (one message per device) came with Home Assistant
 /// 2024.11, and this older form is understood by every version before and after it.
 struct DiscoveryConfig {
     /// `binary_sensor`, `sensor`, …
     let component: String
-    /// Unique within `node`, and never made of a name that people change.
+    /// Unique within `node`, and independent of names that users change.
     let object: String
     let members: [String: JSONValue]
 

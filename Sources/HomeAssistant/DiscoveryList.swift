@@ -4,7 +4,7 @@ import JSON
 import OwnTracks
 import Status
 
-/// All entities that Home Assistant should have, as they follow from the gateway's regions.
+/// All entities of the gateway in Home Assistant, derived from the regions.
 struct DiscoveryList {
     let settings: HomeAssistantFeed.Settings
     private(set) var messages: [HomeAssistantMessage] = []
@@ -34,7 +34,7 @@ struct DiscoveryList {
         return .object(device)
     }
 
-    // MARK: The gateway's own
+    // MARK: The gateway
 
     private mutating func addGateway(_ snapshot: StatusSnapshot) {
         let state = JSONValue.string(HomeAssistantFeed.gatewayTopic(settings.device))
@@ -113,9 +113,9 @@ struct DiscoveryList {
             "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.node),
         ]
         let presence = JSONValue.string(HomeAssistantFeed.presenceTopic(tracker))
-        // Versions before 2026.7 count who is in a zone by the tracker's state, later ones by `in_zones` among the
-        // attributes. 2026.11.0 still shows the state; what it stems from (`TrackerEntity.location_name`) is to be
-        // removed with 2027.7.
+        // Versions before 2026.7 count the persons in a zone by the tracker's state, later ones by the attribute
+        // `in_zones`. 2026.11.0 still shows the state; its source (`TrackerEntity.location_name`) is to be removed with
+        // 2027.7.
         add(
             "device_tracker", id, device,
             [
@@ -184,7 +184,7 @@ struct DiscoveryList {
             "binary_sensor", "\(object)_occupancy", device,
             [
                 "name": .string(name), "device_class": "occupancy", "state_topic": state,
-                // A region that goes has its state emptied, often before Home Assistant has let go of it.
+                // The state of a removed region is emptied, often before Home Assistant has removed the entity.
                 "value_template": "{{ 'ON' if value_json is defined and value_json.state == 'inside' else 'OFF' }}",
                 "json_attributes_topic": state,
                 // The payload has seconds since 1970; Home Assistant shows a date.

@@ -1,7 +1,7 @@
 import Base
 
 extension String {
-    /// At most 80 characters without control characters: a name as Home Assistant can show it.
+    /// A name for Home Assistant: at most 80 characters without control characters.
     ///
     /// Names are never put into templates, so nothing else in them can do harm.
     var asEntityName: String {

@@ -5,12 +5,11 @@ import JSON
 import OwnTracks
 package import Status
 
-/// Keeps Home Assistant's picture of the gateway true: describes what exists, feeds its states, and
-/// removes what is gone.
+/// Describes the gateway's entities to Home Assistant, publishes their states, and removes old entities.
 ///
-/// Regions' own retained state and the availability are published by the gateway whether or not Home
-/// Assistant is there; everything else that the entities show comes from here. It remembers what was
-/// sent and returns differences, so it can be called at every turn.
+/// The gateway publishes the retained states of regions and the availability also without Home Assistant; everything
+/// else that the entities show comes from here. The feed remembers the sent messages and returns differences, so it can
+/// be called at every turn.
 package struct HomeAssistantFeed: Sendable {
     package struct Settings: Hashable, Sendable {
         /// The discovery prefix, usually `homeassistant`.
@@ -18,9 +17,9 @@ package struct HomeAssistantFeed: Sendable {
         /// The gateway's `deviceId`.
         package var device: String
         package var version: String
-        /// Where a person reaches the status page from another machine, if anywhere.
+        /// The address of the status page for other machines, if there is one.
         package var pageURL: String?
-        /// Whether buttons and selectors are offered: commands are obeyed, also in the clear.
+        /// Whether buttons and selectors are offered: commands are obeyed without encryption.
         package var takesCommands: Bool
 
         package init(
@@ -36,21 +35,21 @@ package struct HomeAssistantFeed: Sendable {
         var node: String { "ibeacon-gateway-" + TopicIdentifier.identifier(of: device) }
     }
 
-    /// What a user asked for in Home Assistant.
+    /// A request of a user in Home Assistant.
     package enum Request: Hashable, Sendable {
         case restartScan
         case reportLocation(tracker: Int)
         case setMonitoring(tracker: Int, mode: Int)
     }
 
-    /// Regions of one tracker that become entities: each is five of them, and no home has more rooms.
+    /// The limit of regions of one tracker that become entities. Each region has five entities.
     package static let regionLimit = 200
-    /// Signals change with every packet; a home needs them now and then.
+    /// The interval of signal updates. Signals change with every packet.
     package static let signalPeriod: Duration = .seconds(30)
     package static let gatewayPeriod: Duration = .seconds(60)
-    /// What Home Assistant gets to let go of an entity.
+    /// The payload that makes Home Assistant remove an entity.
     package static let removalDelay: Duration = .seconds(4)
-    /// An older signal says nothing of now.
+    /// A signal older than this is not published.
     static let signalLife: Duration = .seconds(30)
 
     private let settings: Settings
@@ -58,17 +57,17 @@ package struct HomeAssistantFeed: Sendable {
     private var states: [ExactString: String] = [:]
     private var sentAt: [ExactString: MonotonicInstant] = [:]
     private var isStale = true
-    /// What the descriptions were made of.
+    /// The data of the last descriptions.
     private var described: [TrackerShape] = []
     private var hasHeardDescriptions = false
     private var removed = RemovedDescriptions()
-    /// Home Assistant said that it has started, and `update` has not yet answered.
+    /// Home Assistant announced its start, and `update` was not called since.
     private var isBorn = false
-    /// States whose descriptions are gone, and since when.
+    /// States whose descriptions were removed, and when.
     private var retired: [ExactString: MonotonicInstant] = [:]
-    /// What of the gateway's own state is told at once.
+    /// The part of the gateway's state whose changes are published at once.
     private var health: [String] = []
-    /// Whether messages waited when the gateway's state was told last.
+    /// Whether messages waited when the gateway's state was published last.
     private var toldWaiting = false
 
     package init(_ settings: Settings) { self.settings = settings }
@@ -84,34 +83,34 @@ package struct HomeAssistantFeed: Sendable {
         "\(DeviceTopics.root(tracker.device))/signal/\(DeviceTopics.level(rid))"
     }
 
-    // MARK: What comes in
+    // MARK: Input
 
-    /// Subscribed on each connection of the gateway's own tracker: Home Assistant's birth, what we
-    /// announced in earlier lives, and commands.
+    /// The subscriptions on each connection: Home Assistant's birth message, descriptions that earlier runs published,
+    /// and commands.
     package var subscriptions: [String] {
         var topics = ["\(settings.prefix)/status", "\(settings.prefix)/+/\(settings.node)/+/config"]
         if settings.takesCommands { topics.append(Self.commandTopic(settings.device)) }
         return topics
     }
 
-    /// The broker may have lost what was retained: everything is sent again at the next `update`.
+    /// The broker may have lost retained messages: the next `update` sends all of them again.
     package mutating func connected() {
         isStale = true
     }
 
-    /// Takes a message that came on one of the subscriptions.
+    /// Handles a message on one of the subscriptions.
     ///
-    /// - Returns: What a user asked for, if it was that. After any other message, call `update`.
+    /// - Returns: The request of a user, if the message is one. After any other message, `update` is needed.
     package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
         if topic == "\(settings.prefix)/status" {
-            // A retained birth is news of old; at a connection everything is sent anyway.
+            // A retained birth message is old, and everything is sent at each connection.
             if payload == "online", !isRetained { (isStale, isBorn) = (true, true) }
             return nil
         }
         if topic == Self.commandTopic(settings.device) {
             return isRetained || !settings.takesCommands ? nil : Self.request(payload)
         }
-        // Our own, from before a restart: `update` removes it if it is not wanted any more.
+        // A description from before a restart: `update` removes it if it is no longer valid.
         let isOurs =
             topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
             && topic.contains("/\(settings.node)/")
@@ -137,19 +136,19 @@ package struct HomeAssistantFeed: Sendable {
     /// OwnTracks' modes −1 … 2.
     private static let modes = ["quiet", "manual", "significant", "move"]
 
-    // MARK: What goes out
+    // MARK: Output
 
-    /// What has to be published for Home Assistant to know the state of now.
+    /// The messages that bring Home Assistant up to date.
     package mutating func update(_ snapshot: StatusSnapshot) -> [HomeAssistantMessage] {
         let tellsAll = isStale
-        // Descriptions that were heard from the broker stay known, so that what is gone is removed.
+        // Descriptions received from the broker stay known, so that old ones are removed.
         if isStale { (states, sentAt, isStale) = ([:], [:], false) }
         var messages = descriptions(snapshot, tellsAll: tellsAll) + removed.messagesDue(at: snapshot.now)
         if isBorn {
             messages += removed.messagesAtBirth(at: snapshot.now)
             isBorn = false
         }
-        // States come behind the descriptions: Home Assistant must have subscribed when they arrive.
+        // States follow the descriptions, because Home Assistant must have subscribed when they arrive.
         var current: Set<ExactString> = []
         func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
             current.insert(topic)
@@ -160,7 +159,7 @@ package struct HomeAssistantFeed: Sendable {
             sentAt[topic] = snapshot.now
             messages.append(HomeAssistantMessage(topic: topic, payload: text))
         }
-        // A queue that waits a moment for each acknowledgement is no news; that it is empty again is.
+        // A queue that waits briefly for an acknowledgement is not published; an empty queue is.
         let isNews = health != snapshot.health || (toldWaiting && snapshot.queue.pending == 0)
         health = snapshot.health
         let before = sentAt[Self.gatewayTopic(settings.device)]
@@ -171,8 +170,8 @@ package struct HomeAssistantFeed: Sendable {
             for region in tracker.regions.prefix(Self.regionLimit) {
                 let topic = Self.signalTopic(tracker, rid: region.rid)
                 guard region.lastHeard != nil, snapshot.wallClock.isKnown else {
-                    // What an earlier life kept at the broker is still the latest. And a point in time that is
-                    // null makes Home Assistant complain.
+                    // The retained value of an earlier run is still the latest. And Home Assistant logs an error for a
+                    // time that is null.
                     current.insert(topic)
                     if states[topic] == nil { states[topic] = "" }
                     continue
@@ -185,7 +184,7 @@ package struct HomeAssistantFeed: Sendable {
         return messages + removals(except: current, at: snapshot.now)
     }
 
-    /// The signal that a description of an earlier life points to.
+    /// The signal topic in a description of an earlier run.
     private static func signalTopic(describedBy payload: String) -> String? {
         guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
             topic.hasPrefix("ibeacon-gateway/"), topic.contains("/signal/")
@@ -193,8 +192,8 @@ package struct HomeAssistantFeed: Sendable {
         return topic
     }
 
-    /// What is to be described anew, and what is gone. Making a thousand descriptions takes long, so it is only done
-    /// when they may be others.
+    /// New and removed descriptions. A thousand descriptions take long, so they are made only if their data has
+    /// changed.
     private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [HomeAssistantMessage] {
         let shape = snapshot.trackers.map(TrackerShape.init)
         guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
@@ -217,8 +216,8 @@ package struct HomeAssistantFeed: Sendable {
         }
     }
 
-    /// Empties states some time after their descriptions went: Home Assistant, which still listened, would
-    /// complain of them.
+    /// Empties states some time after their descriptions were removed: Home Assistant would otherwise log errors while
+    /// it is still subscribed.
     private mutating func removals(except current: Set<ExactString>, at now: MonotonicInstant) -> [HomeAssistantMessage]
     {
         retired = retired.filter { !current.contains($0.key) }
@@ -232,7 +231,7 @@ package struct HomeAssistantFeed: Sendable {
     }
 }
 
-/// All that descriptions of a tracker's entities are made of.
+/// The data of the descriptions of a tracker's entities.
 private struct TrackerShape: Equatable {
     private let texts: [ExactString]
 
@@ -249,7 +248,7 @@ extension StatusSnapshot {
         return iso8601(epochSeconds: wallClock.epochSeconds(at: instant)).map(JSONValue.string) ?? .null
     }
 
-    /// What a person wants to know at once.
+    /// The state whose changes are published at once.
     fileprivate var health: [String] {
         findings.filter { $0.level != .ok }.map(\.subject)
             + [scanner.adapters.contains { $0.isListening } ? "listens" : ""]

@@ -1,12 +1,12 @@
 /// How JSON text is written.
 package enum JSONDialect: Sendable {
-    /// RFC 8259: what comes from the broker.
+    /// RFC 8259, for text from the broker.
     case json
-    /// JSON5: what a person writes, with comments, trailing commas and bare member names.
+    /// JSON5, for text that a person writes, with comments, trailing commas and bare member names.
     case json5
 }
 
-/// What a text may cost at most. Text from the broker is written by anybody.
+/// The limits of a text. Text from the broker is not trusted.
 package struct JSONLimits: Sendable {
     package var bytes = 8 << 20
     /// Arrays and objects inside each other.
@@ -25,7 +25,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep(limit: Int)
         case tooManyValues(limit: Int)
         case notUTF8
-        /// What stands there, or is missing, in words.
+        /// What was found, or is missing, in words.
         case syntax(String)
     }
 

@@ -1,9 +1,8 @@
-/// Reads JSON and JSON5 in one walk over the bytes, with a line and a column for everything that is wrong.
+/// Reads JSON and JSON5 in one pass over the bytes, with a line and a column for each error.
 ///
-/// It stands here although FoundationEssentials has a decoder, which was tried first: with JSON5 on, that
-/// one ends the process on the number `1e+` (Swift 6.3.1), it names no position on Linux, it has no
-/// limits, and a value of any kind can only be read by trying one kind after the other. Without
-/// FoundationEssentials a static binary is 7.5 MB smaller.
+/// The decoder of FoundationEssentials is not used. With JSON5 it ends the process on the number `1e+` (Swift 6.3.1),
+/// it gives no position on Linux, it has no limits, and it can read a value of unknown kind only by trying one kind
+/// after the other. Without FoundationEssentials a static binary is 7.5 MB smaller.
 struct JSONReader {
     let bytes: [UInt8]
     let isJSON5: Bool
@@ -92,7 +91,7 @@ struct JSONReader {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
             guard let number = JSONNumber.read(word, isJSON5: isJSON5) else {
                 position = word.startIndex
-                // What stands there is not shown: it may be a password without its quotes.
+                // The text is not shown, because it may be a password without quotes.
                 throw error(.syntax("this is no number; a text needs quotes"))
             }
             return number
@@ -111,7 +110,7 @@ struct JSONReader {
 // MARK: Tokens
 
 extension JSONReader {
-    /// Skips white space, and comments where they may be.
+    /// Skips white space, and comments if the dialect allows them.
     private mutating func nextSignificant() throws(JSONError) -> UInt8? {
         while position < bytes.count {
             switch bytes[position] {
@@ -131,7 +130,7 @@ extension JSONReader {
         return byte
     }
 
-    /// Goes over `wanted` if it is next.
+    /// Skips `wanted` if it is next.
     private mutating func take(_ wanted: Unicode.Scalar, or expected: String) throws(JSONError) -> Bool {
         guard try significant(or: expected) == UInt8(ascii: wanted) else { return false }
         position += 1
@@ -195,10 +194,10 @@ extension UInt8 {
 extension JSONValue {
     /// Reads a text.
     ///
-    /// A byte order mark at the start and NUL bytes at the end (some encrypting tools count the
-    /// terminator of a C string in) are ignored. Of two members with the same name the last counts.
+    /// A byte order mark at the start and NUL bytes at the end (some encryption tools include the terminator of a C
+    /// string) are ignored. Of two members with the same name the last is used.
     ///
-    /// - Throws: What is wrong with it and where. Nothing is read beyond a limit.
+    /// - Throws: the error and its position. Nothing is read beyond a limit.
     package init(
         parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) {

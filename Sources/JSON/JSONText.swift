@@ -1,6 +1,6 @@
 extension JSONValue {
-    /// One line of JSON: members sorted by name, nothing escaped that need not be. The same value gives
-    /// the same text on every run.
+    /// One line of JSON: members sorted by name, only necessary escapes. The same value gives the same text on every
+    /// run.
     package var text: String {
         String(decoding: bytes, as: UTF8.self)
     }
@@ -50,7 +50,7 @@ extension JSONValue {
     /// RFC 8259, 7: the quote, the backslash and control characters must be escaped.
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        // Nearly always nothing is to be escaped, and all of it goes at once.
+        // Usually no character needs an escape, and the text is copied at once.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             guard bytes.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
                 return false

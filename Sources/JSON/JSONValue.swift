@@ -1,4 +1,4 @@
-/// Any JSON value, apart from what it means.
+/// Any JSON value.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -35,7 +35,7 @@ extension JSONValue {
         case .integer(let value): return Double(value)
         case .number(let value): return value.isFinite ? value : nil
         case .string(let text):
-            // Double reads "inf" and "0x1p3" too, which are no numbers to anybody else.
+            // Double also reads "inf" and "0x1p3", which are no numbers in JSON.
             guard text.utf8.allSatisfy({ Self.numberCharacters.contains($0) }), let value = Double(text) else {
                 return nil
             }
@@ -62,7 +62,7 @@ extension JSONValue {
 
     private static let numberCharacters = Set("0123456789+-.eE".utf8)
 
-    /// What this is, with its article, for a message to a person.
+    /// The kind of the value, with its article, for a message to a person.
     package var kindName: String {
         switch self {
         case .null: "null"
@@ -96,7 +96,7 @@ extension JSONValue {
         Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
     }
 
-    /// The nearest whole number; what 64 bits cannot hold becomes the nearest that they can.
+    /// The nearest whole number, limited to the range of 64 bits.
     package static func whole(_ value: Double) -> JSONValue {
         guard value.isFinite else { return .integer(0) }
         return .integer(Int64(exactly: value.rounded()) ?? (value < 0 ? .min : .max))

@@ -3,16 +3,16 @@ package import Beacon
 package import JSON
 import Regions
 
-/// `_type: beacon`: how far a beacon is. Topic `/beacon`, never retained.
+/// `_type: beacon`: the distance of a beacon. Topic `/beacon`, never retained.
 package struct BeaconRanging: Hashable, Sendable {
-    /// What Apple makes of a distance; 0 (unknown) is never sent.
+    /// Apple's classes of distance; 0 (unknown) is never sent.
     package enum Proximity: Int64, Hashable, Sendable {
         case immediate = 1
         case near = 2
         case far = 3
 
-        /// Apple publishes no borders. Half a metre and three metres are what its documents hint at with
-        /// "centimetres", "a couple of metres" and "further".
+        /// Apple publishes no limits. Half a metre and three metres correspond to "centimetres", "a couple of metres"
+        /// and "further" in its documents.
         package init(distance metres: Double) {
             self = metres < 0.5 ? .immediate : metres <= 3 ? .near : .far
         }
@@ -64,11 +64,11 @@ package func distance(rssi: RSSI, measuredPower: MeasuredPower) -> Double? {
 /// Decides which estimates are worth a message: the first of a beacon, then one that differs by more
 /// than 20 %, and never two within the interval.
 package struct RangingThrottle: Sendable {
-    /// Beacons that are remembered. Anybody can make up more, so what does not fit is not told.
+    /// The limit of remembered beacons. A sender can invent more; no messages about those are published.
     package static let mostBeacons = 1024
-    /// After this much silence a beacon is new again.
+    /// After this silence a beacon counts as new.
     package static let forgetting: Duration = .seconds(60)
-    /// A change of this share of the last distance told is one.
+    /// The least change that is published, as a share of the last published distance.
     package static let change = 0.2
 
     private struct Told: Sendable {
@@ -83,7 +83,7 @@ package struct RangingThrottle: Sendable {
     /// - Parameter interval: The least time between two messages about one beacon.
     package init(interval: Duration) { self.interval = interval }
 
-    /// Says whether this estimate is to be published, and remembers it if so.
+    /// Whether this estimate must be published. If so, it is remembered.
     ///
     /// - Parameters:
     ///   - distance: Metres.

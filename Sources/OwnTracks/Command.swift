@@ -12,12 +12,12 @@ package enum Command: Hashable, Sendable {
     case setWaypoints(WaypointsReading)
     /// Forget all regions.
     case clearWaypoints
-    /// Take these settings, and these regions if some came beside them. The object's members are for
+    /// Apply these settings, and the regions that came with them, if any. The object's members are for
     /// `Configuration.settingRemotely`.
     case setConfiguration(JSONValue, waypoints: WaypointsReading?)
     /// Publish the settings on `/dump`.
     case dump
-    /// Publish how the device does on `/status`.
+    /// Publish the state of the device on `/status`.
     case status
 
     /// Whether `cmd` alone is not enough: `remoteConfiguration` must be on too.
@@ -26,15 +26,15 @@ package enum Command: Hashable, Sendable {
     }
 }
 
-/// Why a message on `<base>/cmd` was not obeyed, in words for the log.
+/// Why a message on `<base>/cmd` was refused, in words for the log.
 package enum CommandError: Error, Hashable, Sendable {
     case malformed(JSONError)
-    /// What stands there instead of an object, with its article.
+    /// The kind of the value that is no object, with its article.
     case notAnObject(String)
     case wrongType(String)
     case missingAction
     case unknownAction(String, suggestion: String?)
-    /// OwnTracks knows it, but it means nothing to a gateway.
+    /// An action of OwnTracks that has no meaning for a gateway.
     case unsupportedAction(String, reason: String)
     case badArgument(action: String, reason: String)
 }
@@ -95,8 +95,8 @@ extension Command {
         try self.init(json, base: base)
     }
 
-    /// Reads what was inside an encrypted message, which may be one command or an array of them. A bad
-    /// one does not stop its neighbours.
+    /// Reads the content of an encrypted message: one command or an array of commands. A bad command does not affect
+    /// the others.
     package static func all(
         in plaintext: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
     ) -> [Result<Command, CommandError>] {
@@ -140,7 +140,7 @@ extension Command {
                 let reason = "configuration is no object with _type 'configuration'"
                 throw .badArgument(action: name, reason: reason)
             }
-            // Android takes regions beside the configuration as well as inside it.
+            // Android accepts regions beside the configuration as well as inside it.
             let waypoints = members["waypoints"] == nil ? nil : try Self.waypoints(members, name, base)
             self = .setConfiguration(configuration, waypoints: waypoints)
         default:

@@ -1,9 +1,9 @@
 package import JSON
 
-/// `_type: lwt`: what the broker tells when the connection is lost. Topic: the base, never retained
-/// (it would overwrite the retained location) and never encrypted (the broker sends it as it is).
+/// `_type: lwt`: the message that the broker publishes when the connection is lost. Topic: the base, never retained (it
+/// would overwrite the retained location) and never encrypted (the broker sends it unchanged).
 package struct LastWill: Hashable, Sendable {
-    /// When the connection was begun, epoch seconds.
+    /// When the connection began, epoch seconds.
     package var timestamp: Int64
 
     package init(timestamp: Int64) { self.timestamp = timestamp }
@@ -11,10 +11,10 @@ package struct LastWill: Hashable, Sendable {
     package var payload: JSONValue { ["_type": "lwt", "tst": .integer(timestamp)] }
 }
 
-/// `_type: status`: how the device does. Topic `/status`, only when asked: Home Assistant logs a
-/// warning for each.
+/// `_type: status`: the state of the device. Topic `/status`, only on request, because Home Assistant logs a warning
+/// for each.
 package struct Status: Hashable, Sendable {
-    /// What the gateway says of itself. Phones write `iOS` or `android` where this stands.
+    /// The gateway's description of itself. Phones have a member `iOS` or `android` instead.
     package var gateway: [String: JSONValue]
 
     package init(gateway: [String: JSONValue]) { self.gateway = gateway }
@@ -43,7 +43,7 @@ package struct Card: Hashable, Sendable {
         self.face = face
     }
 
-    /// - Parameter trackerID: Whose card it is.
+    /// - Parameter trackerID: The `tid` of the card's tracker.
     package func payload(trackerID: String) -> JSONValue {
         var members: [String: JSONValue] = ["_type": "card", "tid": .string(trackerID)]
         if let name { members["name"] = .string(name) }
@@ -52,15 +52,14 @@ package struct Card: Hashable, Sendable {
     }
 }
 
-/// `_type: encrypted`: any other message, sealed. Which bytes are in it is the business of whoever
-/// holds the key.
+/// `_type: encrypted`: any other message, encrypted. Only the owner of the key can read it.
 package struct EncryptedMessage: Hashable, Sendable {
     /// Nonce and box, base64.
     package var data: String
 
     package init(data: String) { self.data = data }
 
-    /// - Returns: nil if this is no such message; one without `data` has it empty, which fails to open.
+    /// - Returns: nil if this is no such message. Without `data` the result has empty data, which cannot be decrypted.
     package init?(_ json: JSONValue) {
         guard json["_type"] == "encrypted" else { return nil }
         data = json["data"]?.string ?? ""

@@ -7,7 +7,7 @@ package struct RegionName: Hashable, Sendable {
     package let rid: String
 }
 
-/// `_type: location`. Topic: the base itself, retained if `pubRetain` says so.
+/// `_type: location`. Topic: the base itself, retained if `pubRetain` is true.
 package struct Location: Hashable, Sendable {
     /// Why it is published (`t`).
     package enum Trigger: String, Hashable, Sendable {
@@ -27,14 +27,14 @@ package struct Location: Hashable, Sendable {
     package var createdAt: Int64
     /// Names and identifiers of the regions that the tracker is in.
     package let regions: [RegionName]
-    /// A word that stays in every location until it is taken away.
+    /// A word that is part of every location until it is removed.
     package var tag: String?
-    /// A point of interest, told once.
+    /// A point of interest, published once.
     package var pointOfInterest: String?
     /// The transition that the location follows; nil: none, or many at one time.
     package var cause: Cause?
 
-    /// What a location says of the transition that it follows.
+    /// The transition that a location follows.
     package struct Cause: Hashable, Sendable {
         package let event: Transition.Event
         /// The region's name, as the transition has it.
@@ -46,8 +46,8 @@ package struct Location: Hashable, Sendable {
         }
     }
 
-    /// Regions that one location lists: the first in the order of the regions. A crowd in thousands of regions would
-    /// else make each location hundreds of kilobytes long.
+    /// The number of regions that one location lists, the first in their order. Otherwise a crowd in thousands of
+    /// regions would make each location hundreds of kilobytes long.
     package static let mostRegions = 256
 
     /// - Parameter regions: The regions that the tracker is in, of which `mostRegions` are listed; moving circles

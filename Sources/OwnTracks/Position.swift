@@ -4,7 +4,7 @@ package import Regions
 /// A place with its accuracy, as messages carry it.
 package struct Position: Hashable, Sendable {
     package let coordinates: Coordinates
-    /// Metres, at least 1: Home Assistant takes 0 for "no fix" and does not move the tracker then.
+    /// Metres, at least 1: for Home Assistant 0 means "no fix", and it does not move the tracker then.
     package let accuracy: Int
 
     /// - Parameters:
@@ -16,7 +16,7 @@ package struct Position: Hashable, Sendable {
         self.accuracy = max(1, accuracy)
     }
 
-    /// 0/0 is what one has who set nothing. OwnTracks publishes no location for it.
+    /// 0/0 means that no position is set. OwnTracks publishes no location for it.
     package var isKnown: Bool { coordinates.latitude != 0 || coordinates.longitude != 0 }
 
     /// `lat`, `lon` and `acc`: always there and always numbers, since the Recorder drops a message

@@ -8,7 +8,7 @@ package import Regions
 extension Region {
     static let creationMember = "wtst"
 
-    /// Epoch seconds: what a transition says in `wtst`.
+    /// Epoch seconds: the value of `wtst` in a transition.
     package var creationTimestamp: Int64 { storedCreation ?? timestamp }
 
     /// The region with this time of creation, epoch seconds.
@@ -20,14 +20,14 @@ extension Region {
         return region
     }
 
-    /// The waypoint did not say when it was made or changed: `tst` was missing, null or 0.
+    /// The waypoint had no time of creation or change: `tst` was missing, null or 0.
     package var hasNoTimestamp: Bool { timestamp == 0 }
 
-    /// The region as a change that arrives makes it of `old`, the region with the same `rid`.
+    /// The result of a change of `old`, the region with the same `rid`.
     ///
     /// - A missing `tst` is that of `old`, or `now` for a new region.
     /// - The time of creation stays that of `old`, unless the change brings one.
-    /// - A change that says nothing new leaves the region as it was, with its `tst`, as the iOS app does.
+    /// - A change without a difference leaves the region unchanged, with its `tst`, as in the iOS app.
     ///
     /// - Parameter now: Epoch seconds; nil while the clock is not known.
     package func succeeding(_ old: Region?, now: Int64?) -> Region {
@@ -40,10 +40,10 @@ extension Region {
         return same.created(at: old.creationTimestamp) == region ? old : region
     }
 
-    /// What this region's waypoint becomes when a person changes some members of it: the others stay, among them the
-    /// place, the time stamps and members that mean nothing here.
+    /// This region's waypoint after a person changed some members. The others stay, such as the position, the time
+    /// stamps and unused members.
     ///
-    /// - Parameter changes: Members of a waypoint; null takes one away. `tst` and `rid` are not changed.
+    /// - Parameter changes: Members of a waypoint; null removes one. `tst` and `rid` are not changed.
     package func waypoint(changing changes: [String: JSONValue], base: NumberBase) -> JSONValue {
         var members = waypoint(base: base).object ?? [:]
         for (name, value) in changes where !["_type", "tst", "rid"].contains(name) {

@@ -3,10 +3,11 @@ package import JSON
 package import Regions
 
 extension Region {
-    /// What a person may change of a beacon region: `desc` (the name alone), `uuid`, `major` and `minor` (0: any),
-    /// `leaveAfter` (seconds or `auto`), `enterRSSI` and `leaveRSSI` (dBm). null is what is not set.
+    /// The members of a beacon region that a person may change: `desc` (the name alone), `uuid`, `major` and `minor`
+    /// (0: any), `leaveAfter` (seconds or `auto`), `enterRSSI` and `leaveRSSI` (dBm). null means that a member is not
+    /// set.
     ///
-    /// `waypoint(changing:base:)` takes the same members back.
+    /// `waypoint(changing:base:)` accepts the same members.
     package var form: JSONValue {
         let pattern = description.pattern
         return [

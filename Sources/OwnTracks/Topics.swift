@@ -12,7 +12,7 @@ package struct Topics: Hashable, Sendable {
     /// Locations (retained) and the last will.
     @ExactString package private(set) var base: String
 
-    /// - Throws: If MQTT would not take the base as a topic to publish to.
+    /// - Throws: If the base is not allowed as a topic to publish to.
     package init(base: String) throws(TopicError) {
         guard !base.isEmpty else { throw TopicError(description: "the topic is empty") }
         // The longest suffix must fit too. MQTT 3.1.1, 1.5.3: a string has at most 65,535 bytes.
@@ -35,7 +35,7 @@ package struct Topics: Hashable, Sendable {
 
     private init(checked base: String) { self.base = base }
 
-    /// Stands where a topic was refused, until the refusal is told.
+    /// A placeholder for a refused topic, until the refusal is reported.
     package static let placeholder = Topics(checked: "owntracks/user/device")
 
     /// Puts user and device into a template, as the phones do: `%u` and `%d`.
@@ -72,9 +72,9 @@ package struct Topics: Hashable, Sendable {
     /// The card: a name and a face.
     package var info: String { base + "/info" }
 
-    /// Levels between `/`. The Recorder and Home Assistant ignore what has fewer than three.
+    /// The number of levels. The Recorder and Home Assistant ignore topics with fewer than three.
     package var levels: Int { base.count { $0 == "/" } + 1 }
 
-    /// The tracker id that a device takes if it is given none: the last two characters, upper case.
+    /// The default tracker id of a device: the last two characters, upper case.
     package var trackerID: String { base.suffix(2).uppercased() }
 }

@@ -26,8 +26,7 @@ package struct Track: Hashable, Sendable {
     }
 }
 
-/// The tracks as a GPX 1.1 document (topografix.com/GPX/1/1). Members of a point stand in the order that its schema
-/// asks for.
+/// The tracks as a GPX 1.1 document (topografix.com/GPX/1/1). Members of a point have the order of the schema.
 ///
 /// - Parameter creator: The program's name and version.
 package func gpx(_ tracks: [Track], creator: String) -> String {
@@ -57,7 +56,7 @@ private func decimal(_ degrees: Double) -> String {
     return "\(millionths < 0 ? "-" : "")\(millionths.magnitude / 1_000_000).\(zeros)\(fraction)"
 }
 
-/// Text as XML takes it between tags and in quotes. Control characters, which XML cannot hold, are left out.
+/// Text escaped for XML, between tags and in quotes. Control characters, which XML does not allow, are removed.
 private func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 package import JSON
 package import Regions
 
-/// `_type: transition`, the message that says who came or went. Topic `/event`, never retained.
+/// `_type: transition`, the message that a region was entered or left. Topic `/event`, never retained.
 package struct Transition: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case enter, leave
@@ -52,7 +52,7 @@ package struct Transition: Hashable, Sendable {
 }
 
 extension [String: JSONValue] {
-    /// `created_at` says that a message was made later than what it tells of. Up to a second is no delay.
+    /// `created_at` shows that a message was made later than its event. Up to a second is no delay.
     mutating func setCreationTime(_ createdAt: Int64, after timestamp: Int64) {
         if createdAt > timestamp.addingReportingOverflow(1).partialValue { self["created_at"] = .integer(createdAt) }
     }

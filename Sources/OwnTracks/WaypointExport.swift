@@ -3,8 +3,7 @@ package import JSON
 package import Regions
 
 extension Region {
-    /// The region as a waypoint: what `/waypoint` carries and an `.otrw` file holds. Reading it gives
-    /// this region again.
+    /// The region as a waypoint, for `/waypoint` and `.otrw` files. Reading it gives this region again.
     ///
     /// - Parameter base: How the numbers of descriptions are read here; phones read only decimal.
     package func waypoint(base: NumberBase = .auto) -> JSONValue {

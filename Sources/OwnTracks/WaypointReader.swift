@@ -2,7 +2,7 @@ import Beacon
 import JSON
 import Regions
 
-/// Members of a waypoint that mean something here; all others travel along as extension members.
+/// Members of a waypoint that the gateway uses. All others are kept as extension members.
 enum WaypointMember {
     static let known: Set<String> = [
         "_type", "desc", "tst", "rid", "lat", "lon", "rad", "uuid", "major", "minor",
@@ -12,11 +12,11 @@ enum WaypointMember {
     static let longestRID = 1024
     /// The name of a waypoint without `desc`, as the iOS app names a new region.
     static let defaultName = "Here"
-    /// Metres: more than the Earth is round.
+    /// Metres: more than the circumference of the Earth.
     static let largestRadius = 100_000_000.0
 }
 
-/// Why one waypoint was not taken, in words for the person who wrote it.
+/// Why one waypoint was refused, in words for its author.
 struct WaypointRejection: Error {
     let reason: String
 }
@@ -58,7 +58,7 @@ struct WaypointReader {
         try readOwnMembers(members, into: &region)
         let unknown = members.filter { !WaypointMember.known.contains($0.key) }
         region.extensionMembers = unknown.isEmpty ? "" : JSONValue.object(unknown).text
-        // A creation that is the time stamp says nothing of its own, so that an export reads as the same region.
+        // A time of creation equal to the time stamp is not stored, so that an export reads as the same region.
         if unknown[Region.creationMember] == .integer(timestamp) { region = region.created(at: timestamp) }
         remark(on: region)
         return .set(region, isRIDDerived: isDerived)
@@ -70,7 +70,7 @@ struct WaypointReader {
         }
     }
 
-    /// - Returns: 0 if it is missing, null or an empty string; `Region.succeeding` puts the time in.
+    /// - Returns: 0 if it is missing, null or an empty string; `Region.succeeding` sets the time.
     private func timestamp(_ members: [String: JSONValue]) throws(WaypointRejection) -> Int64 {
         switch members["tst"] {
         case nil, .null, .string(""): return 0
@@ -95,7 +95,7 @@ struct WaypointReader {
     ) throws(WaypointRejection) -> (String, isDerived: Bool) {
         switch members["rid"] {
         case nil, .null, .string(""):
-            // Without `tst` the older key says nothing: the `rid` is that of time 0, the same whenever it comes again.
+            // Without `tst` the older key is unusable: the `rid` is derived from time 0, the same at each repetition.
             return (derivedRID(name: name, timestamp: timestamp), timestamp != 0)
         case .string(let rid) where rid.utf8.count <= WaypointMember.longestRID: return (rid, false)
         default:
@@ -103,8 +103,7 @@ struct WaypointReader {
         }
     }
 
-    /// A member that may be left out but, if it is there, must be a number: text that is none (or null)
-    /// would otherwise become 0 and put the region somewhere.
+    /// An optional member that must be a number: other text (or null) would otherwise become 0 and move the region.
     private func number(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> Double {
         guard let value = members[name] else { return 0 }
         guard let number = value.asNumber else { throw rejection(members, name, "a number") }
@@ -116,13 +115,12 @@ struct WaypointReader {
     ) throws(WaypointRejection) -> RegionDescription {
         let name = String(text.prefix { $0 != ":" })
         let hasOwnUUID = members["uuid"].map { $0 != .null && $0 != "" } ?? false
-        // With its own UUID member the text counts only for what the members leave open, so what is
-        // wrong in it does no harm.
+        // With a UUID member, the text is used only for members that are missing, so mistakes in it do no harm.
         let written: RegionDescription
         do {
             written = try RegionDescription(parsing: text, base: base)
         } catch {
-            // A circle may be called "Lunch: the corner"; it is kept as it came.
+            // A circle may be called "Lunch: the corner"; its name is kept unchanged.
             if !isBeaconRegion || name.hasPrefix("+"), !name.isEmpty, text.utf8.count <= RegionDescription.longestName {
                 return RegionDescription(name: text, pattern: nil)
             }
@@ -150,7 +148,7 @@ struct WaypointReader {
                 minor: pattern.minor == 0 ? nil : pattern.minor))
     }
 
-    /// nil if the member is not there; 0 says "any", also against the description.
+    /// nil if the member is missing; 0 means "any", and takes precedence over the description.
     private func beaconNumber(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> UInt16? {
         switch members[name] {
         case nil, .null, .string(""): return nil

@@ -1,13 +1,13 @@
 package import JSON
 package import Regions
 
-/// A waypoint that was not taken (or was, with something to say about it).
+/// A refused waypoint, or an accepted waypoint with a remark.
 package struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// Its place in the list, from 0.
     package let index: Int
     /// Its `desc` or else its `rid`, shortened; empty if it has neither.
     package let name: String
-    /// In words for the person who wrote it.
+    /// In words for the author.
     package let reason: String
 
     package var description: String {
@@ -15,12 +15,12 @@ package struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// Why something is no list of waypoints at all.
+/// Why a value is no list of waypoints.
 package struct WaypointsError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 }
 
-/// What a list of waypoints asks for. A waypoint that cannot be used never stops its neighbours.
+/// The changes of a list of waypoints. A bad waypoint does not affect the others.
 package struct WaypointsReading: Hashable, Sendable {
     /// Problems and remarks that are kept in words; more are only counted, since a hostile message
     /// could fill a disk with them.
@@ -32,7 +32,7 @@ package struct WaypointsReading: Hashable, Sendable {
     package private(set) var problems: [WaypointProblem] = []
     /// How many were skipped in all.
     package private(set) var problemCount = 0
-    /// Waypoints that were taken although they may not do what their author thinks.
+    /// Accepted waypoints that may have another effect than their author expects.
     package private(set) var remarks: [WaypointProblem] = []
 
     /// No waypoints.
@@ -68,7 +68,7 @@ package struct WaypointsReading: Hashable, Sendable {
                 throw WaypointsError(
                     description: "_type is \(type?.shortened ?? "missing"); 'waypoints' should stand there")
             }
-            // Everything but `_type` has a default, and of waypoints it is none.
+            // Everything but `_type` has a default; the default of `waypoints` is none.
             guard let waypoints = members["waypoints"], waypoints != .null else { return [] }
             guard let elements = waypoints.array else {
                 throw WaypointsError(description: "waypoints is \(waypoints.kindName); an array should stand there")

@@ -1,7 +1,7 @@
 import Base
 import Beacon
 
-/// What was heard of one tag in one second.
+/// The packets of one tag in one second.
 struct Reading: Sendable {
     /// Levels that are kept for the median. A tag that advertises every 100 ms and is heard by three adapters has 30;
     /// of a tag that is heard more often, the first ones count.

@@ -4,7 +4,7 @@ package import Beacon
 /// Sums up, second by second, what this gateway heard of the tags of a site.
 ///
 /// The rooms service decides from these readings in which room a tag is. The feed keeps nothing and repeats nothing: a
-/// reading that cannot be sent at once is worthless. Without a list of tags the feed does nothing and asks for no timer.
+/// reading that cannot be sent at once is useless. Without a list of tags the feed does nothing and needs no timer.
 ///
 /// Memory is proportional to the number of tags, at most `mostTags`. One input costs constant time, except the end of a
 /// second, which costs time for each tag that was heard in it.
@@ -21,10 +21,10 @@ package struct ReadingFeed: Sendable {
         case tags([BeaconID]?)
         /// A receiver began or ceased to listen.
         case listening(Receiver, Bool)
-        /// While it listens, the radio of this receiver is on for this share of the time, 0 … 1.
+        /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
         case scanDuty(Receiver, Double)
-        /// All receivers delivered this many advertising reports in all, whatever the reports held. The number starts
-        /// again when an adapter goes.
+        /// All receivers together delivered this many advertising reports of any kind. The number starts again when an
+        /// adapter is removed.
         case reports(UInt64)
         /// A receiver heard an iBeacon.
         case sighting(Sighting)
@@ -32,12 +32,12 @@ package struct ReadingFeed: Sendable {
         case tick
     }
 
-    /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock begin anew.
+    /// Chosen at random at each start of the program. It shows the service that `sequence` and the clock begin again.
     private let boot: String
     private var sequence: UInt64 = 0
     private var places: [BeaconID: Int] = [:]
     private var readings: [Reading] = []
-    /// Whether the site has a list of tags. It may be empty: then the messages only tell that the gateway is alive.
+    /// Whether the site has a list of tags. It may be empty: then the messages only show that the gateway is alive.
     package private(set) var isOn = false
     /// Places of the readings of tags that were heard in the current second.
     private var heard: [Int] = []
@@ -58,7 +58,7 @@ package struct ReadingFeed: Sendable {
         return heard.isEmpty ? lastMessage.advanced(by: Self.keepalive) : start.advanced(by: Self.period)
     }
 
-    /// Takes one input.
+    /// Handles one input.
     ///
     /// - Returns: The payloads to publish now, in their order. More than one only if more than
     ///   `HeardMessage.mostBeacons` tags were heard in the second.

@@ -9,7 +9,7 @@ package enum LeaveRule: Hashable, Sendable {
     case after(Duration)
 }
 
-/// Where a region is on the map. Beacon regions have one too; it only travels along.
+/// The position of a region on the map. Beacon regions have one too, which has no effect.
 package struct Coordinates: Hashable, Sendable {
     /// Degrees, −90 … 90.
     package var latitude: Double
@@ -27,9 +27,9 @@ package struct Coordinates: Hashable, Sendable {
     }
 }
 
-/// One region (OwnTracks also says waypoint) of one tracker.
+/// One region of one tracker (OwnTracks also calls it waypoint).
 package struct Region: Hashable, Sendable {
-    /// What can become of a region on a fixed gateway.
+    /// How a fixed gateway handles a region.
     package enum Kind: Hashable, Sendable {
         /// Entered and left by hearing beacons.
         case beacon(BeaconPattern)
@@ -45,7 +45,7 @@ package struct Region: Hashable, Sendable {
     @ExactString package var rid: String
     /// The description as it arrived. The canonical form is `exportedDescription(base:)`.
     package var description: RegionDescription
-    /// When it was made or changed, epoch seconds (`tst`, and `wtst` in transitions).
+    /// When the region was created or changed, epoch seconds (`tst`, and `wtst` in transitions).
     package var timestamp: Int64
     package var coordinates: Coordinates
     /// Metres; above 0 it is a circle.
@@ -56,8 +56,8 @@ package struct Region: Hashable, Sendable {
     package var enterRSSI: RSSI?
     /// Nearness ends below this strength; nil: as the configuration says.
     package var leaveRSSI: RSSI?
-    /// Members of the waypoint that mean nothing here, as the text of a JSON object with sorted keys
-    /// (empty if there are none). They survive export and import.
+    /// Members of the waypoint that the gateway does not use, as the text of a JSON object with sorted keys (empty if
+    /// there are none). They are kept in exports.
     @ExactString package var extensionMembers: String
 
     package init(
@@ -83,18 +83,18 @@ package struct Region: Hashable, Sendable {
         return .beacon(pattern)
     }
 
-    /// A leading `-` asks for a longer hold before leave.
+    /// A leading `-` asks for a longer leave timeout.
     package var asksForLongerLeave: Bool { description.name.hasPrefix("-") }
 
-    /// The name as transitions show it: what stands before the first `|`, or all of it if nothing does,
-    /// since Home Assistant ignores an event without a name.
+    /// The name in transitions: the text before the first `|`, or all of it if that is empty, because Home Assistant
+    /// ignores an event without a name.
     package var displayName: String {
         let name = description.name
         guard let bar = name.utf8.firstIndex(of: UInt8(ascii: "|")), bar > name.startIndex else { return name }
         return String(name[..<bar])
     }
 
-    /// The monitoring modes that `Name|enter|leave` asks for (−1 … 2), if it is written just so.
+    /// The monitoring modes that `Name|enter|leave` asks for (−1 … 2), if the name has exactly this form.
     package var monitoringModes: (onEnter: Int, onLeave: Int)? {
         guard description.name.utf8.contains(UInt8(ascii: "|")) else { return nil }
         let parts = description.name.split(separator: "|", omittingEmptySubsequences: false)

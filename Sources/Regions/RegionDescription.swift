@@ -60,7 +60,7 @@ package struct RegionDescription: Hashable, Sendable {
     /// - Parameters:
     ///   - text: The description. White space is trimmed around UUID and numbers, never in the name.
     ///   - base: How its numbers are written.
-    /// - Throws: The first thing that is wrong with it, in words for the person who wrote it.
+    /// - Throws: The first mistake, in words for the author.
     package init(parsing text: String, base: NumberBase = .auto) throws(RegionDescriptionError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let name = String(parts[0])

@@ -2,10 +2,10 @@ package import Beacon
 
 /// Finds the regions that a beacon belongs to: UUID → major → minor, with wildcards.
 ///
-/// The cost of a look-up depends on how many regions match, not on how many there are; a beacon of an
-/// unknown UUID, which is most of what a street sends, costs one miss.
+/// The cost of a look-up depends on the number of matching regions, not on the number of all regions. A beacon with an
+/// unknown UUID, the usual case in a street, costs one miss.
 package struct RegionIndex: Sendable {
-    /// The regions of one UUID, by what else they fix.
+    /// The regions of one UUID, by their major and minor.
     private struct Entry: Sendable {
         let uuid: BeaconUUID
         var anyBeacon: [Int32] = []
@@ -48,7 +48,7 @@ package struct RegionIndex: Sendable {
         }
     }
 
-    /// Whether the beacon belongs to any region. Allocates nothing: a crowd of strangers asks it.
+    /// Whether the beacon belongs to any region. It allocates nothing, because it is called for each unknown beacon.
     package func hasMatch(of beacon: BeaconID) -> Bool {
         guard let place = place(of: beacon.uuid) else { return false }
         return !entries[place].anyBeacon.isEmpty
@@ -68,8 +68,8 @@ package struct RegionIndex: Sendable {
 
 /// Finds the place of a UUID in a list: open addressing under a hash of one multiplication.
 ///
-/// A `Dictionary`'s hash is five times the work, and every iBeacon of a stranger pays it. The key is drawn for each
-/// table, so that nobody who names regions can choose UUIDs that collide.
+/// A `Dictionary`'s hash costs five times as much, for every unknown iBeacon. The key is random for each table, so that
+/// a person who configures regions cannot choose UUIDs that collide.
 private struct UUIDTable: Sendable {
     /// Place + 1; 0 is empty. A power of two, at most half of them taken.
     private var slots: [UInt32]

@@ -4,14 +4,14 @@ package import Base
 package enum RegionChange: Hashable, Sendable {
     /// Insert, or replace the region with this `rid`.
     ///
-    /// `isRIDDerived` says that no `rid` came with it: then, if no region has the derived one but
-    /// exactly one has the same time stamp, that one is meant (OwnTracks' older key) and keeps its `rid`.
+    /// `isRIDDerived`: the waypoint had no `rid`. Then, if no region has the derived `rid` but exactly one has the same
+    /// time stamp, that region is meant (OwnTracks' older key) and keeps its `rid`.
     case set(Region, isRIDDerived: Bool)
     /// Remove the region with this `rid`; nothing happens if there is none.
     case remove(rid: String)
 }
 
-/// What a merge changed.
+/// The changes of a merge.
 package struct RegionDifference: Hashable, Sendable {
     package var inserted: [Region] = []
     package var updated: [Region] = []
@@ -71,10 +71,10 @@ package struct RegionSet: Hashable, Sendable {
         return difference
     }
 
-    /// Which region each derived `rid` means that no region has: the one with its time stamp.
+    /// For each derived `rid` that no region has, the region that it means: the region with the same time stamp.
     ///
-    /// It must be the only one on both sides, and nothing else in the merge may name it. Else the same
-    /// merge, repeated, would find what it made itself and mean something else.
+    /// The time stamp must be unique on both sides, and nothing else in the merge may name the region. Otherwise a
+    /// repeated merge would find its own result and have another meaning.
     private func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
         var named: Set<ExactString> = []
         var wanted: [Int64: Set<ExactString>] = [:]

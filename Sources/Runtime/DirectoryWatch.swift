@@ -2,15 +2,15 @@ import CSystemd
 import Glibc
 package import System
 
-/// Tells when somebody is done with writing to a file in a directory, until this object goes; this program's own
-/// files count too.
+/// Reports when a process has closed a file in a directory that it had open for writing, for the life of this object.
+/// Files of this program count too.
 package final class DirectoryWatch {
     private let loop: EventLoop
     private var source: OpaquePointer?
     fileprivate let handler: () -> Void
 
     /// - Parameter handler: Called once for each file that was open for writing and is closed.
-    /// - Throws: ENOSPC where the user's inotify watches are used up; ENOENT for a directory that is not there.
+    /// - Throws: ENOSPC where the user's inotify watches are used up; ENOENT for a missing directory.
     package init(loop: EventLoop, path: String, _ handler: @escaping () -> Void) throws(SystemError) {
         self.loop = loop
         self.handler = handler

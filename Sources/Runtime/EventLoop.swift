@@ -10,14 +10,14 @@ package import System
 /// What is registered lives as long as the object that `watch`, `timer` or `onSignal` returned.
 package final class EventLoop {
     let handle: OpaquePointer
-    /// The longest that one handler has kept all others waiting since `run` began.
+    /// The longest time for which one handler has delayed all others since `run` began.
     package private(set) var longestTurn = Duration.zero
     /// Called after a handler that took longer than `slowTurn`, with the time that it took.
     package var onSlowTurn: ((Duration) -> Void)?
     /// Advertisements come every tenth of a second and wait in the socket meanwhile.
     package static let slowTurn: Duration = .milliseconds(100)
 
-    /// - Throws: what `sd_event_new` said; no descriptors or memory left.
+    /// - Throws: the error of `sd_event_new`: no descriptors or memory left.
     package init() throws(SystemError) {
         var event: OpaquePointer?
         try checked("sd_event_new", sd_event_new(&event))
@@ -29,7 +29,7 @@ package final class EventLoop {
 
     /// Runs until `exit(_:)` and returns the code given to it.
     package func run() throws(SystemError) -> Int32 {
-        // As sd_event_loop does it, with a look at the clock around each handler.
+        // Like sd_event_loop, but it reads the clock before and after each handler.
         while sd_event_get_state(handle) != SD_EVENT_FINISHED {
             if try checked("sd_event_prepare", sd_event_prepare(handle)) == 0 {
                 guard try checked("sd_event_wait", sd_event_wait(handle, UInt64.max)) > 0 else { continue }
@@ -53,7 +53,7 @@ package final class EventLoop {
         return try checked("sd_event_run", sd_event_run(handle, microseconds)) > 0
     }
 
-    /// Handles events until `isDone`, which is asked before each, or until `end`.
+    /// Handles events until `isDone`, which is called before each, or until `end`.
     package func step(until end: MonotonicInstant, unless isDone: () -> Bool) throws(SystemError) {
         while !isDone() {
             let left = Clocks.now().duration(to: end)
@@ -107,7 +107,7 @@ package final class EventLoop {
     }
 }
 
-/// What a descriptor is ready for, or is asked to be watched for.
+/// The conditions of a descriptor that are reported or watched for.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
 
@@ -117,8 +117,8 @@ package struct Readiness: OptionSet, Sendable {
     package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
     /// Exceptional data; a sysfs attribute or a netlink-like source that changed.
     package static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
-    /// The other end has gone; reported whether asked for or not.
+    /// The other end was closed; always reported.
     package static let hangUp = Readiness(rawValue: EPOLLHUP.rawValue)
-    /// The descriptor failed; reported whether asked for or not.
+    /// The descriptor failed; always reported.
     package static let failure = Readiness(rawValue: EPOLLERR.rawValue)
 }

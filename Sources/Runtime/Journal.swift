@@ -4,8 +4,8 @@ import Glibc
 
 /// systemd's journal, which keeps fields beside the text, so that `journalctl IBEACON_EVENT=enter` finds them.
 enum Journal {
-    /// Whether a descriptor is the journal itself: systemd tells its device and inode (systemd.exec(5), $JOURNAL_STREAM).
-    /// A redirection by hand makes it another one, and then plain lines are what is wanted.
+    /// Whether a descriptor is the journal: systemd provides its device and inode (systemd.exec(5), $JOURNAL_STREAM).
+    /// After a manual redirection they differ, and then plain lines are written.
     static func isBehind(_ descriptor: Int32, stream: String? = environmentStream) -> Bool {
         let parts = (stream ?? "").split(separator: ":", omittingEmptySubsequences: false).map { UInt64($0) }
         var information = stat()
@@ -17,8 +17,8 @@ enum Journal {
 
     private static var environmentStream: String? { getenv("JOURNAL_STREAM").map { String(cString: $0) } }
 
-    /// One entry as the journal takes it: `NAME=value`, each in bytes of its own. A name that the journal would not take
-    /// (letters in upper case, digits and `_`, not `_` at the start) is left out.
+    /// One entry in the journal's format: `NAME=value`, each in its own bytes. Fields with a name that the journal does
+    /// not accept (only upper case letters, digits and `_`, not `_` at the start) are left out.
     static func entry(_ priority: LogPriority, _ text: String, _ fields: [String: String]) -> [[UInt8]] {
         var entry = ["MESSAGE=\(text)", "PRIORITY=\(priority.rawValue)", "SYSLOG_IDENTIFIER=ibeacon-gateway"]
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) where isName(name) {
@@ -38,7 +38,7 @@ enum Journal {
             && name.first.map { $0 != "_" && !$0.isNumber } == true
     }
 
-    /// - Returns: false if the journal did not take it.
+    /// - Returns: false if the journal did not accept it.
     static func send(_ entry: [[UInt8]]) -> Bool {
         var all = entry.flatMap { $0 }
         return all.withUnsafeMutableBytes { bytes in

@@ -6,13 +6,13 @@ import System
 
 /// Lines on standard error with journal priorities. Any thread may log; each line is one write.
 ///
-/// Give it no secrets: values that are secret are of a type whose description is masked.
+/// It must get no secrets: secret values have a type whose description is masked.
 package final class Log: Sendable {
     /// How a line is written.
     package enum Style: Sendable, Equatable {
         /// `<N>text`: what the journal and syslog tools read from a pipe.
         case prefixed
-        /// To the journal itself, with fields.
+        /// An entry of the journal, with fields.
         case journal
         /// The text alone, for a person at a terminal; from a warning up with the word before it.
         case plain
@@ -40,7 +40,7 @@ package final class Log: Sendable {
     /// Lines suppressed so far, by `once` or because there were too many.
     package var suppressedTotal: Int { limiter.withLock { $0.suppressedTotal } }
 
-    /// Whether lines of this priority are written at all.
+    /// Whether lines of this priority are written.
     package func writes(_ priority: LogPriority) -> Bool { priority <= threshold }
 
     package func error(_ text: @autoclosure () -> String) { write(.error, text) }
@@ -56,7 +56,7 @@ package final class Log: Sendable {
 
     /// Writes one line per kind and minute, with the number of those left out since the last one.
     ///
-    /// - Parameter kind: what repeats, never made of outside data alone.
+    /// - Parameter kind: the kind of the line. It must not consist of outside data alone.
     package func once(
         _ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String, fields: [String: String] = [:]
     ) {
@@ -70,7 +70,7 @@ package final class Log: Sendable {
         }
     }
 
-    /// Writes a line that is written once in a run, also where the lines of this minute are too many.
+    /// Writes a line that occurs once in a run, even if this minute already has too many lines.
     package func always(_ priority: LogPriority, _ text: @autoclosure () -> String) {
         if priority <= threshold { put(priority, text(), [:]) }
     }
@@ -87,7 +87,7 @@ package final class Log: Sendable {
     }
 
     private func put(_ priority: LogPriority, _ text: String, _ fields: [String: String]) {
-        // A journal that does not answer leaves the descriptor, which it reads too.
+        // If the journal does not answer, the line goes to the descriptor, which the journal reads too.
         if style == .journal, Journal.send(Journal.entry(priority, Self.harmless(text), fields)) { return }
         let line = Array(Self.line(priority, text, style: style).utf8)
         var offset = 0
@@ -96,14 +96,14 @@ package final class Log: Sendable {
                 Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
             }
             if written < 0, errno == EINTR { continue }
-            // Nobody left to tell: a closed or full log must not stop the service.
+            // The error cannot be reported: a closed or full log must not stop the service.
             guard written > 0 else { return }
             offset += written
         }
     }
 
-    /// One line in the given style. What outside data put into it cannot begin another line or reach a terminal as
-    /// control characters.
+    /// One line in the given style. Outside data in it cannot begin another line or send control characters to a
+    /// terminal.
     static func line(_ priority: LogPriority, _ text: String, style: Style) -> String {
         var line =
             switch (style, priority) {

@@ -1,18 +1,18 @@
 package import Base
 
-/// Once per kind and minute: a fault that repeats a thousand times a second makes one line and a count. And a
-/// bound for all lines together, whatever they are: a card is worn by its log as well.
+/// Limits lines to one per kind and minute: a fault that repeats a thousand times a second makes one line and a count.
+/// There is also a limit for all lines together, because the log wears the SD card too.
 package struct LogLimiter: Sendable {
     /// What to do with a line.
     package enum Decision: Equatable, Sendable {
-        /// Write it, and say that `suppressed` of its kind were not written since the last one.
+        /// Write it, with the number of suppressed lines of its kind since the last one.
         case write(suppressed: Int)
         case suppress
     }
 
     /// What to do with a line of any kind.
     package enum LineDecision: Equatable, Sendable {
-        /// Write it, after saying that so many lines were left out in the interval before.
+        /// Write it, after a line with the number of omitted lines in the previous interval.
         case write(leftOut: Int)
         case leaveOut
     }
@@ -33,8 +33,8 @@ package struct LogLimiter: Sendable {
 
     /// - Parameters:
     ///   - interval: the time in which one line of a kind is written.
-    ///   - capacity: how many kinds are told apart; kinds may come from outside, and memory is finite.
-    ///   - lines: of all kinds together in one interval; the usual number is a page of a book each second.
+    ///   - capacity: how many kinds are distinguished. Kinds may come from outside, and memory is finite.
+    ///   - lines: the limit of all kinds together in one interval.
     package init(interval: Duration = .seconds(60), capacity: Int = 256, lines: Int = 3000) {
         self.interval = interval
         self.capacity = max(1, capacity)
@@ -68,7 +68,7 @@ package struct LogLimiter: Sendable {
         return .write(suppressed: suppressed)
     }
 
-    /// Forgets every kind whose interval is over, or the oldest if all are fresh.
+    /// Forgets every kind whose interval is over, or the oldest if there is none.
     private mutating func makeRoom(at now: MonotonicInstant) {
         let stale = kinds.filter { $0.value.since.duration(to: now) >= interval }
         for kind in stale.keys { kinds[kind] = nil }

@@ -3,11 +3,11 @@ import CSystemd
 import Glibc
 package import System
 
-// Each class owns one sd_event_source. The source's userdata points back unretained: the source cannot outlive
-// the object, because deinit disables and drops it, and sd-event calls nothing that is disabled.
-// A handler may drop its own watch: the callback holds a strong reference for as long as it runs.
+// Each class owns one sd_event_source. The source's userdata points back unretained: the source cannot outlive the
+// object, because deinit disables and releases it, and sd-event calls no disabled source. A handler may release its own
+// watch: the callback has a strong reference while it runs.
 
-/// A descriptor that is being watched, until this object goes.
+/// A watched descriptor, for the life of this object.
 package final class DescriptorWatch {
     private let loop: EventLoop
     private var source: OpaquePointer?
@@ -29,13 +29,13 @@ package final class DescriptorWatch {
     /// Lets everything else go first that is ready at the same time.
     package func goLast() throws(SystemError) { try putLast(source) }
 
-    /// Changes what is watched for; empty pauses all but failures.
+    /// Changes the watched conditions; an empty set pauses all except failures.
     package func update(_ interest: Readiness) throws(SystemError) {
         try checked("sd_event_source_set_io_events", sd_event_source_set_io_events(source, interest.rawValue))
     }
 }
 
-/// A one-shot timer on CLOCK_BOOTTIME that can be armed again at any time, until this object goes.
+/// A one-shot timer on CLOCK_BOOTTIME that can be armed again at any time, for the life of this object.
 package final class LoopTimer {
     private let loop: EventLoop
     private var source: OpaquePointer?
@@ -67,7 +67,8 @@ package final class LoopTimer {
 
     /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
     package func arm(at instant: MonotonicInstant) throws(SystemError) {
-        // Rounded up: fired a microsecond early, the owner would find nothing due and arm again in a circle.
+        // Rounded up: if the timer fired a microsecond early, the owner would find nothing due and arm it again,
+        // repeatedly.
         let nanoseconds = UInt64(max(0, instant.nanoseconds))
         let microseconds = nanoseconds / 1_000 + (nanoseconds % 1_000 == 0 ? 0 : 1)
         try checked("sd_event_source_set_time", sd_event_source_set_time(source, microseconds))
@@ -80,14 +81,14 @@ package final class LoopTimer {
         try arm(at: Clocks.now().advanced(by: delay))
     }
 
-    /// Forgets the arming, if any.
+    /// Disarms the timer.
     package func disarm() {
-        // Turning a valid source off cannot fail.
+        // Disabling a valid source cannot fail.
         _ = sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF))
     }
 }
 
-/// A signal that arrives as an event, until this object goes; the signal stays blocked after that.
+/// A signal as an event, for the life of this object. The signal stays blocked after that.
 package final class SignalWatch {
     private let loop: EventLoop
     private var source: OpaquePointer?

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// What the service manager is told (sd_notify(3)); says nothing and costs nothing outside systemd.
+/// Reports to the service manager (sd_notify(3)). Outside systemd it does nothing.
 package struct ServiceNotifier: Sendable {
     package init() {}
 
@@ -17,8 +17,8 @@ package struct ServiceNotifier: Sendable {
 
     /// A reload begins; `ready` ends it.
     ///
-    /// CLOCK_MONOTONIC in microseconds is what `Type=notify-reload` asks for, to tell this reload from an earlier
-    /// one; it is read here because no other part of the program uses that clock.
+    /// `Type=notify-reload` requires CLOCK_MONOTONIC in microseconds, to distinguish this reload from an earlier one.
+    /// It is read here because no other part of the program uses that clock.
     package func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -26,7 +26,7 @@ package struct ServiceNotifier: Sendable {
         send(fields: ["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"], status: nil)
     }
 
-    /// The service is on its way out.
+    /// The service is stopping.
     package func stopping(status: String? = nil) {
         send(fields: ["STOPPING=1"], status: status)
     }
@@ -37,7 +37,7 @@ package struct ServiceNotifier: Sendable {
             // A line break would begin another field.
             lines.append("STATUS=" + String(status.map { $0.isNewline ? " " : $0 }))
         }
-        // An unreachable manager is no reason to stop working.
+        // The service continues if the manager cannot be reached.
         _ = sd_notify(0, lines.joined(separator: "\n"))
     }
 }

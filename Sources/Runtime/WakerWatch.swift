@@ -1,6 +1,6 @@
 package import System
 
-/// The loop's end of a waker, until this object goes.
+/// The loop's end of a waker, for the life of this object.
 package final class WakerWatch {
     /// The end to hand to other threads.
     package let waker: Waker
@@ -18,7 +18,7 @@ package final class WakerWatch {
 }
 
 extension EventLoop {
-    /// Something any thread may use to have `handler` called on this one; wake-ups that come together are one call.
+    /// A waker that any thread may use to make this thread call `handler`. Simultaneous wake-ups are one call.
     package func waker(_ handler: @escaping () -> Void) throws(SystemError) -> WakerWatch {
         try WakerWatch(loop: self, handler: handler)
     }

@@ -2,8 +2,8 @@ import CSystemd
 import Glibc
 package import System
 
-/// Tells when the wall clock was set (by a time service, an administrator or on wake-up), so that nobody has to
-/// poll for it. The kernel cancels a timer armed with TFD_TIMER_CANCEL_ON_SET on every discontinuous change.
+/// Reports when the wall clock was set (by a time service, an administrator or on wake-up), without polling. The kernel
+/// cancels a timer armed with TFD_TIMER_CANCEL_ON_SET on every discontinuous change.
 package final class WallClockWatch {
     private let descriptor: Int32
     private var watch: DescriptorWatch?

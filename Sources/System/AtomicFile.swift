@@ -1,6 +1,6 @@
 package import Glibc
 
-/// Replaces a file so that a reader sees the old content or the new one, each whole, also after a power cut.
+/// Replaces a file so that a reader sees either the whole old content or the whole new content, also after a power cut.
 package enum AtomicFile {
     /// Mode and owner of the new file.
     package struct Attributes: Hashable, Sendable {
@@ -31,7 +31,7 @@ package enum AtomicFile {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         var descriptor = retrying { open(temporary, flags, 0o600) }
         if descriptor < 0, errno == EEXIST {
-            // Left by a process with the same number that was killed: in a container that is every start.
+            // A file of a killed process with the same number. In a container the number is the same at every start.
             unlink(temporary)
             descriptor = retrying { open(temporary, flags, 0o600) }
         }
@@ -60,7 +60,7 @@ package enum AtomicFile {
         return fchmod(descriptor, attributes.mode) == 0
     }
 
-    /// Puts the new name on the disk. Where that fails, the content is safe and the old name may come back.
+    /// Writes the new name to the disk. If that fails, the content is safe and the old name may come back.
     private static func synchroniseDirectory(of path: String) {
         let descriptor = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -74,7 +74,7 @@ package enum AtomicFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path behind all symbolic links; `path` itself if it leads nowhere.
+    /// The path after all symbolic links; `path` itself if there is no target.
     package static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }

@@ -4,7 +4,7 @@ import Glibc
 
 /// The only place where clocks are read.
 package enum Clocks {
-    /// Now on CLOCK_BOOTTIME: counts through suspend, never jumps.
+    /// Now on CLOCK_BOOTTIME, which runs during suspend and never jumps.
     package static func now() -> MonotonicInstant {
         MonotonicInstant(nanoseconds: nanoseconds(CLOCK_BOOTTIME))
     }
@@ -26,7 +26,7 @@ package enum Clocks {
         wallNanoseconds() / 1_000_000_000
     }
 
-    /// How far the wall clock can be believed right now.
+    /// How far the wall clock can be trusted now.
     package static func wallClockTrust() -> WallClockTrust {
         var state = timex()
         // modes = 0 reads only, and needs no privilege.
@@ -43,22 +43,23 @@ package enum Clocks {
     }
 }
 
-/// How far the wall clock can be believed.
+/// How far the wall clock can be trusted.
 package enum WallClockTrust: Sendable, Equatable {
-    /// The kernel says that a time service keeps the clock.
+    /// The kernel reports that a time service controls the clock.
     case synchronised
-    /// Nobody vouches for the clock, but it shows a possible time: a machine without a time service, a container
-    /// that may not ask, or a Pi whose clock was restored from the last shutdown and is about to jump.
+    /// No time service controls the clock, but it shows a possible time: a machine without a time service, a container
+    /// without the right to read the state, or a Pi whose clock was restored from the last shutdown and is about to
+    /// jump.
     case plausible
     /// The clock shows a time before this program was written: it has not been set since boot.
     case unset
 
-    /// 2025-01-01T00:00:00Z; no message can truthfully be older than the program that sends it.
+    /// 2025-01-01T00:00:00Z. No message can be older than the program that sends it.
     package static let floor: Int64 = 1_735_689_600
 
     /// - Parameters:
-    ///   - disciplined: whether the kernel says that a time service keeps the clock.
-    ///   - wallSeconds: what the clock shows, in seconds since 1970 UTC.
+    ///   - disciplined: whether the kernel reports that a time service controls the clock.
+    ///   - wallSeconds: the wall clock, in seconds since 1970 UTC.
     package init(disciplined: Bool, wallSeconds: Int64) {
         guard wallSeconds >= Self.floor else {
             self = .unset

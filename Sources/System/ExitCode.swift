@@ -12,10 +12,10 @@ package enum ExitCode: Int32 {
     case configuration = 78
 }
 
-/// What ends a command: words for the person, and a code for the script.
+/// A failure that ends a command: a text for people, and a code for scripts.
 package struct Failure: Error {
     package let code: ExitCode
-    /// What was wrong, where, and what to do.
+    /// The mistake, its place, and what to do.
     package let message: String
 
     package init(_ code: ExitCode, _ message: String) {

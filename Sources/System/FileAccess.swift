@@ -20,7 +20,7 @@ package enum FileAccess {
         do throws(FileError) { try OutputFile.write(bytes, to: path) } catch { throw Failure(error) }
     }
 
-    /// Makes a directory that only its owner and group may enter, and those above it; one that is there stays.
+    /// Creates a directory that only its owner and group may enter, and its parents. An existing directory stays.
     package static func createDirectory(_ path: String) throws(Failure) {
         var prefix = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -40,10 +40,10 @@ package enum FileAccess {
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// What the last failed call of the system said.
+    /// The error text of the last failed system call.
     package static var lastError: String { String(cString: strerror(errno)) }
 
-    /// A path that stands in a file, as that file's directory sees it.
+    /// A path in a file, relative to that file's directory.
     package static func resolve(_ path: String, beside file: String?) -> String {
         guard !path.hasPrefix("/"), let file, let slash = file.lastIndex(of: "/") else { return path }
         return file[...slash] + path

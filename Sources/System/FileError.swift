@@ -1,9 +1,9 @@
 import Glibc
 
-/// Why a file cannot be used: which file, what was tried, and what the system said.
+/// Why a file cannot be used: the file, the operation, and the error of the system.
 package struct FileError: Error, Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        /// A call of the system failed with this errno.
+        /// A system call failed with this errno.
         case system(Int32)
         /// The path leads to something that is not a regular file.
         case notRegular
@@ -25,12 +25,12 @@ package struct FileError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// With the errno that the last failed call left.
+    /// Uses the errno of the last failed call.
     static func last(_ operation: Operation, _ path: String) -> FileError {
         FileError(operation, path, .system(errno))
     }
 
-    /// The errno, if a call of the system failed.
+    /// The errno, if a system call failed.
     package var code: Int32? {
         if case .system(let code) = reason { code } else { nil }
     }

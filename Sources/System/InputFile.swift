@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads whole files that a person or the service user named.
 package enum InputFile {
-    /// Configuration and region files are small; what is larger is something else.
+    /// Configuration and region files are small; a larger file is something else.
     package static let longest = 64 << 20
 
     package enum Kind: Sendable {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Writes a file where a person said, whatever is there.
+/// Writes a file to a path that a person chose, over any kind of existing file.
 package enum OutputFile {
     /// Writes `bytes` to `path`:
     /// - a regular file is replaced whole and keeps its mode and owner; where the process may not give the new
     ///   file that owner, or may not make a file beside it, the old one is overwritten in place;
-    /// - a symbolic link is followed, and what it leads to is treated so;
-    /// - a device, FIFO or terminal is written to and stays what it is;
-    /// - where nothing is, a file that everybody may read is made, as far as the process's umask allows.
+    /// - a symbolic link is followed, and its target is handled by these rules;
+    /// - a device, FIFO or terminal is written to and stays;
+    /// - a new file may be read by all users, as far as the process's umask allows.
     package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -15,7 +15,7 @@ package enum OutputFile {
             return try create(path, bytes)
         }
         guard kind(status) == S_IFREG else { return try overwrite(path, bytes, 0) }
-        // `/dev/stdout` where the shell has opened a file, perhaps to append: its descriptor is meant.
+        // `/dev/stdout` may be a file that the shell opened to append. Then the bytes go to its descriptor.
         guard !isStandardOutput(status) else { return try writeToStandardOutput(path, bytes) }
         let attributes = AtomicFile.Attributes(
             mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid)
@@ -29,7 +29,7 @@ package enum OutputFile {
 
     private static func create(_ path: String, _ bytes: [UInt8]) throws(FileError) {
         var link = stat()
-        // A link that leads nowhere: what it names is made.
+        // The target of the link does not exist and is created.
         if lstat(path, &link) == 0 { return try overwrite(path, bytes, O_CREAT | O_TRUNC) }
         let mask = umask(0)
         umask(mask)

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// Why root does not work in a directory, or with a file in it, that belongs to somebody else.
+/// Why root does not use a directory of another user, or a file in it.
 package struct OwnershipError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 }
@@ -12,10 +12,10 @@ package struct OwnershipError: Error, Hashable, Sendable, CustomStringConvertibl
 package struct OwnedDirectory: Hashable, Sendable {
     /// Without symbolic links.
     package let path: String
-    /// nil: the process is not root, so the system checks what it may do.
+    /// nil: the process is not root, so the system checks its rights.
     private let owner: uid_t?
 
-    /// - Throws: if root is to work in a directory that others than its owner can write to.
+    /// - Throws: for root, if other users than the owner can write to the directory.
     package init(_ path: String, as user: uid_t = geteuid()) throws(OwnershipError) {
         let resolved = AtomicFile.resolved(path)
         self.path = resolved
@@ -32,7 +32,7 @@ package struct OwnedDirectory: Hashable, Sendable {
         owner = status.st_uid
     }
 
-    /// Where a file of the directory is.
+    /// The path of a file in the directory.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Checks a file of the directory before it is opened without following a link.
@@ -49,7 +49,7 @@ package struct OwnedDirectory: Hashable, Sendable {
                 description: "\(path) is \(what), and the state must not be anywhere else; move it away, or use "
                     + "--state-dir for a state in another directory")
         }
-        // What root alone can put there needs no check.
+        // Files that only root can create need no check.
         guard let owner, owner != 0 else { return }
         guard status.st_uid == owner || status.st_uid == 0, status.st_nlink == 1 else {
             throw OwnershipError(

@@ -9,7 +9,7 @@ package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
     }
 }
 
-/// Writes all of `bytes`, and waits where the descriptor is non-blocking and takes no more.
+/// Writes all of `bytes`, and waits if the descriptor is non-blocking and full.
 ///
 /// - Returns: false with `errno` set.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
@@ -24,7 +24,7 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> B
             var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard retrying({ poll(&wait, 1, -1) }) >= 0 else { return false }
         } else {
-            // A write of 0 bytes takes nothing and leaves no errno; it would be repeated for ever.
+            // A write that accepts 0 bytes sets no errno; it would be repeated for ever.
             if count == 0 { errno = EIO }
             return false
         }

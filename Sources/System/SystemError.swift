@@ -17,7 +17,7 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// What the system calls an errno value.
+/// The system's text for an errno value.
 package func systemMessage(_ code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
         guard let space = buffer.baseAddress, strerror_r(code, space, buffer.count) == 0 else {

@@ -15,29 +15,29 @@ package final class Waker: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Has the loop call the handler soon, or ends `wait`; any number of wake-ups before that are one.
+    /// Makes the loop call the handler, or ends `wait`. Several wake-ups before that count as one.
     package func wake() {
         var one: UInt64 = 1
-        // EAGAIN says that 2^64 - 2 wake-ups are pending, and one is all that is needed.
+        // EAGAIN means that 2^64 - 2 wake-ups are pending; one is enough.
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     /// Waits until a wake-up is pending. It stays pending.
     ///
-    /// - Parameter end: nil: for as long as it takes.
-    /// - Returns: false: none was by then.
+    /// - Parameter end: nil: without a limit.
+    /// - Returns: false if none is pending at `end`.
     @discardableResult
     package func wait(until end: MonotonicInstant?) -> Bool {
         while true {
             let now = Clocks.now()
             var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             if poll(&watched, 1, end.map(now.milliseconds(until:)) ?? -1) == 1 { return true }
-            // A signal may have cut it short.
+            // A signal may have interrupted the call.
             if let end, Clocks.now() >= end { return false }
         }
     }
 
-    /// Forgets the wake-ups that are pending.
+    /// Clears the pending wake-ups.
     package func clear() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

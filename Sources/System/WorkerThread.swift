@@ -5,8 +5,8 @@ import Synchronization
 
 /// A thread that does one piece of work and ends with it. It outlives this object if the work does.
 ///
-/// No signal is delivered to it: signals are the event loop's. SIGPIPE, which a write to a closed connection may raise,
-/// becomes an error of that write.
+/// No signal is delivered to it: only the event loop handles signals. SIGPIPE, which a write to a closed connection may
+/// raise, becomes an error of that write.
 package final class WorkerThread: Sendable {
     /// nil: it has been joined.
     private let thread: Mutex<pthread_t?>
@@ -15,12 +15,12 @@ package final class WorkerThread: Sendable {
     /// Starts it.
     ///
     /// - Parameter name: As `ps` shows it, at most 15 bytes.
-    /// - Throws: when the system gives no thread or descriptor.
+    /// - Throws: when no thread or descriptor is left.
     package init(name: String, _ work: @escaping @Sendable () -> Void) throws(SystemError) {
         finished = try Waker()
         var created = pthread_t()
         let context = Unmanaged.passRetained(WorkerContext(name: name, work: work, finished: finished))
-        // The thread inherits the mask, so no signal comes before it could block them.
+        // The thread inherits the mask, so no signal can arrive before the thread blocks them.
         var every = sigset_t()
         var before = sigset_t()
         sigfillset(&every)
@@ -36,11 +36,11 @@ package final class WorkerThread: Sendable {
 
     /// Waits until the work is done.
     ///
-    /// - Returns: false: it was not by `end`. The thread goes on, and ends with its work.
+    /// - Returns: false if the work is not done at `end`. The thread continues, and ends with its work.
     package func join(until end: MonotonicInstant) -> Bool {
         guard finished.wait(until: end) else { return false }
         thread.withLock { thread in
-            // The thread does nothing after it said so, so this does not wait.
+            // The thread does nothing after its report, so this does not wait.
             if let running = thread { pthread_join(running, nil) }
             thread = nil
         }
@@ -52,7 +52,7 @@ package final class WorkerThread: Sendable {
     }
 }
 
-/// What the thread is given.
+/// The data of the thread.
 private final class WorkerContext: Sendable {
     let name: String
     let work: @Sendable () -> Void
@@ -65,7 +65,8 @@ private final class WorkerContext: Sendable {
     }
 }
 
-/// A function of the file, not a closure: it is called on another thread, where a closure's inherited isolation would trap.
+/// A function of the file, not a closure: it is called on another thread, where a closure's inherited isolation would
+/// trap.
 private func runWorker(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
     let given = Unmanaged<WorkerContext>.fromOpaque(context).takeRetainedValue()
