@@ -1,27 +1,27 @@
 package import OwnTracks
 
-/// What the broker's thread tells its owner. Values only.
+/// An event from the broker's thread for its owner. Values only.
 package enum BrokerEvent: Hashable, Sendable {
-    /// The broker accepted us; `sessionPresent`: it remembered us.
+    /// The broker accepted the connection; `sessionPresent`: it has kept the session.
     case connected(sessionPresent: Bool)
     /// An attempt failed or a connection ended; the next attempt follows by itself after `retryIn`.
     case disconnected(BrokerFailure, retryIn: Duration)
     /// Another host of a cluster is tried next.
     case moved(toHost: String)
     case message(ReceivedMessage)
-    /// A message that was taken apart on the broker's thread.
+    /// A message that was decoded on the broker's thread.
     case commands(ReceivedCommands)
-    /// A message was not taken, because it would have cost too much memory.
+    /// A message was dropped, because it would have taken too much memory.
     case untaken(UntakenMessage)
     /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
     case acknowledged(MessageToken)
-    /// It will not be sent, or the broker will not have it, however often it is tried.
+    /// The message will not be sent, or the broker will never accept it.
     case refused(MessageToken, Refusal)
-    /// The broker will not let us hear this (MQTT 3.1.1 and later say so).
+    /// The broker refused the subscription (only MQTT 3.1.1 and later report this).
     case subscriptionRefused(topicFilter: String)
 }
 
-/// The owner's own number for a message that it publishes. Never reuse one that is unanswered.
+/// The owner's number for a message that it publishes. The number of an unanswered message must not be used again.
 package struct MessageToken: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int64
     package init(rawValue: Int64) { self.rawValue = rawValue }
@@ -34,7 +34,7 @@ package struct OutgoingMessage: Hashable, Sendable {
     package var payload: [UInt8]
     package var qos: QoS
     package var retain: Bool
-    /// It is worth nothing later: what the connection of the moment cannot send is refused.
+    /// The message is useless later: it is refused if the present connection cannot send it.
     package var isTransient: Bool
 
     package init(
@@ -49,8 +49,8 @@ package struct OutgoingMessage: Hashable, Sendable {
     }
 }
 
-/// What a message on a `/cmd` asks for. Reading ten thousand regions takes longer than the radio can wait,
-/// so it is done on the broker's thread; what follows from it is decided by the owner.
+/// The decoded content of a message on a `/cmd`. Decoding ten thousand regions takes longer than the radio can wait, so
+/// the broker's thread does it; the owner decides what to do.
 package struct ReceivedCommands: Hashable, Sendable {
     package var topic: String
     /// It was kept by the broker and is not news.
@@ -72,27 +72,30 @@ package struct ReceivedCommands: Hashable, Sendable {
     }
 }
 
-/// What became of a message that was not taken: over `BrokerSettings.QueueLimits.largestPacket`, or with QoS 2.
+/// How a message was dropped that exceeds `BrokerSettings.QueueLimits.largestPacket`, or has QoS 2.
 package enum UntakenMessage: Hashable, Sendable {
-    /// It was too large and was acknowledged without its payload. `size`: bytes of the packet; the topic is repaired where it is no UTF-8.
+    /// The message was too large and was acknowledged without its payload. `size`: bytes of the packet. A topic that is
+    /// not UTF-8 is repaired.
     case dropped(topic: String, size: Int)
-    /// The broker is made to forget the session, and with it every message that waits for us.
+    /// The next connection clears the session, and with it every message that waits at the broker.
     case sessionDiscarded(BrokerFailure)
-    /// It is too large and came again with a new session, so the broker retains it. Nothing is subscribed to until then.
+    /// The message is too large and came again with a new session, so the broker retains it. There are no subscriptions
+    /// for this time.
     case subscriptionsWithheld(for: Duration)
 }
 
-/// Takes a message apart on the broker's thread; nil: it is no command and goes to the owner as it is.
+/// Decodes a message on the broker's thread; nil: it is no command and goes to the owner unchanged.
 package typealias CommandReading = @Sendable (ReceivedMessage) -> ReceivedCommands?
 
-/// A message that came from the broker. Bytes from outside: believe nothing.
+/// A message from the broker. Its bytes come from outside and are not trusted.
 package struct ReceivedMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
     package var qos: QoS
     /// It was kept by the broker and is not news.
     package var retained: Bool
-    /// It is the answer to a message over HTTP, whose sender's commands are on `topic`. It may hold what is no command.
+    /// The message is the answer to a post over HTTP; `topic` is the command topic of the sender. It may contain other
+    /// messages than commands.
     package var isAnswer: Bool
 
     package init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, isAnswer: Bool = false) {
@@ -108,15 +111,15 @@ package struct ReceivedMessage: Hashable, Sendable {
 package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     /// A topic with a wildcard, a NUL or over 65535 bytes, or a payload over 256 MiB.
     case malformed
-    /// Larger than the broker said it takes (MQTT 5 only).
+    /// Larger than the limit that the broker announced (MQTT 5 only).
     case tooLarge
     /// A reason code of MQTT 5, 0x80 or above.
     case byBroker(reasonCode: UInt8)
-    /// Alone on the connection, it made the broker close it, this many times in a row.
+    /// Sent alone on a connection, the message made the broker close it, this many times in a row.
     case endsConnection(times: Int)
-    /// It is transient, and the connection ended before it was sent.
+    /// The message is transient, and the connection ended before it was sent.
     case late
-    /// A status of HTTP that is about the message.
+    /// An HTTP status that concerns the message.
     case byEndpoint(status: Int)
 
     package var description: String {

@@ -66,8 +66,8 @@ package struct BrokerSettings: Hashable, Sendable {
             self.senders = senders
         }
 
-        /// The identity whose topic it is: that with the longest base, since one may be below another. A topic that is of
-        /// no identity any more is posted by the gateway's own.
+        /// The identity whose topic it is: that with the longest base, since one may be below another. A topic that is
+        /// of no identity any more is posted by the gateway's own.
         package func sender(of topic: String) -> Sender? {
             let owners = senders.filter { topic.isTopic(atOrBelow: $0.base) }
             return owners.max { $0.base.utf8.count < $1.base.utf8.count } ?? senders.first
@@ -104,7 +104,7 @@ package struct BrokerSettings: Hashable, Sendable {
         }
     }
 
-    /// What is kept in memory at most, in either direction. The outbox on disk is the queue that matters.
+    /// Bounds on memory in both directions. Most messages wait in the outbox on disk.
     package struct QueueLimits: Hashable, Sendable {
         /// Messages that wait for a connection or for a place in flight.
         package var outgoing = 256

@@ -28,7 +28,7 @@ struct BrokerWorker: ~Copyable {
     var hasDisconnected = false
     /// Until when nothing is subscribed to; nil: it is.
     var withheldUntil: MonotonicInstant?
-    /// What is spoken on this connection, or on the next.
+    /// The protocol level of this connection, or of the next.
     private var level: MQTTProtocolLevel
     private var hosts: HostRotation
     /// Whether this connection, or the next, makes the broker forget the session.
@@ -47,7 +47,7 @@ struct BrokerWorker: ~Copyable {
         hosts = HostRotation(settings.hosts)
     }
 
-    /// Returns when it was told to stop, and has.
+    /// Returns after a stop was requested and is done.
     mutating func run() {
         takeOrders()
         while stopBy == nil {
@@ -115,7 +115,7 @@ struct BrokerWorker: ~Copyable {
         discardClient()
     }
 
-    /// libmosquitto forgets what it holds; the next one gets all of it again.
+    /// libmosquitto's handle and its messages are dropped; the next handle gets all messages again.
     private mutating func discardClient() {
         window.returnAll()
         client = nil

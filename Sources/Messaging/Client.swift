@@ -15,7 +15,7 @@ struct Client: ~Copyable {
     private var relay: SocketRelay?
     /// nil while TLS hides the packets.
     private var filter: PacketFilter?
-    /// Under TLS: bytes from the broker since libmosquitto last had something to say. They are of one packet.
+    /// With TLS: bytes from the broker since the last callback of libmosquitto. They belong to one packet.
     private var unexplained = 0
 
     /// Safe to call from anywhere, any number of times.
@@ -89,7 +89,7 @@ struct Client: ~Copyable {
         let reason = errno
         switch result {
         case MOSQ_ERR_EAI.rawValue: throw .nameNotResolved(String(cString: gai_strerror(reason)))
-        // TCP was connected, and TLS got far enough for the other side to say no to it.
+        // TCP was connected, and the other side refused TLS.
         case MOSQ_ERR_ERRNO.rawValue where reason == EPROTO: throw closed
         case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
         default: try check(result)
@@ -102,7 +102,7 @@ struct Client: ~Copyable {
             ? PacketFilter(limit: settings.limits.largestPacket, hasProperties: settings.protocolLevel == .v5) : nil
     }
 
-    /// To be called when `network` is readable: takes one chunk, and lets libmosquitto read what may pass.
+    /// Called when `network` is readable: reads one chunk, and lets libmosquitto read the part that the filter passes.
     /// - Returns: messages that lost their payload.
     mutating func receive() throws(BrokerFailure) -> [PacketFilter.Cut] {
         // Never more than one chunk is between the network and libmosquitto.
@@ -122,7 +122,7 @@ struct Client: ~Copyable {
         return []
     }
 
-    /// Queues for libmosquitto what may pass of a chunk.
+    /// Queues the part of a chunk that the filter passes for libmosquitto.
     private mutating func admit(_ chunk: ArraySlice<UInt8>) throws(BrokerFailure) -> [PacketFilter.Cut] {
         var passed: [UInt8] = []
         do throws(PacketFilter.Violation) {
@@ -146,8 +146,8 @@ struct Client: ~Copyable {
             let waiting = bytes_to_read(descriptor)
             guard waiting > 0 || relay?.hasEnded == true else { return }
             let result = mosquitto_loop_read(handle, 1)
-            // Without a filter before it, libmosquitto allocates what a packet's length announces. What it is refused by the
-            // system (RLIMIT_AS, no overcommit) is no smaller the next time.
+            // Without a filter before it, libmosquitto allocates what a packet's length announces. What it is refused
+            // by the system (RLIMIT_AS, no overcommit) is no smaller the next time.
             if filter == nil, result == MOSQ_ERR_NOMEM.rawValue { throw .messageTooLarge }
             try check(result)
             if sink.hasExactlyOnce { throw .unaskedExactlyOnce }
@@ -159,7 +159,7 @@ struct Client: ~Copyable {
         }
     }
 
-    /// Sends what libmosquitto has written and still wants to write, as far as the network takes it.
+    /// Sends the bytes that libmosquitto writes, as far as the network accepts them.
     mutating func flush() throws(BrokerFailure) {
         relay?.send()
         while descriptor != nil, wantsToWrite, !hasUnsent {
@@ -227,7 +227,7 @@ struct Client: ~Copyable {
     /// Ends the connection without DISCONNECT: the next read or write finds it closed.
     mutating func hangUp() { relay?.hangUp() }
 
-    /// What to say of a connection that the other side closed.
+    /// The failure for a connection that the other side closed.
     var closed: BrokerFailure {
         // With TLS 1.3, a client learns after the handshake that its certificate is missing or not accepted, and
         // the connection may be closed before it has read that.
@@ -237,7 +237,7 @@ struct Client: ~Copyable {
         return .tls("the broker closed the connection before it answered (does it \(certificate)?)")
     }
 
-    /// Throws what went wrong: a result of the library, or a connection that it closed silently.
+    /// Throws the failure: a result of the library, or a connection that the library closed without an error.
     private func check(_ result: Int32) throws(BrokerFailure) {
         // The broker's own reason is more exact than the library's.
         if let connack = sink.connack, connack.code != 0 { throw .notAccepted(code: connack.code) }
@@ -247,7 +247,7 @@ struct Client: ~Copyable {
         case MOSQ_ERR_TLS.rawValue: throw .tls(tlsProblem)
         case MOSQ_ERR_KEEPALIVE.rawValue: throw .keepaliveMissed
         case MOSQ_ERR_PROTOCOL.rawValue, MOSQ_ERR_MALFORMED_PACKET.rawValue: throw .protocolViolation
-        // errno says no more here: closing the socket has overwritten it.
+        // errno is useless here: closing the socket has overwritten it.
         case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_ERRNO.rawValue: throw closed
         case MOSQ_ERR_INVAL.rawValue: throw .settings("libmosquitto does not take these settings")
         default: throw .other(String(cString: mosquitto_strerror(result)))

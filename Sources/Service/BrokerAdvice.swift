@@ -2,11 +2,11 @@ package import Configuration
 package import Messaging
 import OwnTracks
 
-/// What to do about a broker that cannot be had, for `doctor` and `status` alike.
+/// Advice on a broker that cannot be used, for `doctor` and `status`.
 package enum BrokerAdvice {
     private static let own = "look at the broker's own log, and run: ibeacon-gateway doctor"
 
-    /// - Parameter wasConnected: The broker has taken us before with the same settings.
+    /// - Parameter wasConnected: The broker has accepted a connection with the same settings before.
     package static func text(for failure: BrokerFailure, _ broker: Broker, wasConnected: Bool = false) -> String {
         switch failure {
         case .endpoint(_, let cure): return cure
@@ -25,7 +25,7 @@ package enum BrokerAdvice {
         case .notAccepted, .settings: return "change that setting"
         case .unaskedExactlyOnce: return "nothing else may use the client id '\(broker.clientID)'"
         case .messageTooLarge:
-            return "find out who sent it; the broker's message_size_limit keeps such messages out"
+            return "find out which client sent it; the broker's message_size_limit keeps such messages out"
         case .silent, .closed, .protocolViolation:
             guard !wasConnected else { return own }
             return broker.tls

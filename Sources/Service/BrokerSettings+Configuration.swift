@@ -5,13 +5,14 @@ package import Messaging
 import OwnTracks
 
 extension BrokerSettings {
-    /// What a connection is for: whether it has a will, and whether the broker need remember it.
+    /// The purpose of a connection decides its will, its client id and whether the broker keeps its session.
     package enum Purpose {
-        /// OwnTracks' own: everything goes through it.
+        /// The connection for everything of OwnTracks. Only this one has the client id of the configuration.
         case ownTracks(at: Int64)
         /// Holds the retained availability for Home Assistant.
         case availability
-        /// A command's, beside the running service; the name is added to the client id.
+        /// The connection of a command beside the running service. Its name is appended to the client id: `doctor` and
+        /// `setup` connect as `<clientId>-doctor`.
         case command(String)
     }
 

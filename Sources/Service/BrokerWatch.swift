@@ -6,12 +6,13 @@ import Messaging
 import OwnTracks
 import Status
 
-/// What is known of the connection to the broker, for those who watch: also that it stands and is no good.
+/// The state of the connection to the broker for the status. It also detects a connection that exists but does not
+/// work.
 struct BrokerWatch {
-    /// Longer than a broker that is well takes for an acknowledgement, by far.
+    /// Much longer than a working broker takes for an acknowledgement.
     private static let patience: Duration = .seconds(5)
-    /// So many connections that ended within `memory` are no accident. Two gateways with one client id throw each
-    /// other out for ever; with the longest back-off that still makes four.
+    /// So many connections that ended within `memory` have a common cause. Two gateways with one client id disconnect
+    /// each other for ever; even with the longest back-off that makes four.
     private static let mostLosses = 3
     private static let memory: Duration = .seconds(300)
 
@@ -21,18 +22,18 @@ struct BrokerWatch {
     /// The host of the cluster that is connected or tried next; nil: the first.
     private var host: String?
     private var nextTry: MonotonicInstant?
-    /// It has taken us with these settings, so it is not they that are wrong.
+    /// The broker has accepted a connection with these settings, so the settings are not wrong.
     private var wasConnected = false
-    /// When each message was handed over that is not acknowledged. As many as the window at most.
+    /// When each unacknowledged message was handed over. At most as many as the window.
     private var unanswered: [Int64: MonotonicInstant] = [:]
-    /// The latest message that was not taken.
+    /// The latest message from the broker that was dropped.
     private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
     /// When the latest connections ended, the newest last.
     private var losses: [MonotonicInstant] = []
 
     init(at now: MonotonicInstant) { since = now }
 
-    /// A connection is being made, maybe with other settings.
+    /// A new connection begins, possibly with other settings.
     mutating func connects(at now: MonotonicInstant) { self = Self(at: now) }
 
     mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
@@ -44,7 +45,7 @@ struct BrokerWatch {
             (phase, failure, nextTry, since, wasConnected) = (.connected, nil, nil, now, true)
         case .disconnected(let failure, let retryIn):
             if phase == .connected { losses = losses.suffix(Self.mostLosses - 1) + [now] }
-            // An attempt that fails again is the same trouble.
+            // Another failed attempt belongs to the same failure.
             if phase != .disconnected { since = now }
             (phase, self.failure, nextTry) = (.disconnected, failure, now.advanced(by: retryIn))
         case .acknowledged(let token), .refused(let token, _):
@@ -70,7 +71,7 @@ struct BrokerWatch {
 
     private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
         let lost = losses.count { $0.duration(to: now) < Self.memory }
-        // Over HTTP, what ended it says why.
+        // Over HTTP, the failure itself is the reason.
         if lost >= Self.mostLosses, broker.endpoint == nil {
             return (
                 "the connection does not last" + (failure.map { ": \($0)" } ?? ""),
@@ -79,7 +80,7 @@ struct BrokerWatch {
         }
         if let failure { return ("\(failure)", BrokerAdvice.text(for: failure, broker, wasConnected: wasConnected)) }
         if let trouble = untakenTrouble(at: now) { return trouble }
-        // Those of an earlier connection were sent again when this one began.
+        // Messages of an earlier connection were sent again when this one began.
         guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
         let waited = oldest.duration(to: now)
         guard waited >= Self.patience else { return nil }
@@ -91,7 +92,7 @@ struct BrokerWatch {
         }
         return (
             "the broker has not acknowledged a message for \(waited.components.seconds) s",
-            "it is overloaded, or stands still, or the network loses what it says: look at its machine and its log"
+            "it is overloaded or stopped, or the network loses its packets: look at its machine and its log"
         )
     }
 
@@ -102,7 +103,7 @@ struct BrokerWatch {
         case .dropped(let topic, let size) where age < Self.memory:
             return (
                 "a message of \(size) bytes on \(topic) was too large and was dropped",
-                "find out who sent it; the broker's message_size_limit keeps such messages out"
+                "find out which client sent it; the broker's message_size_limit keeps such messages out"
             )
         case .sessionDiscarded(let failure) where age < Self.memory:
             return (

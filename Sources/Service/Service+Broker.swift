@@ -7,7 +7,7 @@ import Runtime
 import Storage
 
 extension Service {
-    /// Messages that may be with the broker unacknowledged; the outbox hands out no more.
+    /// The limit of unacknowledged messages. The outbox delivers no more.
     static let window = 20
 
     func connectBroker() {
@@ -25,7 +25,7 @@ extension Service {
             ) { [unowned self] in handleBrokerEvents() }
             prepareHomeAssistant()
             prepareReadingFeed()
-            // What it carries has no meaning over HTTP.
+            // Its messages have no meaning over HTTP.
             guard configuration.broker.endpoint == nil else { return }
             try links.availability.open(
                 BrokerSettings(configuration, for: .availability), filters: availabilityFilters, read: nil
@@ -37,11 +37,11 @@ extension Service {
 
     func disconnectBroker() {
         closeAvailability()
-        // A link that has not connected has no DISCONNECT to send, and a look-up or a connect cannot be interrupted.
+        // A link without a connection has no DISCONNECT to send, and a look-up or a connect cannot be interrupted.
         links.broker.close(within: links.broker.isConnected ? .seconds(2) : .zero)
         handleBrokerEvents()
         links.store.submit(.window(0))
-        // What that connection had not finished goes by the next one.
+        // Unfinished messages of that connection are sent on the next one.
         links.store.submit(.redeliver)
     }
 
@@ -109,7 +109,7 @@ extension Service {
     func deliver(_ rows: [OutboxRow]) {
         let now = host.now
         for row in rows {
-            // What was stored for an MQTT broker, and is none of OwnTracks', means nothing over HTTP.
+            // Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP.
             if settings.configuration.broker.endpoint != nil, !row.message.isOwnTracks {
                 links.store.submit(.acknowledged(row.id))
                 continue
@@ -118,12 +118,12 @@ extension Service {
             let message = Messaging.OutgoingMessage(
                 token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
                 qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain)
-            // There is room: the store hands out no more than the window.
+            // There is room, because the store delivers no more than the window.
             if !links.broker.publish(message) { log.once("queue", .error, "the broker's queue is full") }
         }
     }
 
-    /// The topics on which commands arrive, and that on which Home Assistant announces its start.
+    /// The topics of commands, and the topic on which Home Assistant announces its start.
     var filters: Set<String> {
         var topics: Set = [homeAssistantTopic]
         if settings.configuration.obeysCommands { topics.formUnion(gateway.trackers.map(\.topics.command)) }

@@ -8,14 +8,14 @@ import OwnTracks
 import Runtime
 import StatusPage
 
-/// What Home Assistant is told beyond OwnTracks: the availability, and with discovery everything that it shows.
+/// Messages for Home Assistant outside OwnTracks' tree: the availability, and with discovery its entities and states.
 extension Service {
-    /// How often Home Assistant's picture is brought up to date when no beacon comes or goes.
+    /// How often the states for Home Assistant are updated while no region changes.
     private static let homePeriod: Duration = .seconds(5)
-    /// Transitions within it are told together.
+    /// Transitions within this time are published together.
     private static let homeDelay: Duration = .milliseconds(50)
 
-    /// Puts the configuration's wish for discovery in force.
+    /// Starts or stops discovery as the configuration requires.
     func prepareHomeAssistant() {
         monitor.isWatched = settings.configuration.statusPage != nil || settings.configuration.homeAssistant.discovery
         home = nil
@@ -29,7 +29,7 @@ extension Service {
         timer.arm(after: Self.homePeriod)
     }
 
-    /// The configuration is another: what Home Assistant knows is described anew.
+    /// The configuration has changed: the entities of Home Assistant are described again.
     func refreshHomeAssistant() {
         let isWanted = settings.configuration.homeAssistant.discovery
         guard isWanted != (home != nil) || (isWanted && home?.settings != feedSettings) else { return homeChanged() }
@@ -41,14 +41,14 @@ extension Service {
 
     private var feedSettings: HomeAssistantFeed.Settings {
         let configuration = settings.configuration
-        // Requests come in the clear: with a key set, none is carried out.
+        // Requests are not encrypted: if a key is set, none is carried out.
         let isEncrypted = configuration.trackers.contains { $0.encryptionKey != nil }
         return HomeAssistantFeed.Settings(
             prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID,
             version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted)
     }
 
-    /// Where another machine finds the status page.
+    /// The address of the status page for other machines.
     private var pageURL: String? {
         guard var address = settings.configuration.statusPage, !address.isLoopback else { return nil }
         if ["0.0.0.0", "*", "", "::"].contains(address.host) {
@@ -73,7 +73,7 @@ extension Service {
                 home?.answered(token)
                 sendToHome()
             case .subscriptionRefused(let filter) where filter == readingFeed?.settings.tags:
-                // A broker that has no rooms service need not let us read its topics.
+                // A broker without a rooms service need not allow reading its topics.
                 log.debug("the broker refuses to send us \(filter); no readings are published")
             case .subscriptionRefused(let filter):
                 log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
@@ -86,7 +86,7 @@ extension Service {
         }
     }
 
-    /// Publishes that the gateway goes on purpose: the broker publishes the will only after an accident.
+    /// Publishes `offline` at a regular end: the broker publishes the will only after an irregular one.
     func closeAvailability() {
         publishAvailability("offline")
         links.availability.close(within: links.availability.isConnected ? .seconds(2) : .zero)
@@ -94,7 +94,7 @@ extension Service {
     }
 
     private func publishAvailability(_ state: String) {
-        // The settings may name another device by now.
+        // The settings may name another device now.
         guard let will = links.availability.settings?.will else { return }
         _ = links.availability.publish(
             Messaging.OutgoingMessage(
@@ -107,7 +107,7 @@ extension Service {
         updateHomeAssistant()
     }
 
-    /// Something changed that a person may be looking at.
+    /// A state changed that a person may be looking at.
     func homeChanged() {
         guard home?.wantsSoon() == true else { return }
         home?.soon.arm(after: Self.homeDelay)

@@ -7,22 +7,22 @@ package import Runtime
 import Storage
 import System
 
-/// Settings that came by `setConfiguration`, and what came with them.
+/// The settings of a `setConfiguration`, and the regions that came with them.
 struct SettingsRequest {
     let changes: JSONValue
-    /// Regions that stood beside the settings.
+    /// The regions in the same command.
     let waypoints: WaypointsReading?
-    /// The tracker that was asked.
+    /// The tracker that got the command.
     let tracker: Int
 }
 
-/// A configuration that is valid, is in force, and is kept only if the broker accepts a connection with it.
+/// A valid configuration on probation: it is in force, and it is kept only if the broker accepts a connection with it.
 struct PendingConfiguration {
-    /// In force before, and again if the broker does not accept.
+    /// The previous settings, which return if the broker does not accept a connection.
     let before: Configuration
-    /// All that differs from the file, what was kept earlier included.
+    /// All members that differ from the file, earlier kept ones included.
     let changes: JSONValue
-    /// Regions that came with the settings: merged when those are kept.
+    /// Regions that came with the settings; they are merged when the settings are kept.
     let waypoints: [WaypointsReading]
     let tracker: Int
     /// Ends the trial.
@@ -49,7 +49,7 @@ extension Service {
         }
     }
 
-    /// Puts a configuration in force, with a new connection if it asks for another one.
+    /// Applies a configuration, with a new connection if its settings for the broker differ.
     private func putInForce(_ configuration: Configuration) {
         let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
         settings.configuration = configuration
@@ -66,7 +66,7 @@ extension Service {
 
     // MARK: - Remote settings
 
-    /// Tries settings that came by `setConfiguration`.
+    /// Tries the settings of a `setConfiguration`.
     func reconfigure(_ request: SettingsRequest) {
         guard pending == nil else {
             log.warning("setConfiguration refused: another one is being tried")
@@ -107,9 +107,9 @@ extension Service {
         refuseSettings()
     }
 
-    /// At the start: puts settings that were kept over those of the file as it is today.
+    /// At the start: merges the stored settings over the present file.
     ///
-    /// - Returns: The settings that were kept; nil if there are none, or if they are not valid with the file.
+    /// - Returns: the stored settings; nil if there are none, or if they are not valid with the file.
     func restoreRemoteSettings(_ bytes: [UInt8]?) -> JSONValue? {
         guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) != nil else {
             return nil
@@ -120,9 +120,9 @@ extension Service {
 }
 
 extension Settings {
-    /// Puts settings that came by `setConfiguration` over those of the file.
+    /// Merges the settings of a `setConfiguration` over those of the file.
     ///
-    /// - Returns: nil, with the reasons in the log, if the whole would not be valid.
+    /// - Returns: nil, with the reasons in the log, if the result is not valid.
     package mutating func apply(_ changes: JSONValue, _ log: Log) -> RemoteSettings? {
         do throws(ConfigurationError) {
             let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)

@@ -11,8 +11,8 @@ import Storage
 import System
 
 extension Service {
-    /// Carries out one decision of the core: all that it stores is written in one transaction, and no message goes to
-    /// the broker before it is on the disk.
+    /// Carries out one decision of the core. Everything that it stores is one transaction, and each message goes to the
+    /// broker only after it is on the disk.
     func perform(_ effects: [Effect]) {
         guard !effects.isEmpty else { return }
         let now = host.now
@@ -42,7 +42,7 @@ extension Service {
         }
         if !changes.isEmpty { links.store.submit(.commit(changes)) }
         if rereadsEdits { links.store.submit(.rereadEdits) }
-        // While the store writes: the message does not wait for the page and the journal.
+        // This runs while the store writes, so that the message does not wait for the page and the journal.
         if monitor.record(effects, trackers: gateway.trackers) { statusChanged() }
         for effect in effects {
             if let entry = effect.logEntry { write(entry) }
@@ -70,7 +70,7 @@ extension Service {
         }
     }
 
-    /// The store is open: the core begins with what was stored, and the other links are opened.
+    /// The store is open: the core restores the stored state, and the other links are opened.
     private func begin(with snapshot: StoreSnapshot) {
         let now = host.now
         let remote = restoreRemoteSettings(snapshot.values[Gateway.remoteSettingsKey])
@@ -111,7 +111,7 @@ extension Service {
         let isHTTP = settings.configuration.broker.endpoint != nil
         if isHTTP, !message.isOwnTracks { return [] }
         var payload = isHTTP ? message.posted : message.payload
-        // A message that still waits for its times is encrypted when it has them.
+        // A message that waits for its times is encrypted when they are known.
         if message.isEncrypted, message.unstamped == nil, let cipher = keys[message.base] {
             payload = cipher.encrypt(payload).payload.bytes
         }

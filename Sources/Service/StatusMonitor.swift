@@ -11,8 +11,8 @@ import Status
 import StatusPage
 import Storage
 
-/// Collects what the status page, `/metrics` and Home Assistant are made of. It decides nothing, and an iBeacon that is
-/// heard costs it one look-up.
+/// Collects the data of the status page, `/metrics` and Home Assistant. It decides nothing. A sighting costs one
+/// look-up.
 struct StatusMonitor {
     /// Transitions for the time line.
     private static let mostTransitions = StatusSnapshot.listedTransitions
@@ -24,6 +24,7 @@ struct StatusMonitor {
     private var latest: MonotonicInstant
     /// The newest first.
     private var transitions: [StatusSnapshot.TransitionRecord] = []
+    /// The last enter or leave of each region.
     private var changes: [RegionKey: MonotonicInstant] = [:]
     private var hearings: [RegionKey: RegionHearing] = [:]
     private var rates = ReportRates()
@@ -37,7 +38,7 @@ struct StatusMonitor {
         broker = BrokerWatch(at: now)
     }
 
-    // MARK: What happens
+    // MARK: Recording
 
     mutating func record(_ sighting: Sighting, at instant: MonotonicInstant) {
         guard isWatched else { return }
@@ -69,7 +70,7 @@ struct StatusMonitor {
         return isNews
     }
 
-    /// Takes over what happened before this start, the newest last.
+    /// Restores transitions from before this start, the newest last.
     mutating func restore(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
         guard clock.isKnown else { return }
         for entry in past where entry.stamp != .provisional {
@@ -106,7 +107,7 @@ struct StatusMonitor {
         }
     }
 
-    /// A new connection is being made.
+    /// A new connection begins.
     mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
 
     /// Every `ReportRates.period`.
@@ -114,13 +115,13 @@ struct StatusMonitor {
         rates.sample(adapters, at: now)
         guard isWatched else { return }
         beacons.forget(at: now)
-        // A region keeps what was heard of it for longer than a beacon is remembered.
+        // A region keeps its last hearing for longer than a beacon is remembered.
         hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }
         hearings = hearings.filter { gateway.has($0.key) }
         changes = changes.filter { gateway.has($0.key) }
     }
 
-    // MARK: What is to be seen
+    // MARK: Snapshot
 
     func snapshot(
         of gateway: Gateway, _ links: ServiceLinks, _ configuration: Configuration, at now: MonotonicInstant

@@ -4,9 +4,10 @@ package import Storage
 package import System
 
 extension StoreEvent {
-    /// Says in the log what the store tells of its health.
+    /// Logs the store's reports of its health.
     ///
-    /// - Returns: the exit status of a service that cannot go on, since waiting does not cure what is wrong; else nil.
+    /// - Returns: the exit status of a service that cannot continue, because waiting does not remove the fault; else
+    ///   nil.
     package func write(to log: Log) -> ExitCode? {
         switch self {
         case .notice(let notice): log.write(notice.priority, notice.text)
@@ -28,7 +29,7 @@ extension StoreEvent {
 }
 
 extension StoreFailure {
-    /// nil: it may pass.
+    /// nil: the fault may be temporary.
     fileprivate var exitCode: ExitCode? {
         switch error {
         case .inUse: .unavailable

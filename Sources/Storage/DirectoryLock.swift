@@ -1,7 +1,7 @@
 import Glibc
 
-/// Keeps a second gateway off the state directory. The lock is on the directory itself: it needs no
-/// file, works on a read-only file system, and goes with the process however that ends.
+/// Prevents a second gateway from using the state directory. The lock is on the directory itself: it needs no file,
+/// works on a read-only file system, and ends with the process in every case.
 struct DirectoryLock: ~Copyable {
     private let descriptor: CInt
 

@@ -2,27 +2,27 @@ package import Base
 import Beacon
 package import Regions
 
-/// What the store tells the daemon.
+/// An event of the store for the service.
 package enum StoreEvent: Sendable {
-    /// What was found; the first event, once.
+    /// The stored state. The first event, and only once.
     case opened(StoreSnapshot)
-    /// The state directory cannot be used; it is tried again.
+    /// The state directory cannot be used; the store tries again.
     case unavailable(StoreFailure)
-    /// A transaction is not on the disk. With `willRetry` it is kept and tried again. Said once for a transaction,
-    /// however many commits it joins.
+    /// A transaction could not be written. With `willRetry` it is kept and tried again. Reported once for a
+    /// transaction, even if it joins several commits.
     case failed(DatabaseError, willRetry: Bool)
-    /// Writing fails since `StoreFailure.since`; said once per trouble, and again when the reason changes.
+    /// Writing fails since `StoreFailure.since`. Reported once for each failure, and again when the reason changes.
     case troubled(StoreFailure)
-    /// Writing goes again, after it had failed for so long.
+    /// Writing works again, after it had failed for so long.
     case recovered(after: Duration)
-    /// The file was damaged or taken away while it was open, and another one is in use that may lack
-    /// anything: commit all regions, values and the presence state again.
+    /// The file was damaged or removed while it was open, and another file is in use that may be incomplete: the
+    /// service must commit all regions, values and the presence state again.
     case stateLost
     /// The values of these keys are on the disk.
     case kept(keys: Set<String>)
     /// Hand these to the broker, in this order.
     case deliver([OutboxRow])
-    /// The command line edited regions. Apply them, and commit the outcome with `editsTaken`; until
+    /// The command line edited regions. The service must merge the edits and commit the result with `editsTaken`. Until
     /// then, the same edits come again after a restart, and only then.
     case regionEdits([RegionEdit])
     case notice(StoreNotice)
@@ -30,7 +30,7 @@ package enum StoreEvent: Sendable {
     case stopped(unsaved: Int)
 }
 
-/// What the file held when it was opened.
+/// The content of the file when it was opened.
 package struct StoreSnapshot: Sendable {
     /// Regions by tracker, in their order.
     package var regions: [ExactString: [Region]] = [:]
@@ -72,7 +72,7 @@ package struct StoreNotice: Hashable, Sendable {
     }
 }
 
-/// A change that the command line asks for.
+/// A change that the command line requests.
 package struct RegionEdit: Hashable, Sendable {
     package let id: Int64
     /// The base topic of the tracker.

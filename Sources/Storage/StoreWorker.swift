@@ -1,13 +1,13 @@
 package import Base
 import Beacon
 
-/// The work of the store's thread, one step at a time, with the time given to it: opens, writes, tries again,
-/// hands out. It is used by one thread and knows nothing of threads.
+/// The work of the store's thread, one step at a time, at a given time: opens the file, writes, tries again, delivers.
+/// One thread uses it, and it does not depend on threads.
 package final class StoreWorker {
     private let settings: StoreSettings
     private var lock: DirectoryLock?
     private var store: OpenStore?
-    /// Of the store that was open last.
+    /// The counters of the store that was open last.
     private var lastKeys: StoreWork.FirstKeys?
     private var work = StoreWork()
     private var trouble: Trouble?
@@ -16,7 +16,7 @@ package final class StoreWorker {
     private var hasReportedOpened = false
     private var lastPresenceWrite: MonotonicInstant?
     private var stopping = false
-    /// The file was damaged, or taken away, while we had it open.
+    /// The file was damaged, or removed, while it was open.
     private var lostState = false
     private var failed = false
     private var events: [StoreEvent] = []
@@ -32,7 +32,7 @@ package final class StoreWorker {
     /// Whether the next mail may bring a commit.
     package var takesCommits: Bool { work.commit == nil }
 
-    /// When `step` has something to do though no mail comes.
+    /// When `step` is needed although no mail comes.
     package var nextDeadline: MonotonicInstant {
         if let trouble { return trouble.nextTry }
         guard store != nil else { return .zero }
@@ -49,7 +49,7 @@ package final class StoreWorker {
         lastPresenceWrite?.advanced(by: settings.checkpointInterval) ?? .zero
     }
 
-    /// Does what there is to do.
+    /// Does all work that is due.
     ///
     /// - Returns: The events for the service.
     package func step(_ mail: StoreMail, at now: MonotonicInstant) -> [StoreEvent] {
@@ -62,7 +62,7 @@ package final class StoreWorker {
                 lookForEdits(asked: mail.checkEdits, at: now)
                 deliver(at: now)
             }
-            // There is nothing to write, and reading works: no better proof is possible.
+            // There is nothing to write, and reading works. No better test is possible.
             if let trouble, !failed, work.isEmpty, trouble.nextTry <= now { recover(at: now) }
         }
         if stopping { finish() }
@@ -139,7 +139,7 @@ package final class StoreWorker {
             }
             if lostState { events.append(.stateLost) }
             lostState = false
-            // Pending work is written at once. That shows whether the trouble is over.
+            // Pending work is written at once, which shows whether the failure is over.
             trouble?.nextTry = now
         } catch {
             store = nil
@@ -170,8 +170,7 @@ package final class StoreWorker {
         }
     }
 
-    /// A file that cannot be written can often be read: presence goes on from there, and what is to be
-    /// written waits in memory.
+    /// A file that cannot be written can often be read: presence is restored from it, and new data waits in memory.
     private func openForReading(after error: StoreError) {
         guard !hasReportedOpened else { return }
         switch error {
@@ -186,7 +185,7 @@ package final class StoreWorker {
             events.append(.opened(StoreSnapshot(isNew: true)))
             hasReportedOpened = true
         } catch {
-            // `unavailable` says it.
+            // The event `unavailable` reports it.
         }
     }
 
@@ -244,27 +243,27 @@ package final class StoreWorker {
 
     private func writeFailed(_ error: DatabaseError, at now: MonotonicInstant) {
         let willRetry = error.isPassing || error.isDamage
-        // `troubled` says it of the tries that follow.
+        // The event `troubled` reports later attempts.
         if work.commit != nil, work.firstTry == nil || !willRetry {
             events.append(.failed(error, willRetry: willRetry))
         }
         if error.isDamage || error.isMoved {
-            // Opening inspects the file, and sets it aside if it has to.
+            // Opening inspects the file, and sets it aside if it is damaged.
             store = nil
             lostState = error.isMoved
         } else if !error.isPassing {
-            // An error in this program: another try would only repeat it.
+            // An error in this program. Another attempt would fail again.
             notify(.error, "this could not be written and is given up: \(error)")
             work.commit = nil
             work.firstTry = nil
         } else if error.isDiskFull, let store {
-            // What the log holds may still fit into the file. Then the log is written from its beginning again.
+            // The content of the log may still fit into the file. Then the log is written from its beginning again.
             try? store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         fail(.database(error), at: now)
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
     private func fail(_ error: StoreError, isReading: Bool = false, at now: MonotonicInstant) {
         failed = true
@@ -275,7 +274,7 @@ package final class StoreWorker {
         next.nextTry = now.advanced(by: next.delay)
         next.delay = min(next.delay * 2, settings.retryDelays.upperBound)
         next.attempts += 1
-        // A disk that was unplugged and plugged in again needs new descriptors.
+        // After a disk was removed and inserted again, new descriptors are needed.
         if next.attempts.isMultiple(of: 4) { store = nil }
         trouble = next
         guard isNews else { return }
@@ -331,7 +330,7 @@ package final class StoreWorker {
 
     private func finish() {
         let unsaved = work.commit?.commits ?? 0
-        // Closing plays the log into the file.
+        // Closing copies the log into the file.
         store = nil
         lock = nil
         events.append(.stopped(unsaved: unsaved))
