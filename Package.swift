@@ -137,7 +137,8 @@ let package = Package(
         tests(
             "RoomServiceTests",
             [
-                "Base", "Configuration", "JSON", "Messaging", "RoomMessages", "Rooms", "RoomService", "Runtime",
+                "Base", "Configuration", "JSON", "Messaging", "Regions", "RoomMessages", "Rooms", "RoomService",
+                "Runtime",
                 "Service",
                 "ServiceSupport", "Storage", "TestSupport",
             ]),

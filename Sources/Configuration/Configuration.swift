@@ -62,9 +62,15 @@ package struct Configuration: Hashable, Sendable {
     /// The oldest time that history keeps, epoch seconds; nil where days are no limit.
     ///
     /// - Parameter now: Epoch seconds.
-    package func historyBegin(at now: Int64) -> Int64? {
-        historyDays < 0 ? nil : now - Int64(historyDays) * 86_400
+    package func historyBegin(at now: Int64) -> Int64? { Self.historyBegin(historyDays, at: now) }
+
+    /// The same for a history that is kept for this many days.
+    package static func historyBegin(_ days: Int, at now: Int64) -> Int64? {
+        days < 0 ? nil : now - Int64(days) * 86_400
     }
+
+    /// Days for which the rooms service keeps its history, as `historyDays`.
+    package var roomHistoryDays: Int { rooms?.historyDays ?? historyDays }
 }
 
 /// How to reach the broker and what to agree on with it.
@@ -168,6 +174,8 @@ package struct RoomsSettings: Hashable, Sendable {
     /// What the rooms service of this machine is called among those of the site, a level of topics too; nil: as the
     /// machine.
     package var instance: String?
+    /// Days for which the history of rooms is kept; nil: as long as that of the gateway.
+    package var historyDays: Int?
 }
 
 /// Where a server listens.

@@ -334,14 +334,15 @@ struct ConfigurationReader {
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
         let site = inner.read("site", allowed, level) ?? "home"
         let instance = inner.read("instance", allowed, level)
+        let days = Self.historyDays(&inner)
         // What `tags` and `gateways` hold, the rooms service reads itself.
-        inner.refuseUnknown(known: ["site", "instance", "tags", "gateways"])
+        inner.refuseUnknown(known: ["site", "instance", "days", "tags", "gateways"])
         top.add(inner.problems)
         guard endpoint == nil else {
             warn("rooms", "no readings are published in mode 3; a rooms service needs an MQTT broker")
             return nil
         }
-        return RoomsSettings(site: site, instance: instance)
+        return RoomsSettings(site: site, instance: instance, historyDays: days)
     }
 
     private mutating func statusPage() -> ListenAddress? {
@@ -357,8 +358,10 @@ struct ConfigurationReader {
         return address ?? standard
     }
 
-    private mutating func historyDays() -> Int {
-        top.whole("days", -1...36_500, " (0 keeps none, -1 sets no limit by days)") ?? 30
+    private mutating func historyDays() -> Int { Self.historyDays(&top) ?? 30 }
+
+    private static func historyDays(_ reader: inout MemberReader) -> Int? {
+        reader.whole("days", -1...36_500, " (0 keeps none, -1 sets no limit by days)")
     }
 
     /// - Returns: nil for 0.

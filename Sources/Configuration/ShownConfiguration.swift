@@ -32,7 +32,13 @@ extension Configuration {
             "discovery": .bool(homeAssistant.discovery), "prefix": .string(homeAssistant.prefix),
         ]
         members["room"] = .string(room)
-        members["rooms"] = rooms.map { ["site": .string($0.site), "instance": text($0.instance)] } ?? .null
+        members["rooms"] =
+            rooms.map {
+                [
+                    "site": .string($0.site), "instance": text($0.instance),
+                    "days": .integer(Int64(roomHistoryDays)),
+                ]
+            } ?? .null
         members["http"] = statusPage.map { ["listen": .string($0.description)] } ?? .null
         members["days"] = .integer(Int64(historyDays))
         members["majorMinorBase"] = .string(numberBase.rawValue)

@@ -77,6 +77,8 @@ package struct RoomSite: Sendable {
     /// What came of a message.
     package struct Outcome: Sendable {
         package var messages: [RoomMessage] = []
+        /// What the history remembers.
+        package var visits: [RoomVisit] = []
         package var findings: [RoomEngine.Finding] = []
         /// Whether something was deleted from what was learned.
         package var hasForgotten = false
@@ -115,16 +117,22 @@ package struct RoomSite: Sendable {
 
     /// These are the tags of the configuration from now on.
     ///
-    /// - Returns: What clears the states of tags that are no more.
-    package mutating func replaceTags(by tags: [TagIdentity], at now: MonotonicInstant) -> [RoomMessage] {
-        let old = identities.map(\.id)
+    /// - Returns: What clears the states of tags that are no more, and ends their visits.
+    package mutating func replaceTags(by tags: [TagIdentity], at now: MonotonicInstant, epoch: Int64) -> Outcome {
+        let old = Array(zip(identities, states))
         settings.tags = tags
         setTags(tags, at: now)
-        guard let site else { return [] }
+        var outcome = Outcome()
+        guard let site else { return outcome }
         let left = Set(identities.map(\.id))
-        return old.filter { !left.contains($0) }.map {
-            RoomMessage(topic: RoomTopic.tag(site: site, tag: $0).text, payload: [], qos: 1, isRetained: true)
+        for (tag, state) in old where !left.contains(tag.id) {
+            outcome.messages.append(
+                RoomMessage(topic: RoomTopic.tag(site: site, tag: tag.id).text, payload: [], qos: 1, isRetained: true))
+            if let room = state.room, isActive {
+                outcome.visits.append(RoomVisit(.ends, tag, room, topic(of: tag, site), epoch))
+            }
         }
+        return outcome
     }
 
     /// From now on decisions are published, or are not. What was decided meanwhile and is not what another service
@@ -140,7 +148,7 @@ package struct RoomSite: Sendable {
             publish(
                 RoomEngine.Decision(
                     tag: place, isHome: decided.isHome, from: states[place].room, to: decided.room, confidence: 1),
-                epoch: epoch, &outcome.messages)
+                epoch: epoch, &outcome)
         }
         return outcome
     }
@@ -364,7 +372,7 @@ package struct RoomSite: Sendable {
     ) {
         for effect in engine.handle(input, at: now) {
             switch effect {
-            case .decided(let decision): publish(decision, epoch: epoch, &outcome.messages)
+            case .decided(let decision): publish(decision, epoch: epoch, &outcome)
             case .found(let finding): outcome.findings.append(finding)
             }
         }
@@ -380,27 +388,33 @@ package struct RoomSite: Sendable {
     /// Makes all messages of one decision: leave of the old room, enter of the new one, location, tag, old room, new
     /// room.
     private mutating func publish(
-        _ decision: RoomEngine.Decision, epoch: Int64, _ messages: inout [RoomMessage]
+        _ decision: RoomEngine.Decision, epoch: Int64, _ outcome: inout Outcome
     ) {
         guard isActive, identities.indices.contains(decision.tag), let site else { return }
         let tag = identities[decision.tag]
         adopt(
             TagState(room: decision.to, isHome: decision.isHome, since: epoch, confidence: decision.confidence),
             ofTag: decision.tag)
-        let base = "owntracks/\(settings.user ?? "rooms-\(site)")/\(tag.id)"
-        if let from = decision.from { messages.append(transition(.leave, from, tag, base, epoch)) }
-        if let to = decision.to { messages.append(transition(.enter, to, tag, base, epoch)) }
+        let base = topic(of: tag, site)
+        if let from = decision.from { outcome.visits.append(RoomVisit(.ends, tag, from, base, epoch)) }
+        if let to = decision.to { outcome.visits.append(RoomVisit(.begins, tag, to, base, epoch)) }
+        if let from = decision.from { outcome.messages.append(transition(.leave, from, tag, base, epoch)) }
+        if let to = decision.to { outcome.messages.append(transition(.enter, to, tag, base, epoch)) }
         if decision.from != nil || decision.to != nil || !decision.isHome {
-            messages.append(location(decision.to, tag, base, epoch))
+            outcome.messages.append(location(decision.to, tag, base, epoch))
         }
-        messages.append(
+        outcome.messages.append(
             RoomMessage(
                 topic: RoomTopic.tag(site: site, tag: tag.id).text,
                 payload: Self.state(of: tag, states[decision.tag]).bytes, qos: 1,
                 isRetained: true))
         for room in [decision.from, decision.to] {
-            if let room { messages.append(state(of: room, site)) }
+            if let room { outcome.messages.append(state(of: room, site)) }
         }
+    }
+
+    private func topic(of tag: TagIdentity, _ site: String) -> String {
+        "owntracks/\(settings.user ?? "rooms-\(site)")/\(tag.id)"
     }
 
     private func region(_ room: RoomName) -> Region {

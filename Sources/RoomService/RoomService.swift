@@ -26,7 +26,7 @@ package final class RoomService {
     package private(set) var site: RoomSite
     package private(set) var election: ActiveService
     /// Tags as regions: those of the configuration, and those that came by `setWaypoints` or the command line.
-    private var tags = RegionSet()
+    private(set) var tags = RegionSet()
     private var timers: Timers?
     private var upkeep: SiteUpkeep
     private var conversation = Conversation()
@@ -48,10 +48,13 @@ package final class RoomService {
         let brokerTurn: (any ServiceTimer)?
         /// For what the broker retains of the site.
         let upkeep: (any ServiceTimer)?
+        /// For visits that are too old to be kept.
+        let history: (any ServiceTimer)?
     }
 
     /// How often what was learned is kept.
     private static let keepingPeriod: Duration = .seconds(900)
+    private static let pruningPeriod: Duration = .seconds(86_400)
     /// After this time a turn of the loop leaves the rest of what the broker sent to the next: ten thousand messages may
     /// be there at once, and timers and signals are served between turns.
     private static let longestTurn: Duration = .milliseconds(20)
@@ -98,6 +101,10 @@ package final class RoomService {
             upkeep: host.timer(tolerance: .seconds(1)) { [unowned self] _ in
                 commit(upkeep.update(site, at: host.now))
                 timers?.upkeep?.arm(after: SiteUpkeep.period)
+            },
+            history: host.timer(tolerance: .seconds(60)) { [unowned self] _ in
+                pruneHistory()
+                timers?.history?.arm(after: Self.pruningPeriod)
             })
         try store.open(
             StoreSettings(
@@ -129,6 +136,7 @@ package final class RoomService {
             let new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
             _ = try Self.roomSettings(new, identity)
             settings = new
+            pruneHistory()
             applyConfiguredTags()
             log.notice("read \(path) again; settings of the broker, the site and gateways need a restart")
         } catch {
@@ -149,7 +157,7 @@ package final class RoomService {
         defer { armDeadline() }
         for finding in outcome.findings { log.once("\(finding)", .warning, finding.text) }
         if let problem = outcome.problem { log.once("feed", .warning, "a message is not taken: \(problem)") }
-        commit(outcome.messages)
+        commit(outcome.messages, history(outcome.visits))
     }
 
     private func commit(_ messages: [RoomMessage], _ more: [StoreChange] = []) {
@@ -167,6 +175,20 @@ package final class RoomService {
             if let text = message.summary { log.notice(text) }
         }
         if !changes.isEmpty { store.submit(.commit(changes)) }
+    }
+
+    /// Visits as the history keeps them.
+    private func history(_ visits: [RoomVisit]) -> [StoreChange] {
+        guard settings.configuration.roomHistoryDays != 0 else { return [] }
+        return visits.map { .history(HistoryEntry($0, happened: host.now)) }
+    }
+
+    /// Deletes visits that are older than the configuration wants, once the time of day is known.
+    private func pruneHistory() {
+        let clock = host.wallClock
+        guard clock.isKnown, let begin = Configuration.historyBegin(settings.configuration.roomHistoryDays, at: epoch)
+        else { return }
+        store.submit(.pruneHistory(before: begin))
     }
 
     private func armDeadline() {
@@ -211,6 +233,7 @@ package final class RoomService {
         apply(snapshot.edits)
         connect()
         timers?.keeping?.arm(after: Self.keepingPeriod)
+        timers?.history?.arm(after: Self.keepingPeriod)
         let text = "\(site.tags.count) tags, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) decides about site '\(identity.site)': \(text)")
         host.report(.ready(status: text))
@@ -259,17 +282,25 @@ package final class RoomService {
     private func apply(_ edits: [RegionEdit]) {
         guard let last = edits.last?.id else { return }
         let own = edits.filter { $0.tracker.hasSameBytes(as: identity.topics.base) }
-        change(tags: own.map(\.change), [.editsTaken(tracker: identity.topics.base, upTo: last)])
+        let erased = edits.filter(\.erasesHistory).flatMap { edit -> [StoreChange] in
+            [.eraseHistory(tracker: edit.tracker), .editsTaken(tracker: edit.tracker, upTo: edit.id)]
+        }
+        change(tags: own.map(\.change), [.editsTaken(tracker: identity.topics.base, upTo: last)], then: erased)
     }
 
-    private func change(tags changes: [RegionChange], _ more: [StoreChange] = []) {
+    /// - Parameters:
+    ///   - more: For the same transaction.
+    ///   - last: What comes behind all that follows from the change.
+    private func change(tags changes: [RegionChange], _ more: [StoreChange] = [], then last: [StoreChange] = []) {
         let difference = tags.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
-        let cleared = site.replaceTags(by: identities, at: host.now)
+        let outcome = site.replaceTags(by: identities, at: host.now, epoch: epoch)
         // The list goes to the gateways from the disk: a tag that they hear of is one that a power cut does not take.
         let list = difference.isEmpty ? nil : site.tagList
-        upkeep.committed(cleared)
-        keepTags(more, publishing: upkeep.update(site, at: host.now) + cleared + [list].compactMap(\.self))
+        upkeep.committed(outcome.messages)
+        keepTags(
+            more + history(outcome.visits) + last,
+            publishing: upkeep.update(site, at: host.now) + outcome.messages + [list].compactMap(\.self))
         log.notice(
             "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
                 + "\(difference.removed.count) removed")

@@ -34,6 +34,9 @@ package struct RoomServiceIdentity: Hashable, Sendable {
         }
     }
 
+    /// The topic of a tag as an OwnTracks device, under which its history is kept.
+    package func topic(ofTag id: String) -> String { "owntracks/\(user)/\(id)" }
+
     /// How to reach the broker, with a will that tells a standby to take over.
     ///
     /// - Parameter instance: What this service is called among those of the site.

@@ -1,3 +1,4 @@
+import Base
 import JSON
 import RoomMessages
 package import Rooms
@@ -16,6 +17,16 @@ extension RoomMessage {
         let name = json["name"]?.string ?? id
         guard json["home"]?.asBool == true else { return "\(name) is away" }
         return json["roomName"]?.string.map { "\(name) is in \($0)" } ?? "\(name) is at home"
+    }
+}
+
+extension HistoryEntry {
+    /// A visit in the form of a transition of the tag, whose region is the room.
+    init(_ visit: RoomVisit, happened: MonotonicInstant) {
+        self.init(
+            tracker: visit.topic, rid: visit.room.id, name: visit.room.name,
+            event: visit.event == .begins ? .enter : .leave, beacon: nil, timestamp: visit.timestamp, stamp: .exact,
+            happened: happened)
     }
 }
 

@@ -126,7 +126,9 @@ final class OpenStore {
         (nextHistoryID, nextLocationID) = (keys.history, keys.location)
         historyRows += work.commit?.history.count ?? 0
         locationRows += work.commit?.locations.count ?? 0
-        if work.pruneBefore != nil || work.firstTry != nil || outcome.dropped.history > 0 {
+        if work.pruneBefore != nil || work.commit?.erasedHistories.isEmpty == false || work.firstTry != nil
+            || outcome.dropped.history > 0
+        {
             historyRows = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
             locationRows = Int(try database.value("SELECT count(*) FROM location")?.asInteger ?? 0)
         }
@@ -187,6 +189,9 @@ final class OpenStore {
         for message in commit.messages {
             outcome.outboxIDs.append(
                 try outbox.add(message, boot: settings.boot, handedOut: handedOut, to: database, &counters))
+        }
+        for tracker in commit.erasedHistories {
+            try database.run("DELETE FROM history WHERE tracker = ?1", .text(tracker.text))
         }
         for entry in commit.history {
             try database.insert(HistoryRow(id: keys.history, entry: entry, boot: settings.boot))

@@ -12,6 +12,8 @@ struct PendingCommit {
     private(set) var messages: [OutgoingMessage] = []
     private(set) var history: [HistoryEntry] = []
     private(set) var locations: [LocationEntry] = []
+    /// Trackers whose history goes, before `history` is added to it.
+    private(set) var erasedHistories: Set<ExactString> = []
     private(set) var regions: [ExactString: [Region]] = [:]
     private(set) var presence: PresenceRecord?
     /// The changes after `presence`, or after the state on the disk.
@@ -37,6 +39,9 @@ struct PendingCommit {
                 payloadBytes += message.payload.count
             case .history(let entry): history.append(entry)
             case .location(let entry): locations.append(entry)
+            case .eraseHistory(let tracker):
+                history.removeAll { $0.tracker.hasSameBytes(as: tracker) }
+                erasedHistories.insert(ExactString(tracker))
             case .value(let key, let value): values[key] = .some(value)
             case .editsTaken(let tracker, let id): editsTaken[tracker] = max(editsTaken[tracker] ?? id, id)
             }

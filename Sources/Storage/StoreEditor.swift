@@ -29,7 +29,14 @@ package struct StoreEditor: ~Copyable {
     }
 
     /// Queues changes of one tracker's regions, all or none.
-    package func edit(_ tracker: String, _ changes: [RegionChange]) throws(DatabaseError) {
+    ///
+    /// - Parameter erased: A tracker whose history is deleted with it. The daemon is asked to do so as well, since it may be
+    ///   about to write more.
+    package func edit(
+        _ tracker: String, _ changes: [RegionChange], erasingHistoryOf erased: String? = nil
+    ) throws(DatabaseError) {
+        // What is deleted is overwritten, not only given up.
+        if erased != nil { try database.run("PRAGMA secure_delete = ON") }
         try database.transaction { () throws(DatabaseError) in
             // The numbers continue after deleted edits: the service remembers the last one.
             var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
@@ -37,6 +44,9 @@ package struct StoreEditor: ~Copyable {
                 id += 1
                 try database.insert(RegionEditRow(RegionEdit(id: id, tracker: tracker, change: change)))
             }
+            guard let erased else { return }
+            try database.run("DELETE FROM history WHERE tracker = ?1", .text(erased))
+            try database.insert(RegionEditRow(RegionEdit(id: id + 1, erasingHistoryOf: erased)))
         }
     }
 }

@@ -84,4 +84,13 @@ package struct RegionEdit: Hashable, Sendable {
         self.tracker = tracker
         self.change = change
     }
+
+    /// Asks for the deletion of a tracker's history: the removal of a region that no tracker can have.
+    init(id: Int64, erasingHistoryOf tracker: String) {
+        self.init(id: id, tracker: tracker, change: .remove(rid: ""))
+    }
+
+    package var erasesHistory: Bool {
+        if case .remove(let rid) = change { rid.isEmpty } else { false }
+    }
 }

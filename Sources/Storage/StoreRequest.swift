@@ -17,6 +17,8 @@ package enum StoreChange: Sendable {
     case history(HistoryEntry)
     /// A location to remember.
     case location(LocationEntry)
+    /// Deletes all transitions of this tracker that were remembered before.
+    case eraseHistory(tracker: String)
     /// A small value to keep; nil forgets it. Keys beginning with `store.` are the store's own.
     case value(key: String, [UInt8]?)
     /// The tracker's edits up to this one are in the regions that the same commit writes.

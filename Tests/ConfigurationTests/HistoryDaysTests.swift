@@ -14,4 +14,14 @@ import Testing
         #expect(configuration.historyBegin(at: 10_000_000) == begin)
         #expect(configuration.keepsHistory == keeps)
     }
+
+    @Test(arguments: [(nil, 7), (30, 30), (0, 0), (-1, -1)] as [(Int?, Int)])
+    func `The history of rooms is kept as long as that of the gateway, unless rooms.days says otherwise`(
+        days: Int?, expected: Int
+    ) throws {
+        var rooms: [String: JSONValue] = ["site": "home"]
+        if let days { rooms["days"] = .integer(Int64(days)) }
+        let configuration = try Configuration(["days": 7, "rooms": .object(rooms)], hostName: "pi")
+        #expect(configuration.roomHistoryDays == expected)
+    }
 }

@@ -116,6 +116,35 @@ import Testing
         #expect(service.stop() == 0)
     }
 
+    @Test func `Where a tag was is listed, and deleted with the tag`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker)
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        let house = try RoomsHouse(port: broker.port)
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        #expect(try service.ask("rooms", "history").contains("no tag was in a room yet"))
+        _ = try service.ask("rooms", "tags", "add", "--rid", "keys", "Keys:\(BeaconScript.uuid):1:9")
+        for (room, name) in ["kitchen", "hall"].enumerated() {
+            try house.stay(in: room, seconds: 90) {
+                retained(witness)["ibeacon-rooms/home/tag/jane"]?.contains(#""room":"\#(name)""#) == true
+            }
+        }
+        let json = try service.ask("rooms", "history", "--tag", "Jane", "--json").split(separator: "\n").map {
+            try JSONValue(parsing: Array($0.utf8))
+        }
+        #expect(json.map { $0["roomName"]?.string } == ["Kitchen", "Hall"])
+        #expect(json.map { $0["to"] == .null } == [false, true])
+        #expect(try service.ask("rooms", "history").contains("Jane"))
+        #expect(try service.ask("rooms", "history", "--csv").hasPrefix("from,to,name,room,tag,roomId\n"))
+        #expect(try service.ask("rooms", "history", "--tag", "Keys").contains("no tag was in a room yet"))
+        _ = try service.ask("rooms", "tags", "remove", "--erase", "jane")
+        #expect(try service.ask("rooms", "history").contains("no tag was in a room yet"))
+        #expect(service.stop() == 0)
+        #expect(try service.ask("rooms", "history").contains("no tag was in a room yet"))
+    }
+
     @Test func `What the broker retains of a site is cleared when no service is active any more, and not before`()
         throws
     {

@@ -5,6 +5,7 @@ import Glibc
 import JSON
 import OwnTracks
 import Regions
+import RoomMessages
 import RoomService
 import Service
 import Storage
@@ -53,7 +54,7 @@ enum RegionsCommand {
         case "list": try list(context, isJSON: arguments.has("json"))
         case "show": try show(try need(operand, "\(name) show RID"), context)
         case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
-        case "remove": try remove(try need(operand, "\(name) remove RID"), context)
+        case "remove": try remove(try need(operand, "\(name) remove RID"), arguments, context)
         case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
@@ -71,6 +72,8 @@ enum RegionsCommand {
         /// What the command is called, and how many words of its operands are part of that.
         let command: String
         let leadingWords: Int
+        /// Under which tracker the history of a region is kept, by the region's id; nil: it is not kept region by region.
+        private(set) var historyTopic: ((String) -> String)?
 
         init(_ arguments: Arguments) throws(Failure) {
             let settings = try Settings.loadInForce(arguments)
@@ -89,8 +92,10 @@ enum RegionsCommand {
         /// The tags of the rooms service.
         static func tags(_ arguments: Arguments) throws(Failure) -> Context {
             let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
-            return Context(
-                settings, topic: try RoomServiceIdentity(settings.configuration).topics.base, command: "rooms tags")
+            let identity = try RoomServiceIdentity(settings.configuration)
+            var context = Context(settings, topic: identity.topics.base, command: "rooms tags")
+            context.historyTopic = identity.topic(ofTag:)
+            return context
         }
 
         func regions() throws -> [Region] {
@@ -104,18 +109,40 @@ enum RegionsCommand {
             }
         }
 
+        /// The region with this key; a tag may be named by its id too, which its topics show.
+        func find(_ rid: String, in regions: [Region]) -> Region? {
+            if let region = regions.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
+            return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
+        }
+
+        func hasHistory(of tracker: String) throws -> Bool {
+            var isThere = false
+            do {
+                let reader = try StoreReader(directory: directory)
+                try reader.forEachTransition(HistoryFilter(tracker: tracker, limit: 1)) { _ in
+                    isThere = true
+                    return false
+                }
+            } catch StoreError.absent {
+                return false
+            } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+            return isThere
+        }
+
         func region(_ rid: String) throws -> Region {
             let all = try regions()
-            if let region = all.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
+            if let region = find(rid, in: all) { return region }
             let hint = suggestion(for: rid, among: all.map(\.rid)).map { "; did you mean '\($0)'?" } ?? ""
             throw Failure(.badData, "there is no region '\(rid)'\(hint)")
         }
 
-        func edit(_ changes: [RegionChange]) throws {
+        func edit(_ changes: [RegionChange], erasingHistoryOf erased: String? = nil) throws {
             try FileAccess.createDirectory(directory)
             do {
                 let editor = try StoreEditor(directory: directory)
-                try editor.edit(topic, changes)
+                try editor.edit(topic, changes, erasingHistoryOf: erased)
             } catch {
                 throw Failure(.inputOutput, "\(error)")
             }
@@ -204,9 +231,15 @@ enum RegionsCommand {
         Terminal.print(rid)
     }
 
-    private static func remove(_ rid: String, _ context: Context) throws {
-        _ = try context.region(rid)
-        try context.edit([.remove(rid: rid)])
+    private static func remove(_ rid: String, _ arguments: Arguments, _ context: Context) throws {
+        guard arguments.has("erase"), let topic = context.historyTopic else {
+            return try context.edit([.remove(rid: try context.region(rid).rid)])
+        }
+        // The history of a tag that was removed before can be deleted as well, by the tag's id.
+        let region = context.find(rid, in: try context.regions())
+        let erased = topic(region.flatMap(TagIdentity.init)?.id ?? rid)
+        if region == nil, try !context.hasHistory(of: erased) { _ = try context.region(rid) }
+        try context.edit(region.map { [.remove(rid: $0.rid)] } ?? [], erasingHistoryOf: erased)
     }
 
     private static func importFile(_ file: String, _ arguments: Arguments, _ context: Context) throws -> ExitCode {

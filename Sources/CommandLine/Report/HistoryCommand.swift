@@ -110,15 +110,6 @@ enum HistoryCommand {
         let fields = [
             time(of: entry), "\(entry.event)", entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker,
         ]
-        return fields.map(quoted).joined(separator: ",")
-    }
-
-    /// RFC 4180, 2. A cell that a spreadsheet would take for a formula gets an apostrophe before it. Control characters,
-    /// which a terminal would obey, are written as `\x1b`; line feeds and tabs stay.
-    private static func quoted(_ text: String) -> String {
-        let text = Terminal.escapingControls(text)
-        let safe = text.first.map { "=+-@\t\r".contains($0) } == true ? "'" + text : text
-        guard safe.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return safe }
-        return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        return fields.map(CSV.quoted).joined(separator: ",")
     }
 }

@@ -8,12 +8,17 @@ enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",
         operands:
-            "run | status | tags ACTION | gateways list|remove NAME | learn ROOM | forget ROOM | clear | replay FILE…",
+            "run | status | tags ACTION | gateways list|remove NAME | learn ROOM | forget ROOM | history | clear | replay FILE…",
         "tell the rooms of tags from what several gateways hear",
         options: [
-            OptionSpecification("tag", "NAME", "with learn: the tag that is carried through the room"),
+            OptionSpecification(
+                "tag", "NAME", "with learn: the tag that is carried through the room; with history: only this tag"),
             OptionSpecification("seconds", "SECONDS", "with learn: for how long (default: 120; 0 ends a run)"),
             OptionSpecification("rid", "ID", "with tags add: the id of the tag (default: made of its name)"),
+            OptionSpecification("erase", nil, "with tags remove: delete the tag's history too"),
+            OptionSpecification(
+                "since", "TIME", "with history: from this time on, such as 2h, 3d or 2026-01-31T12:00 (UTC)"),
+            OptionSpecification("csv", nil, "with history: comma-separated values"),
             OptionSpecification(
                 "tail", "SECONDS", "with replay: let virtual time run on after the last line of a recording"),
         ],
@@ -31,6 +36,8 @@ enum RoomsCommand {
             ("ibeacon-gateway rooms gateways remove attic-pi", "forget a gateway that is gone, with its entities"),
             ("ibeacon-gateway rooms learn Kitchen --tag Jane", "two minutes of walking through the kitchen"),
             ("ibeacon-gateway rooms forget Kitchen", "delete what was learned of the kitchen"),
+            ("sudo ibeacon-gateway rooms history --tag Jane --since 2d", "where Jane was, where the service runs"),
+            ("sudo ibeacon-gateway rooms tags remove jane --erase", "a tag, with the history of where it was"),
             ("ibeacon-gateway rooms clear", "turn rooms off at the broker, when no service runs any more"),
             (
                 "ibeacon-gateway rooms replay house.jsonl --config rooms.json",
@@ -42,7 +49,7 @@ enum RoomsCommand {
             ),
         ])
 
-    private static let actions = ["run", "status", "tags", "gateways", "learn", "forget", "clear", "replay"]
+    private static let actions = ["run", "status", "tags", "gateways", "learn", "forget", "history", "clear", "replay"]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         switch arguments.operands.first {
@@ -51,6 +58,7 @@ enum RoomsCommand {
         case "tags": return try RegionsCommand.run(arguments, on: try .tags(arguments))
         case "gateways": return try RoomsGatewaysCommand.run(arguments)
         case "forget": return try RoomsForgetCommand.run(arguments)
+        case "history": return try RoomsHistoryCommand.run(arguments)
         case "clear": return try RoomsClearCommand.run(arguments)
         case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
