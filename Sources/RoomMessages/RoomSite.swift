@@ -309,6 +309,8 @@ package struct RoomSite: Sendable {
     ) throws(FeedError) {
         guard !payload.isEmpty else {
             roll.note(card: gateway, false)
+            // Where this one stands, the configuration says.
+            guard fixedRooms[gateway] == nil else { return }
             outcome.hasForgotten = true
             return pass(.forget(gateway: gateway), at: now, epoch: epoch, &outcome)
         }

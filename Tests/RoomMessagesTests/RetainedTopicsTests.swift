@@ -100,6 +100,14 @@ import Testing
         #expect(site.engine.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
     }
 
+    @Test func `A gateway whose room the configuration says stays without a card`() throws {
+        let configuration = #"{"rooms":{"site":"home","gateways":{"k":"Kitchen"}}}"#
+        var site = RoomSite(try RoomSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
+        site.start(at: instant(0))
+        take(&site, "ibeacon-rooms/home/gateway/k", "")
+        #expect(site.retainedRooms.map(\.topic) == ["ibeacon-rooms/home/room/kitchen"])
+    }
+
     @Test func `A gateway that the broker calls offline before its card comes is offline`() throws {
         var site = try site()
         take(&site, "ibeacon-gateway/k/availability", "offline")

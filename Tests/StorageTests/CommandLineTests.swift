@@ -126,6 +126,41 @@ import Testing
         #expect(store.events.failed.isEmpty)
     }
 
+    private func history() throws -> [String] {
+        var names: [String] = []
+        try StoreReader(directory: directory.path).forEachTransition(HistoryFilter()) {
+            names.append("\($0.tracker) \($0.name)")
+            return true
+        }
+        return names
+    }
+
+    @Test func `A history is deleted at once, and again by the daemon, which may have had more to write`() throws {
+        let store = Harness(directory.path)
+        store.send(.commit([.history(entry("Hall"))]))
+        #expect(try history() == ["\(tracker) Hall"])
+        try StoreEditor(directory: directory.path).edit(tracker, [], erasingHistoryOf: tracker)
+        #expect(try history().isEmpty)
+        store.send(.commit([.history(entry("Attic"))]))
+        let edits = store.pass(.seconds(3)).edits
+        #expect(edits.map(\.erasesHistory) == [true])
+        store.send(
+            .commit([.history(entry("Bath"))]),
+            .commit(
+                edits.flatMap { [.eraseHistory(tracker: $0.tracker), .editsTaken(tracker: $0.tracker, upTo: $0.id)] }),
+            .commit([.history(entry("Cellar"))]))
+        #expect(try history() == ["\(tracker) Cellar"])
+        #expect(try StoreReader(directory: directory.path).summary().edits == 0)
+    }
+
+    @Test func `The removal of a region deletes no history`() throws {
+        let store = Harness(directory.path)
+        store.send(.commit([.history(entry("Hall"))]))
+        try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "hall")])
+        #expect(store.pass(.seconds(3)).edits.map(\.erasesHistory) == [false])
+        #expect(try history() == ["\(tracker) Hall"])
+    }
+
     @Test func `a summary says what waits`() throws {
         let store = Harness(directory.path)
         store.send(

@@ -8,7 +8,7 @@ enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",
         operands:
-            "run | status | tags ACTION | gateways list|remove NAME | learn ROOM | forget ROOM | history | clear | replay FILE…",
+            "run | status | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
         "tell the rooms of tags from what several gateways hear",
         options: [
             OptionSpecification(
