@@ -17,7 +17,7 @@ import Testing
     func `Across restarts of the broker nothing is lost or overtaken`(abruptly: Bool) throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["a/b"])
         try owner.connection.start()
         #expect(owner.connects())
@@ -43,7 +43,7 @@ import Testing
         let proxy = try FaultyProxy(to: broker.port)
         defer { proxy.close() }
         let witness = try Subscriber(to: broker)
-        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway"))
+        let owner = try BrokerClient(BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway"))
         try owner.connection.start()
         #expect(owner.connects())
         for round: Int64 in 0..<3 {
@@ -61,7 +61,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         broker.stop()
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         for (number, qos) in QoS.allCases.enumerated() { owner.publish(Int64(number), qos: qos) }
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `A name that does not resolve is named as the cause`() throws {
-        let owner = try Owner(BrokerSettings(hosts: ["no-such-broker.invalid"], port: 1883, clientID: "gateway"))
+        let owner = try BrokerClient(BrokerSettings(hosts: ["no-such-broker.invalid"], port: 1883, clientID: "gateway"))
         try owner.connection.start()
         #expect(eventually(within: .seconds(180)) { !owner.failures.isEmpty })
         guard case .nameNotResolved? = owner.failures.first else {
@@ -91,7 +91,7 @@ import Testing
         settings.firstRetryDelay = .milliseconds(10)
         let certificates = try Certificates()
         if tls { settings.tls = .init(caFile: certificates.authority) }
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         owner.publish(1)
         try owner.connection.start()
         #expect(eventually { owner.failures.count >= 2 })
@@ -104,7 +104,7 @@ import Testing
     @Test func `A broker that stands still keeps nothing from us, and goes on where it stopped`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         #expect(owner.connects())
         broker.freeze()
@@ -121,7 +121,7 @@ import Testing
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.keepalive = .seconds(5)
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         broker.freeze()
@@ -138,7 +138,7 @@ import Testing
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.acknowledgeTimeout = .milliseconds(500)
         settings.firstRetryDelay = .milliseconds(10)
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         proxy.behave(.loses(every: 1))
@@ -157,7 +157,7 @@ import Testing
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.acknowledgeTimeout = .milliseconds(500)
         settings.firstRetryDelay = .milliseconds(10)
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         for number: Int64 in 1...120 {
@@ -177,7 +177,7 @@ import Testing
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         let certificates = try Certificates()
         if tls { settings.tls = .init(caFile: certificates.authority) }
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         usleep(2_500_000)
         // At 0, 1 and 3 s, give or take the jitter.
@@ -193,7 +193,7 @@ import Testing
         defer { broker.close() }
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway")
         settings.firstRetryDelay = .milliseconds(10)
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         owner.publish(1, to: "good")
         owner.publish(2, to: "poison")
@@ -210,7 +210,7 @@ import Testing
     func `A topic that cannot be published to is refused, and the next message goes through`(topic: String) throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         owner.publish(1, to: topic)
         owner.publish(2)
@@ -224,7 +224,7 @@ import Testing
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = .v5
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         owner.publish(1, [UInt8](repeating: 0, count: 2000))
         owner.publish(2)
@@ -237,7 +237,7 @@ import Testing
         defer { broker.close() }
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway")
         settings.connectTimeout = .seconds(1)
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
         #expect(owner.connection.stop(within: .seconds(5)))

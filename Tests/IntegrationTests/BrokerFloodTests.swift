@@ -18,7 +18,7 @@ import Testing
             return .bytes([0x90, 3] + packet.identifier + [1] + flood)
         }
         defer { broker.close() }
-        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
+        let owner = try BrokerClient(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
         owner.connection.subscribe(to: ["a"])
         try owner.connection.start()
         #expect(owner.sees { $0 == .untaken(.sessionDiscarded(.unaskedExactlyOnce)) })
@@ -42,7 +42,7 @@ import Testing
         try run("mosquitto_pub", place + ["-q", "2", "-m", "old"])
         var settings = BrokerSettings(for: broker)
         settings.tls = certificates.map { .init(caFile: $0.authority) }
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         owner.connection.subscribe(to: ["cmd"])
         try owner.connection.start()
         #expect(owner.sees { $0 == .untaken(.sessionDiscarded(.unaskedExactlyOnce)) })

@@ -56,7 +56,7 @@ import Testing
         let recorder = Recorder()
         let broker = try broker(accepting: 4, refusal, levels: recorder)
         defer { broker.close() }
-        let owner = try Owner(settings(broker.port))
+        let owner = try BrokerClient(settings(broker.port))
         try owner.connection.start()
         #expect(owner.connects())
         #expect(owner.failures.isEmpty)
@@ -70,7 +70,7 @@ import Testing
         let recorder = Recorder()
         let broker = try broker(accepting: 9, .silent, levels: recorder)
         defer { broker.close() }
-        let owner = try Owner(settings(broker.port))
+        let owner = try BrokerClient(settings(broker.port))
         try owner.connection.start()
         #expect(eventually { recorder.levels.count >= 4 })
         #expect(recorder.levels.prefix(4) == [5, 4, 5, 4])
@@ -81,7 +81,7 @@ import Testing
         let recorder = Recorder()
         let broker = try broker(accepting: 4, .old, levels: recorder)
         defer { broker.close() }
-        let owner = try Owner(settings(broker.port, fallsBack: false))
+        let owner = try BrokerClient(settings(broker.port, fallsBack: false))
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
         #expect(!recorder.levels.contains(4))

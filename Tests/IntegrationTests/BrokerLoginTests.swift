@@ -23,7 +23,7 @@ import Testing
     @Test func `The right password is accepted`() throws {
         let broker = try broker(password: "right")
         defer { broker.stop() }
-        let owner = try Owner(settings(for: broker, password: "right"))
+        let owner = try BrokerClient(settings(for: broker, password: "right"))
         try owner.connection.start()
         #expect(owner.connects())
         #expect(owner.failures.isEmpty)
@@ -35,7 +35,7 @@ import Testing
         defer { broker.stop() }
         var settings = settings(for: broker, password: password)
         settings.protocolLevel = level
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
         #expect(owner.failures.first == .notAccepted(code: level == .v5 ? 0x87 : 5))
@@ -46,7 +46,7 @@ import Testing
     @Test func `A refused login is tried again and goes through once it is cured`() throws {
         let broker = try broker(password: "right")
         defer { broker.stop() }
-        let owner = try Owner(settings(for: broker, password: "new"))
+        let owner = try BrokerClient(settings(for: broker, password: "new"))
         owner.publish(1)
         try owner.connection.start()
         #expect(eventually { owner.failures.count >= 2 })
@@ -60,7 +60,7 @@ import Testing
     @Test func `A login withdrawn while connected ends the connection and is tried again`() throws {
         let broker = try broker(password: "right")
         defer { broker.stop() }
-        let owner = try Owner(settings(for: broker, password: "right"))
+        let owner = try BrokerClient(settings(for: broker, password: "right"))
         try owner.connection.start()
         #expect(owner.connects())
         try run("mosquitto_passwd", ["-b", broker.directory.file("passwords"), "jane", "other"])
@@ -76,7 +76,7 @@ import Testing
             return .bytes([0x90, 3] + packet.identifier + [forbidden ? 0x80 : 1])
         }
         defer { broker.close() }
-        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
+        let owner = try BrokerClient(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
         owner.connection.subscribe(to: ["forbidden", "allowed"])
         try owner.connection.start()
         #expect(owner.sees { $0 == .subscriptionRefused(topicFilter: "forbidden") })
@@ -91,7 +91,7 @@ import Testing
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = .v5
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         owner.publish(1, to: "forbidden")
         owner.publish(2, to: "allowed")

@@ -8,7 +8,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let witness = try Subscriber(to: broker)
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         #expect(owner.publish(7, to: "home/hall", Array("hello".utf8), qos: qos))
         #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: 7)) })

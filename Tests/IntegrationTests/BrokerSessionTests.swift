@@ -18,7 +18,7 @@ import Testing
         let witness = try Subscriber(to: broker, topic: "count")
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = .v5
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         let numbers = (1...200).map(Int64.init)
@@ -36,7 +36,7 @@ import Testing
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.protocolLevel = .v5
         settings.firstRetryDelay = .milliseconds(50)
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         owner.connection.subscribe(to: ["cmd"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -56,7 +56,7 @@ import Testing
     @Test func `A name whose first address is of IPv6 reaches a broker that listens on IPv4 alone`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let gateway = try GatewayProcess("host: \"localhost\", \(House.quiet)", port: broker.port)
+        let gateway = try GatewayProcess("host: \"localhost\", \(GatewayFixture.quiet)", port: broker.port)
         let hosts = try gateway.directory.write("::1 localhost\n127.0.0.1 localhost\n", to: "hosts")
         // A view of the file system of its own, in which the hosts file is another.
         let script = "mount --bind '\(hosts)' /etc/hosts && getent ahosts localhost | head -1 && exec \"$0\" \"$@\""

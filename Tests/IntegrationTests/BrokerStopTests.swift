@@ -14,7 +14,7 @@ import Testing
         let witness = try Subscriber(to: broker)
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.will = will
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         proxy.cut()
@@ -36,7 +36,7 @@ import Testing
         var settings = BrokerSettings(for: tls ? secure : broker)
         settings.will = will
         if tls { settings.tls = .init(caFile: certificates.authority) }
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         #expect(owner.connection.stop(within: .seconds(5)))
@@ -50,7 +50,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let witness = try Subscriber(to: broker)
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         #expect(owner.connects())
         for number: Int64 in 1...200 { owner.publish(number) }
@@ -62,7 +62,7 @@ import Testing
     @Test func `A stop takes no longer than it may, even if the broker stands still`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         #expect(owner.connects())
         broker.freeze()
@@ -80,7 +80,7 @@ import Testing
         let witness = try Subscriber(to: broker, topic: "will")
         var settings = BrokerSettings(hosts: ["127.0.0.1"], port: proxy.port, clientID: "gateway")
         settings.will = will
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(owner.connects())
         proxy.behave(.loses(every: 1))
@@ -92,7 +92,7 @@ import Testing
     @Test func `A stop between attempts is immediate`() throws {
         let broker = try MosquittoBroker()
         broker.stop()
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         #expect(eventually { owner.failures.count >= 3 })
         let took = ContinuousClock().measure { #expect(owner.connection.stop(within: .seconds(5))) }
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `A connection that was never started stops`() throws {
-        let owner = try Owner(BrokerSettings(hosts: ["127.0.0.1"], port: 1, clientID: "gateway"))
+        let owner = try BrokerClient(BrokerSettings(hosts: ["127.0.0.1"], port: 1, clientID: "gateway"))
         #expect(owner.connection.stop(within: .seconds(1)))
     }
 
@@ -108,7 +108,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         do {
-            let owner = try Owner(BrokerSettings(for: broker))
+            let owner = try BrokerClient(BrokerSettings(for: broker))
             try owner.connection.start()
             #expect(owner.connects())
         }
@@ -118,7 +118,7 @@ import Testing
     @Test func `Events wake the owner`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         #expect(owner.wakes.load(ordering: .relaxed) == 0)
         try owner.connection.start()
         #expect(eventually { owner.wakes.load(ordering: .relaxed) > 0 })

@@ -16,7 +16,7 @@ import Testing
     @Test func `A message on a subscribed topic is received, others are not`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["a/+/cmd"])
         try owner.connection.start()
         #expect(owner.connects())
@@ -35,7 +35,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         try publish("old", to: "a/cmd", on: broker, options: ["-r"])
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["a/cmd"])
         try owner.connection.start()
         #expect(eventually { !owner.messages.isEmpty })
@@ -45,7 +45,7 @@ import Testing
     @Test func `A retained message of ours is kept by the broker, and only then`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         try owner.connection.start()
         owner.publish(1, to: "a/kept", retain: true)
         owner.publish(2, to: "a/passing", retain: false)
@@ -59,7 +59,7 @@ import Testing
     @Test func `A payload may hold any byte, NUL included, or none at all`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["loop"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -73,7 +73,7 @@ import Testing
     @Test func `A message of eight mebibytes passes both ways`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["big"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -89,7 +89,7 @@ import Testing
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.limits.largestPacket = 100
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         owner.connection.subscribe(to: ["a"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -103,7 +103,7 @@ import Testing
     @Test func `Subscriptions changed while connected take effect at once`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let owner = try Owner(BrokerSettings(for: broker))
+        let owner = try BrokerClient(BrokerSettings(for: broker))
         owner.connection.subscribe(to: ["one"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -121,7 +121,7 @@ import Testing
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = level
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         owner.connection.subscribe(to: ["loop"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -138,13 +138,13 @@ import Testing
         var settings = BrokerSettings(for: broker)
         settings.protocolLevel = level
         settings.cleanSession = false
-        let first = try Owner(settings)
+        let first = try BrokerClient(settings)
         first.connection.subscribe(to: ["cmd"])
         try first.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         #expect(first.connection.stop(within: .seconds(5)))
         try publish("while away", to: "cmd", on: broker)
-        let second = try Owner(settings)
+        let second = try BrokerClient(settings)
         try second.connection.start()
         #expect(second.sees { $0 == .connected(sessionPresent: true) })
         #expect(eventually { second.messages.map(\.payload) == [Array("while away".utf8)] })

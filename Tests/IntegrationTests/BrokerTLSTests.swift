@@ -14,7 +14,7 @@ import Testing
 
     /// The first failure of an attempt with these settings.
     private func failure(_ settings: BrokerSettings) throws -> BrokerFailure {
-        let owner = try Owner(settings)
+        let owner = try BrokerClient(settings)
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
         #expect(!owner.events.contains { $0.isConnected })
@@ -26,7 +26,7 @@ import Testing
         let certificates = try Certificates()
         let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
         defer { broker.stop() }
-        let owner = try Owner(settings(for: broker, host: host, authority: certificates.authority))
+        let owner = try BrokerClient(settings(for: broker, host: host, authority: certificates.authority))
         owner.connection.subscribe(to: ["loop"])
         try owner.connection.start()
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
@@ -69,7 +69,7 @@ import Testing
         let certificates = try Certificates()
         let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("old", expired: true)))
         defer { broker.stop() }
-        let owner = try Owner(settings(for: broker, authority: certificates.authority))
+        let owner = try BrokerClient(settings(for: broker, authority: certificates.authority))
         owner.publish(1)
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
@@ -85,7 +85,7 @@ import Testing
             MosquittoBroker.tls(certificates.issue("broker"), clientsSignedBy: certificates.authority))
         defer { broker.stop() }
         let client = try certificates.issue("gateway")
-        let owner = try Owner(settings(for: broker, authority: certificates.authority, client: client))
+        let owner = try BrokerClient(settings(for: broker, authority: certificates.authority, client: client))
         try owner.connection.start()
         #expect(owner.connects())
     }
@@ -113,7 +113,7 @@ import Testing
         let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
         defer { broker.stop() }
         let directory = try TemporaryDirectory()
-        let owner = try Owner(settings(for: broker, authority: directory.file("missing.pem")))
+        let owner = try BrokerClient(settings(for: broker, authority: directory.file("missing.pem")))
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
         #expect(

@@ -10,7 +10,7 @@ import Testing
     private static let tenYears: Int64 = 3653 * 86_400
     private static let leaveAfter: Int64 = 4
 
-    private final class House {
+    private final class GatewayFixture {
         let broker: MosquittoBroker
         let consumer: TransitionLog
         let gateway: GatewayProcess
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `From 1970 to now: what happened before is told then, with its right time`() throws {
-        let house = try House()
+        let house = try GatewayFixture()
         try house.start(clockOffBy: -Int64(time(nil)) + 5)
         #expect(house.gateway.says("connected to") && house.gateway.says("left Ada"), "\(house.gateway.log)")
         usleep(500_000)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `Ten years forward in the middle of a countdown: nobody leaves sooner`() throws {
-        let house = try House()
+        let house = try GatewayFixture()
         try house.start(clockOffBy: 0)
         #expect(house.hears(2), "\(house.gateway.log)")
         usleep(2_000_000)
@@ -101,7 +101,7 @@ import Testing
     @Test func `Ten years back in the middle of a countdown: the leave is in time, stamped by the clock as it was`()
         throws
     {
-        let house = try House()
+        let house = try GatewayFixture()
         try house.start(clockOffBy: 0)
         #expect(house.hears(2), "\(house.gateway.log)")
         usleep(2_000_000)

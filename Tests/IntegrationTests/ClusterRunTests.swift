@@ -16,7 +16,7 @@ import Testing
             try gateway.directory.write(
                 """
                 {_type: "configuration", host: ["127.0.0.1", "127.0.0.2"], port: \(first.port), username: "jane",
-                 deviceId: "hall", http: null, lat: 52, lon: 6, waypoints: [\(House.waypoint("k", "Kitchen"))], \(House.stay)}
+                 deviceId: "hall", http: null, lat: 52, lon: 6, waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))], \(GatewayFixture.stay)}
                 """, to: "config.json")
         }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(eventually { before.lines.contains { $0.text.contains("Kitchen") } }, "\(cluster.gateway.log)")
         cluster.first.stop(abruptly: true)
         // The beacon is there, so its second region is entered at once, with no broker to tell.
-        _ = try cluster.gateway.ask("regions", "add", "Pantry:\(House.uuid):1:7")
+        _ = try cluster.gateway.ask("regions", "add", "Pantry:\(GatewayFixture.uuid):1:7")
         #expect(cluster.gateway.says("entered Pantry"), "\(cluster.gateway.log)")
         #expect(eventually { after.lines.contains { $0.text.contains("Pantry") } }, "\(cluster.gateway.log)")
         #expect(cluster.gateway.log.contains("connected to 127.0.0.2:\(cluster.first.port)"))

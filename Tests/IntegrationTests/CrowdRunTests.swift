@@ -55,15 +55,16 @@ import Testing
     @Test func `A burst of queries and changes is answered in turns, equal queries once`() throws {
         let count = Self.number("IBEACON_GATEWAY_BURST", or: 64)
         let regions = Self.number("IBEACON_GATEWAY_BURST_REGIONS", or: 10_000)
-        let house = try House("\(House.quiet), lat: 48.2, lon: 16.4")
+        let house = try GatewayFixture("\(GatewayFixture.quiet), lat: 48.2, lon: 16.4")
         // More at once would be more values than one message may have.
         for first in stride(from: 0, to: regions, by: 10_000) {
             let numbers = first..<min(first + 10_000, regions)
-            try house.setWaypoints(numbers.map { House.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") })
+            try house.setWaypoints(
+                numbers.map { GatewayFixture.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") })
             #expect(house.gateway.says("\(numbers.upperBound) regions now"), "\(house.gateway.log)")
         }
         let last = "ibeacon-gateway/hall/region/rid\(regions - 1)"
-        #expect(eventually(within: .seconds(180)) { house.said(on: last).count == 1 })
+        #expect(eventually(within: .seconds(180)) { house.published(on: last).count == 1 })
         let lines = Array(repeating: #"{"_type":"cmd","action":"waypoints"}"#, count: count).joined(separator: "\n")
         let file = try house.gateway.directory.write(lines + "\n", to: "commands")
         try run(
@@ -71,7 +72,7 @@ import Testing
             ["-c", "mosquitto_pub -h 127.0.0.1 -p \(house.broker.port) -t \(house.base)/cmd -q 1 -l < '\(file)'"])
         // Counted when all are done; the answer is behind all the others.
         #expect(eventually(within: .seconds(180)) { (try? house.counter("commands")) ?? 0 >= Int64(count) })
-        let answers = house.said("waypoints").count
+        let answers = house.published("waypoints").count
         #expect((1...count).contains(answers))
         let peak = house.gateway.peakKiB
         let turn = try house.gateway.stopAndReadLongestTurn()

@@ -5,11 +5,11 @@ import Testing
 
 /// What makes a gateway an OwnTracks device, seen from the broker.
 @Suite struct DeviceTests {
-    private static let kitchen = House.waypoint("k", "Kitchen")
+    private static let kitchen = GatewayFixture.waypoint("k", "Kitchen")
 
     @Test func `A retained command is refused, but for setWaypoints, which may come again`() throws {
-        let house = try House("lat: 52, lon: 6, \(House.quiet)", starts: false)
-        let answers = { house.said().filter { $0.contains(#""t":"r""#) } }
+        let house = try GatewayFixture("lat: 52, lon: 6, \(GatewayFixture.quiet)", starts: false)
+        let answers = { house.published().filter { $0.contains(#""t":"r""#) } }
         try house.send(#"{"_type":"cmd","action":"reportLocation"}"#, retained: true)
         try house.start()
         #expect(house.gateway.says("the broker had retained it"))
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `restart and unknown actions are refused with a reason, counted, and answered nowhere`() throws {
-        let house = try House()
+        let house = try GatewayFixture()
         try house.command("restart")
         #expect(house.gateway.says("'restart' is not obeyed: the service is restarted by systemd"))
         try house.command("explode")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `dump tells the settings on its own topic, secrets masked`() throws {
-        let house = try House("password: \"hunter2\", \(House.quiet)")
+        let house = try GatewayFixture("password: \"hunter2\", \(GatewayFixture.quiet)")
         let dump = try house.answer(on: "dump") { try house.command("dump") }
         #expect(dump["_type"] == "dump")
         #expect(dump["configuration"]?["deviceId"] == "hall")
@@ -44,10 +44,10 @@ import Testing
             #"{"_type":"waypoint","tst":1,"rid":"home","desc":"Home","lat":52.0004,"lon":6,"rad":100}"#,
             #"{"_type":"waypoint","tst":2,"rid":"work","desc":"Work","lat":52.1,"lon":6,"rad":100}"#,
         ]
-        let house = try House("lat: 52, lon: 6, \(House.quiet)")
+        let house = try GatewayFixture("lat: 52, lon: 6, \(GatewayFixture.quiet)")
         try house.setWaypoints(circles)
         // The circle is entered when it comes, and a location follows that transition.
-        #expect(eventually { house.said().contains { $0.contains(#""t":"c""#) } })
+        #expect(eventually { house.published().contains { $0.contains(#""t":"c""#) } })
         let location = try house.answer(on: "") { try house.command("reportLocation") }
         #expect(location["inregions"] == ["Home"])
         #expect(location["inrids"] == ["home"])
@@ -55,24 +55,27 @@ import Testing
     }
 
     @Test func `A quiet gateway tells no region events, and keeps them in its history`() throws {
-        let house = try House("monitoring: -1, lat: 52, lon: 6, waypoints: [\(Self.kitchen)], \(House.demo)")
+        let house = try GatewayFixture(
+            "monitoring: -1, lat: 52, lon: 6, waypoints: [\(Self.kitchen)], \(GatewayFixture.demo)")
         #expect(house.gateway.says("left Kitchen", within: .seconds(180)), "\(house.gateway.log)")
-        #expect(house.said("event").isEmpty)
-        #expect(house.said().isEmpty)
+        #expect(house.published("event").isEmpty)
+        #expect(house.published().isEmpty)
         #expect(eventually { (try? house.gateway.ask("history", "--json").split(separator: "\n").count) == 2 })
     }
 
     @Test func `Name|1|2 changes the monitoring mode, which outlives kill -9`() throws {
-        let house = try House("waypoints: [\(House.waypoint("k", "Kitchen|2|0"))], \(House.demo)")
+        let house = try GatewayFixture(
+            "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen|2|0"))], \(GatewayFixture.demo)")
         let monitoring = {
             try house.answer(on: "status") { try house.command("status") }["gateway"]?["monitoring"]?.asInteger
         }
         #expect(house.gateway.says("left Kitchen", within: .seconds(180)), "\(house.gateway.log)")
-        #expect(house.said("event").allSatisfy { $0.contains(#""desc":"Kitchen""#) })
+        #expect(house.published("event").allSatisfy { $0.contains(#""desc":"Kitchen""#) })
         #expect(try monitoring() == 0)
         house.gateway.kill()
         try house.gateway.configure(
-            "waypoints: [\(House.waypoint("k", "Kitchen|2|0"))], \(House.quiet)", port: house.broker.port)
+            "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen|2|0"))], \(GatewayFixture.quiet)",
+            port: house.broker.port)
         try house.start()
         // The answer from before may come once more, and counts as the first.
         _ = try monitoring()
@@ -80,53 +83,56 @@ import Testing
     }
 
     @Test func `A card that is configured is retained on info`() throws {
-        let house = try House("card: {name: \"Hall\", face: \"aGVsbG8=\"}, \(House.quiet)")
-        #expect(eventually { house.said("info").count == 1 }, "\(house.gateway.log)")
-        #expect(house.said("info") == [#"{"_type":"card","face":"aGVsbG8=","name":"Hall","tid":"jh"}"#])
+        let house = try GatewayFixture("card: {name: \"Hall\", face: \"aGVsbG8=\"}, \(GatewayFixture.quiet)")
+        #expect(eventually { house.published("info").count == 1 }, "\(house.gateway.log)")
+        #expect(house.published("info") == [#"{"_type":"card","face":"aGVsbG8=","name":"Hall","tid":"jh"}"#])
         let late = try Subscriber(to: house.broker, topic: "\(house.base)/info")
         #expect(eventually { late.lines.map(\.retained) == [true] })
     }
 
     @Test func `Ranging tells distances on beacon, and nothing without it`() throws {
-        let settings = "waypoints: [\(Self.kitchen)], \(House.demo)"
-        let house = try House("ranging: true, \(settings)")
-        #expect(eventually { !house.said("beacon").isEmpty }, "\(house.gateway.log)")
-        let message = try JSONValue(parsing: try #require(house.said("beacon").first))
-        #expect(message["uuid"] == .string(House.uuid))
+        let settings = "waypoints: [\(Self.kitchen)], \(GatewayFixture.demo)"
+        let house = try GatewayFixture("ranging: true, \(settings)")
+        #expect(eventually { !house.published("beacon").isEmpty }, "\(house.gateway.log)")
+        let message = try JSONValue(parsing: try #require(house.published("beacon").first))
+        #expect(message["uuid"] == .string(GatewayFixture.uuid))
         #expect((message["major"], message["minor"]) == (1, 7))
         #expect(message["desc"] == "Kitchen")
         #expect((1...3).contains(message["prox"]?.asInteger ?? 0))
-        let silent = try House(settings)
+        let silent = try GatewayFixture(settings)
         #expect(silent.gateway.says("left Kitchen", within: .seconds(180)))
-        #expect(silent.said("beacon").isEmpty)
+        #expect(silent.published("beacon").isEmpty)
     }
 
     @Test func `Each tracker is a device of its own: topic, tid, regions, commands, key, away`() throws {
-        let house = try House(
+        let house = try GatewayFixture(
             """
             lat: 52, lon: 6, waypoints: [\(Self.kitchen)],
-            trackers: [{deviceId: "keys", tid: "K1", away: {lat: 53, lon: 7}, waypoints: [\(House.waypoint("k", "Keys"))]},
-                       {deviceId: "bag", tid: "B1", encryptionKey: "secret", waypoints: []}], \(House.demo)
+            trackers: [{deviceId: "keys", tid: "K1", away: {lat: 53, lon: 7}, waypoints: [\(GatewayFixture.waypoint("k", "Keys"))]},
+                       {deviceId: "bag", tid: "B1", encryptionKey: "secret", waypoints: []}], \(GatewayFixture.demo)
             """)
         #expect(house.gateway.says("left Keys", within: .seconds(180)), "\(house.gateway.log)")
         let keys = "owntracks/jane/keys"
-        #expect(eventually { house.said(on: "\(keys)/event").count == 2 && house.said("event").count == 2 })
+        #expect(eventually { house.published(on: "\(keys)/event").count == 2 && house.published("event").count == 2 })
         #expect(
-            house.said(on: "\(keys)/event").allSatisfy { $0.contains(#""desc":"Keys""#) && $0.contains(#""tid":"K1""#) }
+            house.published(on: "\(keys)/event").allSatisfy {
+                $0.contains(#""desc":"Keys""#) && $0.contains(#""tid":"K1""#)
+            }
         )
-        #expect(house.said("event").allSatisfy { $0.contains(#""desc":"Kitchen""#) && $0.contains(#""tid":"jh""#) })
-        #expect(house.said(on: "\(keys)/event").map { $0.contains(#""lat":53"#) } == [false, true])
-        #expect(house.said("event").allSatisfy { $0.contains(#""lat":52"#) })
+        #expect(
+            house.published("event").allSatisfy { $0.contains(#""desc":"Kitchen""#) && $0.contains(#""tid":"jh""#) })
+        #expect(house.published(on: "\(keys)/event").map { $0.contains(#""lat":53"#) } == [false, true])
+        #expect(house.published("event").allSatisfy { $0.contains(#""lat":52"#) })
         try house.send(#"{"_type":"cmd","action":"clearWaypoints"}"#, to: "\(keys)/cmd")
         try house.send(#"{"_type":"cmd","action":"waypoints"}"#, to: "\(keys)/cmd")
-        #expect(eventually { house.said(on: "\(keys)/waypoints") == [#"{"_type":"waypoints","waypoints":[]}"#] })
+        #expect(eventually { house.published(on: "\(keys)/waypoints") == [#"{"_type":"waypoints","waypoints":[]}"#] })
         #expect(try house.regions() == ["k=Kitchen"])
         try house.send(#"{"_type":"cmd","action":"waypoints"}"#, to: "owntracks/jane/bag/cmd")
         #expect(house.gateway.says("command on owntracks/jane/bag/cmd refused: it came unencrypted"))
     }
 
     @Test func `With port 0 nothing is sent, and everything is in the history`() throws {
-        let gateway = try GatewayProcess("waypoints: [\(Self.kitchen)], \(House.demo)", port: 0)
+        let gateway = try GatewayProcess("waypoints: [\(Self.kitchen)], \(GatewayFixture.demo)", port: 0)
         try gateway.start()
         #expect(gateway.says("offline (port 0)"))
         #expect(gateway.says("left Kitchen", within: .seconds(180)), "\(gateway.log)")
@@ -137,8 +143,8 @@ import Testing
     }
 
     @Test func `A broker that has forgotten everything is told who is where again`() throws {
-        let house = try House("reannounce: true, waypoints: [\(Self.kitchen)], \(House.stay)")
-        #expect(eventually { house.said("event").count == 1 }, "\(house.gateway.log)")
+        let house = try GatewayFixture("reannounce: true, waypoints: [\(Self.kitchen)], \(GatewayFixture.stay)")
+        #expect(eventually { house.published("event").count == 1 }, "\(house.gateway.log)")
         house.broker.stop(abruptly: true)
         try house.broker.restart()
         // A witness might come too late; the broker's own log does not.
@@ -153,15 +159,15 @@ import Testing
 
     @Test(arguments: [true, false])
     func `When Home Assistant has started, enters are told again if that is asked for`(isAsked: Bool) throws {
-        let house = try House("reannounce: \(isAsked), waypoints: [\(Self.kitchen)], \(House.stay)")
-        #expect(eventually { house.said("event").count == 1 }, "\(house.gateway.log)")
+        let house = try GatewayFixture("reannounce: \(isAsked), waypoints: [\(Self.kitchen)], \(GatewayFixture.stay)")
+        #expect(eventually { house.published("event").count == 1 }, "\(house.gateway.log)")
         let state = "ibeacon-gateway/hall/region/k"
-        let before = house.said(on: state).count
+        let before = house.published(on: state).count
         try house.send("online", to: "homeassistant/status")
         // The retained state comes again in either case.
-        #expect(eventually { house.said(on: state).count > before })
-        #expect(eventually { house.said("event").count == (isAsked ? 2 : 1) })
-        let times = house.said("event").compactMap { try? JSONValue(parsing: $0)["tst"] }
+        #expect(eventually { house.published(on: state).count > before })
+        #expect(eventually { house.published("event").count == (isAsked ? 2 : 1) })
+        let times = house.published("event").compactMap { try? JSONValue(parsing: $0)["tst"] }
         #expect(Set(times).count == 1)
     }
 }

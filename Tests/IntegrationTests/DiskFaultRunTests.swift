@@ -15,7 +15,7 @@ import Testing
         var text: String { self == .readonlyAtStart ? "readonly" : rawValue }
     }
 
-    private final class House {
+    private final class GatewayFixture {
         let fault: Fault
         let broker: MosquittoBroker
         let consumer: TransitionLog
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `Whatever is wrong with the disk, each transition arrives once it is cured, and nobody waits`() throws {
-        let houses = try Fault.allCases.map { try House($0) }
+        let houses = try Fault.allCases.map { try GatewayFixture($0) }
         let started = ContinuousClock.now
         usleep(3_000_000)
         let broken = ContinuousClock.now
@@ -93,7 +93,7 @@ import Testing
         return step
     }
 
-    private func check(_ house: House, _ limit: Duration) throws {
+    private func check(_ house: GatewayFixture, _ limit: Duration) throws {
         let name = house.fault.rawValue
         #expect(house.gateway.stop() == 0, "\(name)")
         house.consumer.read()

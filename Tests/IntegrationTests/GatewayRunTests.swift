@@ -119,18 +119,18 @@ import Testing
         let witness = try Subscriber(to: broker)
         let gateway = try GatewayProcess(Self.long, port: broker.port)
         let availability = "ibeacon-gateway/hall/availability"
-        func said(_ topic: String) -> [String] { witness.lines.filter { $0.topic == topic }.map(\.text) }
+        func published(_ topic: String) -> [String] { witness.lines.filter { $0.topic == topic }.map(\.text) }
         try gateway.start()
-        #expect(eventually { said(availability) == ["online"] }, "\(gateway.log)")
+        #expect(eventually { published(availability) == ["online"] }, "\(gateway.log)")
         gateway.kill()
-        #expect(eventually { said(availability) == ["online", "offline"] })
-        #expect(eventually { said("owntracks/jane/hall").contains { $0.contains("\"_type\":\"lwt\"") } })
-        let wills = said("owntracks/jane/hall").count
+        #expect(eventually { published(availability) == ["online", "offline"] })
+        #expect(eventually { published("owntracks/jane/hall").contains { $0.contains("\"_type\":\"lwt\"") } })
+        let wills = published("owntracks/jane/hall").count
         try gateway.start()
-        #expect(eventually { said(availability).count == 3 }, "\(gateway.log)")
+        #expect(eventually { published(availability).count == 3 }, "\(gateway.log)")
         #expect(gateway.stop() == 0)
-        #expect(eventually { said(availability) == ["online", "offline", "online", "offline"] })
-        #expect(said("owntracks/jane/hall").count == wills)
+        #expect(eventually { published(availability) == ["online", "offline", "online", "offline"] })
+        #expect(published("owntracks/jane/hall").count == wills)
     }
 
     @Test(

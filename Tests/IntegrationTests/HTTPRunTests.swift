@@ -11,7 +11,7 @@ import Testing
     /// Nothing at all is heard.
     private static let silence =
         "scanner: {capture: \"\(GatewayProcess.fixtures)/captures/empty.btsnoop\"}, leaveAfter: 3"
-    private static let place = "lat: 52, lon: 6, waypoints: [\(House.waypoint("k", "Kitchen"))]"
+    private static let place = "lat: 52, lon: 6, waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))]"
 
     private func gateway(_ url: String, _ members: String, air: String = HTTPRunTests.silence) throws -> GatewayProcess
     {
@@ -33,7 +33,7 @@ import Testing
     @Test func `Enter and leave are posted, each with a location after it, and nothing else`() throws {
         let endpoint = try ScriptedEndpoint()
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "card: {name: \"Hall\"}", air: House.demo)
+        let gateway = try gateway(endpoint.url, "card: {name: \"Hall\"}", air: GatewayFixture.demo)
         try gateway.start()
         #expect(eventually { json(endpoint).count >= 5 }, "\(gateway.log)")
         #expect(gateway.stop() == 0)
@@ -58,7 +58,7 @@ import Testing
     {
         let place = try LoopbackPort.Listener(listens: false)
         let port = place.port
-        let gateway = try gateway("http://127.0.0.1:\(port)/pub", "", air: House.demo)
+        let gateway = try gateway("http://127.0.0.1:\(port)/pub", "", air: GatewayFixture.demo)
         try gateway.start()
         #expect(gateway.says("left Kitchen"))
         #expect(gateway.says("no server: the server cannot be reached"))
@@ -79,7 +79,7 @@ import Testing
     @Test func `Killed before the answer, it posts the same bytes again`() throws {
         let endpoint = try ScriptedEndpoint { $0.body.isEmpty ? .status(200) : .silence }
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "", air: House.demo)
+        let gateway = try gateway(endpoint.url, "", air: GatewayFixture.demo)
         try gateway.start()
         #expect(eventually { endpoint.messages.count == 1 })
         #expect(gateway.says("left Kitchen"))
@@ -107,7 +107,7 @@ import Testing
             }
         }
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "", air: House.demo)
+        let gateway = try gateway(endpoint.url, "", air: GatewayFixture.demo)
         for _ in 1...6 {
             try gateway.start()
             usleep(.random(in: 500_000...4_000_000))
@@ -142,7 +142,7 @@ import Testing
             .status(request.headers["authorization"] == "Basic amFuZTpzM2NyMXQ=" ? 200 : 401)
         }
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "password: \"hunter2\"", air: House.demo)
+        let gateway = try gateway(endpoint.url, "password: \"hunter2\"", air: GatewayFixture.demo)
         try gateway.start()
         #expect(gateway.says("no server: the server answers 401 (wrong user name or password)"))
         #expect(gateway.says("left Kitchen"))
@@ -164,16 +164,16 @@ import Testing
         try gateway.start()
         #expect(eventually { json(endpoint).count == 2 }, "\(gateway.log)")
         #expect(json(endpoint).map { $0["_type"] } == ["waypoints", "status"])
-        #expect(House.names(json(endpoint)[0]) == ["k=Kitchen"])
+        #expect(GatewayFixture.names(json(endpoint)[0]) == ["k=Kitchen"])
         #expect(json(endpoint)[1]["gateway"]?["counters"]?["commandsRefused"] == 0)
     }
 
     @Test func `A region that is set by an answer is watched at once`() throws {
         let set =
-            "[{\"_type\":\"cmd\",\"action\":\"setWaypoints\",\"waypoints\":{\"_type\":\"waypoints\",\"waypoints\":[\(House.waypoint("h", "Hall"))]}}]"
+            "[{\"_type\":\"cmd\",\"action\":\"setWaypoints\",\"waypoints\":{\"_type\":\"waypoints\",\"waypoints\":[\(GatewayFixture.waypoint("h", "Hall"))]}}]"
         let endpoint = try ScriptedEndpoint { .status(200, $0.body.isEmpty ? set : "[]") }
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "", air: House.stay)
+        let gateway = try gateway(endpoint.url, "", air: GatewayFixture.stay)
         try gateway.start()
         #expect(
             eventually { json(endpoint).contains { $0["_type"] == "transition" && $0["desc"] == "Hall" } },
@@ -209,7 +209,7 @@ import Testing
     @Test func `With cmd off no answer is obeyed`() throws {
         let endpoint = try ScriptedEndpoint { _ in .status(200, "[\(Self.command("reportLocation"))]") }
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "cmd: false", air: House.demo)
+        let gateway = try gateway(endpoint.url, "cmd: false", air: GatewayFixture.demo)
         try gateway.start()
         #expect(eventually { events(endpoint) == ["enter", "leave"] })
         #expect(!json(endpoint).contains { $0["t"] == "r" })
@@ -239,15 +239,15 @@ import Testing
                     ? "[\(Self.command("waypoints"))]" : "[]")
         }
         defer { endpoint.close() }
-        let keys = House.waypoint("own", "Keys")
+        let keys = GatewayFixture.waypoint("own", "Keys")
         let gateway = try gateway(
             endpoint.url, "trackers: [{deviceId: \"keys\", username: \"ann\", tid: \"K1\", waypoints: [\(keys)]}]",
-            air: House.stay)
+            air: GatewayFixture.stay)
         try gateway.start()
         #expect(eventually { json(endpoint).contains { $0["_type"] == "waypoints" } }, "\(gateway.log)")
         let answer = try #require(json(endpoint).first { $0["_type"] == "waypoints" })
         #expect(answer["topic"] == "owntracks/ann/keys/waypoints")
-        #expect(House.names(answer) == ["own=Keys"])
+        #expect(GatewayFixture.names(answer) == ["own=Keys"])
         for request in endpoint.messages {
             let topic = try JSONValue(parsing: request.body)["topic"]?.string ?? ""
             let name = "owntracks/\(request.headers["x-limit-u"] ?? "?")/\(request.headers["x-limit-d"] ?? "?")"
@@ -272,7 +272,7 @@ import Testing
         }
         defer { endpoint.close() }
         let gateway = try gateway(
-            endpoint.url, "remoteConfiguration: true, remoteConfigurationTrial: 2", air: House.demo)
+            endpoint.url, "remoteConfiguration: true, remoteConfigurationTrial: 2", air: GatewayFixture.demo)
         try gateway.start()
         #expect(gateway.says("back to the old settings"), "\(gateway.log)")
         #expect(gateway.says("the new settings are kept"), "\(gateway.log)")
@@ -289,7 +289,7 @@ import Testing
              "encryptionKey":"","username":"jane","password":"secret","auth":true,"usePassword":true,"monitoring":1,
              "host":"","port":8883,"tls":true,"cmd":true,"days":-1,"positions":50,"extendedData":true,"locked":false,
              "scanner":{"capture":"\(GatewayProcess.fixtures)/demo.btsnoop","speed":4},"leaveAfter":3,"http":null,
-             "waypoints":[\(House.waypoint("k", "Kitchen"))]}
+             "waypoints":[\(GatewayFixture.waypoint("k", "Kitchen"))]}
             """
         try gateway.directory.write(text, to: "config.json")
         #expect(try gateway.ask("config", "check").contains("is valid"))
@@ -363,7 +363,7 @@ import Testing
     @Test func `Stopping is prompt though the server does not answer`() throws {
         let endpoint = try ScriptedEndpoint { $0.body.isEmpty ? .status(200) : .silence }
         defer { endpoint.close() }
-        let gateway = try gateway(endpoint.url, "", air: House.stay)
+        let gateway = try gateway(endpoint.url, "", air: GatewayFixture.stay)
         try gateway.start()
         #expect(eventually { endpoint.messages.count == 1 })
         let start = ContinuousClock.now
@@ -381,7 +381,7 @@ import Testing
             try run("cat", ["/proc/\(try #require(gateway.process).pid)/maps"])
         }
         #expect(try libraries(of: http).contains("libcurl"))
-        let house = try House()
+        let house = try GatewayFixture()
         #expect(try !libraries(of: house.gateway).contains("libcurl"))
     }
 }

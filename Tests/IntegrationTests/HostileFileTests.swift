@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: ["regions list", "regions add '\(region)'", "history", "scan --duration 1", "status --token"])
     func `A state that is a symbolic link is not followed`(command: String) throws {
-        let gateway = try GatewayProcess(House.quiet, port: 0)
+        let gateway = try GatewayProcess(GatewayFixture.quiet, port: 0)
         let state = gateway.directory.file("state")
         mkdir(state, 0o700)
         // An empty file is the one that SQLite would take for a new database.
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `A service whose state is a symbolic link says so and does not write through it`() throws {
-        let gateway = try GatewayProcess(House.quiet, port: 0)
+        let gateway = try GatewayProcess(GatewayFixture.quiet, port: 0)
         let state = gateway.directory.file("state")
         mkdir(state, 0o700)
         try gateway.directory.write("", to: "victim")
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `A state directory may be reached by a symbolic link`() throws {
-        let gateway = try GatewayProcess(House.quiet, port: 0)
+        let gateway = try GatewayProcess(GatewayFixture.quiet, port: 0)
         mkdir(gateway.directory.file("elsewhere"), 0o700)
         symlink("elsewhere", gateway.directory.file("state"))
         _ = try gateway.ask("regions", "add", Self.region)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `A recording onto a FIFO gives its reader the reports`() throws {
-        let gateway = try GatewayProcess(House.stay, port: 0)
+        let gateway = try GatewayProcess(GatewayFixture.stay, port: 0)
         let (status, output) = try Self.shell(
             "mkfifo fifo; timeout 20 head -c 7 fifo & PROGRAM scan --duration 1 --write fifo >list; wait", gateway)
         #expect(status == 0)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `A recording over a file keeps its mode`() throws {
-        let gateway = try GatewayProcess(House.stay, port: 0)
+        let gateway = try GatewayProcess(GatewayFixture.stay, port: 0)
         try gateway.directory.write("old", to: "walk.btsnoop")
         chmod(gateway.directory.file("walk.btsnoop"), 0o640)
         _ = try gateway.ask("scan", "--duration", "1", "--write", gateway.directory.file("walk.btsnoop"))
@@ -150,7 +150,8 @@ import Testing
 
     @Test(arguments: printing, Sink.allCases)
     func `Output that cannot be written is said and ends with 74`(command: String, sink: Sink) throws {
-        let gateway = try GatewayProcess("\(House.stay), waypoints: [\(House.waypoint("k", "Kitchen"))]", port: 0)
+        let gateway = try GatewayProcess(
+            "\(GatewayFixture.stay), waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))]", port: 0)
         let (status, errors) = try Self.shell("exec 5>/proc/$$/mem; PROGRAM \(command) \(sink.rawValue)", gateway)
         #expect(status == 74, "\(status) \(errors)")
         #expect(errors.contains(sink.reason), "\(errors)")
@@ -158,7 +159,8 @@ import Testing
 
     @Test(arguments: printing)
     func `A closed pipe ends the program quietly by SIGPIPE`(command: String) throws {
-        let gateway = try GatewayProcess("\(House.stay), waypoints: [\(House.waypoint("k", "Kitchen"))]", port: 0)
+        let gateway = try GatewayProcess(
+            "\(GatewayFixture.stay), waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))]", port: 0)
         // Descriptor 4 writes to a FIFO whose only reader is closed before the program starts.
         let (status, errors) = try Self.shell(
             "mkfifo pipe; exec 3<>pipe; exec 4>pipe; exec 3>&-; PROGRAM --quiet \(command) >&4", gateway)
@@ -175,7 +177,7 @@ import Testing
     // MARK: What the service reads
 
     @Test func `A FIFO as configuration does not hold up the service, and SIGTERM ends it`() throws {
-        let gateway = try GatewayProcess(House.quiet, port: 0)
+        let gateway = try GatewayProcess(GatewayFixture.quiet, port: 0)
         try gateway.start()
         #expect(gateway.says("is running"), "\(gateway.log)")
         let path = gateway.directory.file("config.json")
@@ -195,9 +197,10 @@ import Testing
         let fifo = gateway.directory.file(name == "status-token" ? "state/status-token" : name)
         mkfifo(fifo, 0o600)
         switch name {
-        case "status-token": try gateway.configure(House.quiet, port: 0, http: "{listen: \"127.0.0.1:\(page)\"}")
-        case "password": try gateway.configure("passwordFile: \"\(fifo)\", \(House.quiet)", port: 0)
-        case "ca": try gateway.configure("tls: true, caFile: \"\(fifo)\", \(House.quiet)", port: 1)
+        case "status-token":
+            try gateway.configure(GatewayFixture.quiet, port: 0, http: "{listen: \"127.0.0.1:\(page)\"}")
+        case "password": try gateway.configure("passwordFile: \"\(fifo)\", \(GatewayFixture.quiet)", port: 0)
+        case "ca": try gateway.configure("tls: true, caFile: \"\(fifo)\", \(GatewayFixture.quiet)", port: 1)
         default: try gateway.configure("scanner: {capture: \"\(fifo)\"}", port: 0)
         }
         try gateway.start()

@@ -9,7 +9,7 @@ import Testing
 
     /// Distinct beacons, as a large site has them.
     private static func elements(_ count: Int) -> [String] {
-        (0..<count).map { House.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") }
+        (0..<count).map { GatewayFixture.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") }
     }
 
     /// A busy machine makes a turn longer and never shorter, so the best of three counts.
@@ -22,7 +22,8 @@ import Testing
 
     /// - Returns: milliseconds.
     private static func longestTurnWithManyRegions() throws -> Int {
-        let house = try House("waypoints: [\(House.waypoint("k", "Kitchen"))], \(House.stay)")
+        let house = try GatewayFixture(
+            "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))], \(GatewayFixture.stay)")
         #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
         let before = house.gateway.residentKiB
         try house.setWaypoints(elements(many))
@@ -31,7 +32,8 @@ import Testing
         }
         if GatewayProcess.measured != nil { #expect(merging < .seconds(1)) }
         // Their states are told in the seconds after that.
-        #expect(eventually(within: .seconds(180)) { house.said(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
+        #expect(
+            eventually(within: .seconds(180)) { house.published(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
         let states = Set(house.witness.lines.map(\.topic).filter { $0.hasPrefix("ibeacon-gateway/hall/region/rid") })
         #expect(states.count == many)
         let after = house.gateway.residentKiB
@@ -70,9 +72,10 @@ import Testing
 
     /// - Returns: milliseconds.
     private static func longestTurn(refusing much: TooMuch) throws -> Int {
-        let house = try House("waypoints: [\(House.waypoint("k", "Kitchen"))], \(House.stay)")
+        let house = try GatewayFixture(
+            "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))], \(GatewayFixture.stay)")
         #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
-        try house.setWaypoints([House.waypoint("n", "Neighbour"), much.element])
+        try house.setWaypoints([GatewayFixture.waypoint("n", "Neighbour"), much.element])
         #expect(house.gateway.says(much.rawValue), "\(house.gateway.log)")
         #expect(try house.regions() == ["k=Kitchen"])
         #expect(try house.counter("commandsRefused") == 1)
@@ -82,9 +85,11 @@ import Testing
     }
 
     @Test func `A name of 100 kB is refused, and its neighbours are taken`() throws {
-        let house = try House()
+        let house = try GatewayFixture()
         let name = String(repeating: "n", count: 100_000)
-        try house.setWaypoints([House.waypoint("a", "a"), House.waypoint("b", name), House.waypoint("c", "c")])
+        try house.setWaypoints([
+            GatewayFixture.waypoint("a", "a"), GatewayFixture.waypoint("b", name), GatewayFixture.waypoint("c", "c"),
+        ])
         #expect(house.gateway.says("waypoint 1"), "\(house.gateway.log)")
         #expect(try house.regions() == ["a=a", "c=c"])
         let longest = house.gateway.log.split(separator: "\n").map(\.utf8.count).max() ?? 0

@@ -7,14 +7,14 @@ import Testing
 
 /// Commands that speak to the broker themselves.
 @Suite struct OneShotTests {
-    private static let kitchen = House.waypoint("k", "Kitchen")
+    private static let kitchen = GatewayFixture.waypoint("k", "Kitchen")
     private static let place = "lat: 52, lon: 6, tag: \"ground floor\", waypoints: [\(kitchen)]"
 
     @Test func `report publishes a location by hand where no service runs`() throws {
-        let house = try House("\(Self.place), \(House.quiet)", starts: false)
+        let house = try GatewayFixture("\(Self.place), \(GatewayFixture.quiet)", starts: false)
         let printed = try house.gateway.ask("report", "--poi", "delicious seafood")
-        #expect(eventually { house.said().count == 1 })
-        let told = try #require(house.said().first)
+        #expect(eventually { house.published().count == 1 })
+        let told = try #require(house.published().first)
         #expect(printed == "{\"topic\":\"\(house.base)\",\"qos\":1,\"retain\":true,\"payload\":\(told)}\n")
         let location = try JSONValue(parsing: told)
         #expect(location["t"] == "u")
@@ -24,22 +24,22 @@ import Testing
     }
 
     @Test func `report beside a running service knows who is inside, and leaves the service alone`() throws {
-        let house = try House("\(Self.place), \(House.stay)")
+        let house = try GatewayFixture("\(Self.place), \(GatewayFixture.stay)")
         #expect(house.gateway.says("entered Kitchen"), "\(house.gateway.log)")
         #expect(eventually { (try? house.gateway.ask("history").contains("Kitchen")) == true })
         _ = try house.gateway.ask("report", "--tag", "by hand")
-        #expect(eventually { house.said().last?.contains("by hand") == true })
-        let told = try #require(house.said().last)
+        #expect(eventually { house.published().last?.contains("by hand") == true })
+        let told = try #require(house.published().last)
         let location = try JSONValue(parsing: told)
         #expect((location["t"], location["tag"]) == ("u", "by hand"))
         #expect(location["inregions"] == ["Kitchen"])
         #expect(!house.gateway.log.contains("no broker"))
-        #expect(!house.said().contains { $0.contains("lwt") })
+        #expect(!house.published().contains { $0.contains("lwt") })
     }
 
     @Test func `history --csv writes control characters of a name, and does not send them to the terminal`() throws {
         let name = #"\u001b]0;gone\u0007Kit\u009bchen\u007f"#
-        let house = try House("waypoints: [\(House.waypoint("k", name))], \(House.stay)")
+        let house = try GatewayFixture("waypoints: [\(GatewayFixture.waypoint("k", name))], \(GatewayFixture.stay)")
         #expect(eventually { (try? house.gateway.ask("history", "--csv").contains("enter")) == true })
         let printed = try house.gateway.ask("history", "--csv")
         #expect(printed.contains(#"\x1b]0;gone\x07Kit\x9bchen\x7f"#), "\(printed)")
@@ -48,18 +48,18 @@ import Testing
 
     @Test func `report is sealed where a key is set, and takes another tracker's name`() throws {
         let cipher = try #require(PayloadCipher(key: Secret("s3cr1t")))
-        let house = try House(
-            "\(Self.place), trackers: [{deviceId: \"keys\", tid: \"K1\", encryptionKey: \"s3cr1t\"}], \(House.quiet)",
+        let house = try GatewayFixture(
+            "\(Self.place), trackers: [{deviceId: \"keys\", tid: \"K1\", encryptionKey: \"s3cr1t\"}], \(GatewayFixture.quiet)",
             starts: false)
         _ = try house.gateway.ask("report", "--tracker", "K1")
-        #expect(eventually { house.said(on: "owntracks/jane/keys").count == 1 })
-        let told = try #require(house.said(on: "owntracks/jane/keys").first)
+        #expect(eventually { house.published(on: "owntracks/jane/keys").count == 1 })
+        let told = try #require(house.published(on: "owntracks/jane/keys").first)
         let envelope = try #require(EncryptedMessage(try JSONValue(parsing: told)))
         #expect(try JSONValue(parsing: cipher.decrypt(envelope))["tid"] == "K1")
     }
 
     @Test func `report takes the settings that came from afar`() throws {
-        let house = try House("remoteConfiguration: true, \(Self.place), \(House.quiet)")
+        let house = try GatewayFixture("remoteConfiguration: true, \(Self.place), \(GatewayFixture.quiet)")
         try house.send(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"attic"}}"#)
         #expect(house.gateway.says("the new settings are kept"))
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `replay --publish sends what it prints, in order and whole`() throws {
-        let house = try House("\(Self.place), \(House.quiet)", starts: false)
+        let house = try GatewayFixture("\(Self.place), \(GatewayFixture.quiet)", starts: false)
         let printed = try house.gateway.ask(
             "--quiet", "replay", "--publish", "--tail", "60", "\(GatewayProcess.fixtures)/demo.btsnoop")
         let count = printed.split(separator: "\n").count

@@ -47,7 +47,7 @@ import Testing
                 options: certificates.map { ["--cafile", $0.authority] } ?? [])
             let tls = certificates.map { "tls: true, caFile: \"\($0.authority)\"," } ?? ""
             gateway = try GatewayProcess(
-                "mqttProtocolLevel: \(way.level.rawValue), \(tls) lat: 52, lon: 6, waypoints: [], \(House.quiet)",
+                "mqttProtocolLevel: \(way.level.rawValue), \(tls) lat: 52, lon: 6, waypoints: [], \(GatewayFixture.quiet)",
                 port: broker.port)
         }
 
@@ -72,11 +72,11 @@ import Testing
     }
 
     /// TLS hides the packets, so the connection ends at a message that is too large.
-    private func secureOwner(_ broker: MosquittoBroker, _ certificates: Certificates) throws -> Owner {
+    private func secureOwner(_ broker: MosquittoBroker, _ certificates: Certificates) throws -> BrokerClient {
         var settings = BrokerSettings(for: broker)
         settings.tls = .init(caFile: certificates.authority)
         settings.limits.largestPacket = 50_000
-        return try Owner(settings)
+        return try BrokerClient(settings)
     }
 
     private func publish(

@@ -6,7 +6,7 @@ import Testing
     /// As OwnTracks for iOS exports regions: sorted members, numbers as numbers, the UUID in `desc`.
     private static let phone = """
         {"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"Home","lat":52.123457,"lon":6.5,"rad":100,\
-        "rid":"67952e","tst":1708625557},{"_type":"waypoint","desc":"-Kitchen|1|2:\(House.uuid):1:7","lat":0,"lon":0,\
+        "rid":"67952e","tst":1708625557},{"_type":"waypoint","desc":"-Kitchen|1|2:\(GatewayFixture.uuid):1:7","lat":0,"lon":0,\
         "rad":0,"rid":"b4b412","tst":1700000000},{"_type":"waypoint","desc":"+60follow","lat":52,"lon":6,"rad":50,\
         "rid":"0a1b2c","tst":1600000000}]}
         """
@@ -41,15 +41,17 @@ import Testing
 
     @Test func `regions add on a region that is there keeps its time, place and own members (Regions page)`() throws {
         let gateway = try GatewayProcess("", port: 0)
-        let region = House.waypoint("k", "Kitchen", more: #","lat":52,"lon":6,"wtst":5,"leaveAfter":30,"mine":[1]"#)
+        let region = GatewayFixture.waypoint(
+            "k", "Kitchen", more: #","lat":52,"lon":6,"wtst":5,"leaveAfter":30,"mine":[1]"#)
         let file = try gateway.directory.write("[\(region)]", to: "home.otrw")
         _ = try gateway.ask("--quiet", "regions", "import", file)
-        _ = try gateway.ask("regions", "add", "Cellar:\(House.uuid):1:8", "--rid", "k")
+        _ = try gateway.ask("regions", "add", "Cellar:\(GatewayFixture.uuid):1:8", "--rid", "k")
         #expect(
             try gateway.ask("regions", "show", "k")
-                == #"{"_type":"waypoint","desc":"Cellar:\#(House.uuid):1:8","lat":52,"#
+                == #"{"_type":"waypoint","desc":"Cellar:\#(GatewayFixture.uuid):1:8","lat":52,"#
                 + #""leaveAfter":30,"lon":6,"mine":[1],"rad":0,"rid":"k","tst":1600000000,"wtst":5}"# + "\n")
-        _ = try gateway.ask("regions", "add", "Cellar:\(House.uuid):1:8", "--rid", "k", "--leave-after", "auto")
+        _ = try gateway.ask(
+            "regions", "add", "Cellar:\(GatewayFixture.uuid):1:8", "--rid", "k", "--leave-after", "auto")
         #expect(try gateway.ask("regions", "show", "k").contains(#""leaveAfter":"auto","lon":6"#))
     }
 

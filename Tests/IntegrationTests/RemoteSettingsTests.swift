@@ -5,22 +5,24 @@ import Testing
 
 /// `setConfiguration` against a real broker.
 @Suite struct RemoteConfigurationTests {
-    private func house(_ members: String = "") throws -> House {
-        try House("remoteConfiguration: true, remoteConfigurationTrial: 1.5, lat: 52, lon: 6, \(members)\(House.quiet)")
+    private func house(_ members: String = "") throws -> GatewayFixture {
+        try GatewayFixture(
+            "remoteConfiguration: true, remoteConfigurationTrial: 1.5, lat: 52, lon: 6, \(members)\(GatewayFixture.quiet)"
+        )
     }
 
-    private func set(_ members: String, on house: House, beside: String = "") throws {
+    private func set(_ members: String, on house: GatewayFixture, beside: String = "") throws {
         try house.send(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration",\#(members)}\#(beside)}"#
         )
     }
 
-    private func tag(of house: House) throws -> JSONValue? {
+    private func tag(of house: GatewayFixture) throws -> JSONValue? {
         try house.answer(on: "") { try house.command("reportLocation") }["tag"]
     }
 
     /// The same of a gateway that was killed: answers from before may come once more, and are let pass.
-    private func tagAfterKill(of house: House) throws -> JSONValue? {
+    private func tagAfterKill(of house: GatewayFixture) throws -> JSONValue? {
         for _ in 1...3 { _ = try tag(of: house) }
         return try tag(of: house)
     }
@@ -54,8 +56,8 @@ import Testing
         let passwords = directory.file("passwords")
         try run("mosquitto_passwd", ["-b", "-c", passwords, "jane", "right"])
         let broker = try MosquittoBroker(["allow_anonymous true", "password_file \(passwords)"], in: directory)
-        let house = try House(
-            "remoteConfiguration: true, remoteConfigurationTrial: 1.5, password: \"right\", lat: 52, lon: 6, \(House.quiet)",
+        let house = try GatewayFixture(
+            "remoteConfiguration: true, remoteConfigurationTrial: 1.5, password: \"right\", lat: 52, lon: 6, \(GatewayFixture.quiet)",
             broker: broker)
         #expect(try tag(of: house) == nil)
         try set(#""password":"wrong","tag":"lost""#, on: house)
@@ -73,7 +75,7 @@ import Testing
 
     @Test func `One bad member, and nothing of it is taken, neither its good members nor its regions`() throws {
         let house = try house()
-        let list = #""waypoints":{"_type":"waypoints","waypoints":[\#(House.waypoint("k", "K"))]}"#
+        let list = #""waypoints":{"_type":"waypoints","waypoints":[\#(GatewayFixture.waypoint("k", "K"))]}"#
         try set(#""tag":"attic","monitoring":7,"scanner":"hci""#, on: house, beside: ",\(list)")
         #expect(house.gateway.says("setConfiguration refused: monitoring"))
         #expect(house.gateway.says("setConfiguration refused: scanner: it cannot be set from afar"))
@@ -83,8 +85,8 @@ import Testing
 
     @Test func `Regions inside the settings and beside them are merged once`() throws {
         let house = try house()
-        let list = #","waypoints":{"_type":"waypoints","waypoints":[\#(House.waypoint("b", "beside"))]}"#
-        try set(#""waypoints":[\#(House.waypoint("i", "inside"))]"#, on: house, beside: list)
+        let list = #","waypoints":{"_type":"waypoints","waypoints":[\#(GatewayFixture.waypoint("b", "beside"))]}"#
+        try set(#""waypoints":[\#(GatewayFixture.waypoint("i", "inside"))]"#, on: house, beside: list)
         #expect(house.gateway.says("the new settings are kept"))
         #expect(try house.regions() == ["i=inside", "b=beside"])
         try house.command("clearWaypoints")
@@ -95,31 +97,31 @@ import Testing
 
     @Test func `Another topic takes the regions along`() throws {
         let house = try house("waypoints: [], ")
-        try house.setWaypoints([House.waypoint("k", "K")])
+        try house.setWaypoints([GatewayFixture.waypoint("k", "K")])
         #expect(try house.regions() == ["k=K"])
         // It has a connection of its own, which may be the later one; who never came need not go.
-        #expect(eventually { house.said(on: "ibeacon-gateway/hall/availability").last == "online" })
+        #expect(eventually { house.published(on: "ibeacon-gateway/hall/availability").last == "online" })
         try set(#""deviceId":"attic""#, on: house)
         #expect(house.gateway.says("the new settings are kept"))
         // The old device goes as it would if it was stopped.
-        #expect(eventually { house.said(on: "ibeacon-gateway/hall/availability").last == "offline" })
-        #expect(eventually { house.said(on: "ibeacon-gateway/hall/region/k").last == "" })
-        #expect(eventually { house.said(on: "ibeacon-gateway/attic/availability").last == "online" })
+        #expect(eventually { house.published(on: "ibeacon-gateway/hall/availability").last == "offline" })
+        #expect(eventually { house.published(on: "ibeacon-gateway/hall/region/k").last == "" })
+        #expect(eventually { house.published(on: "ibeacon-gateway/attic/availability").last == "online" })
         house.gateway.kill()
         try house.gateway.start()
         let topic = "owntracks/jane/attic"
         #expect(
             eventually {
                 try? house.send(#"{"_type":"cmd","action":"waypoints"}"#, to: "\(topic)/cmd")
-                return house.said(on: "\(topic)/waypoints").last?.contains(#""rid":"k""#) == true
+                return house.published(on: "\(topic)/waypoints").last?.contains(#""rid":"k""#) == true
             }, "\(house.gateway.log)")
     }
 
     @Test func `Another broker does not get the password of the first`() throws {
         let other = try MosquittoBroker()
         defer { other.stop() }
-        let house = try House(
-            "remoteConfiguration: true, password: \"the secret\", lat: 52, lon: 6, \(House.quiet)")
+        let house = try GatewayFixture(
+            "remoteConfiguration: true, password: \"the secret\", lat: 52, lon: 6, \(GatewayFixture.quiet)")
         // mosquitto's log has the user name, without which MQTT 3.1.1 knows no password.
         #expect(house.broker.log.contains("u'jane'"))
         try set(#""host":"127.0.0.1","port":\#(other.port)"#, on: house)
@@ -129,7 +131,7 @@ import Testing
     }
 
     @Test func `Without remoteConfiguration it is refused`() throws {
-        let house = try House("lat: 52, lon: 6, \(House.quiet)")
+        let house = try GatewayFixture("lat: 52, lon: 6, \(GatewayFixture.quiet)")
         try set(#""tag":"attic""#, on: house)
         #expect(house.gateway.says("'remoteConfiguration' is false"))
         #expect(try tag(of: house) == nil)

@@ -3,8 +3,8 @@ import TestSupport
 
 @testable import Messaging
 
-/// Stands in for the daemon's loop: it holds a connection and collects what it says.
-final class Owner: Sendable {
+/// The client of a `BrokerConnection` in a test: it collects the events of the connection.
+final class BrokerClient: Sendable {
     let connection: BrokerConnection
     private let collected = Mutex<[BrokerEvent]>([])
     let wakes = Atomic<Int>(0)

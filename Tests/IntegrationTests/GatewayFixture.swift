@@ -3,8 +3,8 @@ import JSON
 import OwnTracks
 import TestSupport
 
-/// A gateway that runs, its broker, and a witness of all that goes over the broker.
-final class House {
+/// A running gateway, its broker, and a subscriber that records all messages of the broker.
+final class GatewayFixture {
     static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
     /// Nothing is heard.
     static let quiet = "scanner: {capture: \"\(GatewayProcess.fixtures)/captures/no-reports.btsnoop\"}, leaveAfter: 30"
@@ -19,7 +19,8 @@ final class House {
     private var marks = 0
 
     init(
-        _ members: String = House.quiet, device: String = "hall", broker: MosquittoBroker? = nil, starts: Bool = true
+        _ members: String = GatewayFixture.quiet, device: String = "hall", broker: MosquittoBroker? = nil,
+        starts: Bool = true
     ) throws {
         let broker = try broker ?? MosquittoBroker()
         self.broker = broker
@@ -85,23 +86,23 @@ final class House {
     }
 
     /// What was published on a topic under the base so far; "" is the base itself.
-    func said(_ suffix: String = "") -> [String] { said(on: suffix.isEmpty ? base : "\(base)/\(suffix)") }
+    func published(_ suffix: String = "") -> [String] { published(on: suffix.isEmpty ? base : "\(base)/\(suffix)") }
 
-    func said(on topic: String) -> [String] { witness.lines.filter { $0.topic == topic }.map(\.text) }
+    func published(on topic: String) -> [String] { witness.lines.filter { $0.topic == topic }.map(\.text) }
 
     /// Does something, and waits for one message more on a topic under the base.
     func answer(on suffix: String, to action: () throws -> Void) throws -> JSONValue {
-        let before = said(suffix).count
+        let before = published(suffix).count
         try action()
-        guard eventually({ said(suffix).count > before }) else {
+        guard eventually({ published(suffix).count > before }) else {
             throw SupportError("nothing more on \(base)/\(suffix): \(gateway.log)")
         }
-        return try JSONValue(parsing: said(suffix)[before])
+        return try JSONValue(parsing: published(suffix)[before])
     }
 
     /// The regions as the gateway tells them: `rid=name` of each.
     func regions() throws -> [String] {
-        try House.names(answer(on: "waypoints") { try command("waypoints") })
+        try GatewayFixture.names(answer(on: "waypoints") { try command("waypoints") })
     }
 
     /// The same of a gateway that was killed: an answer from before may come once more, so a mark that no
@@ -109,11 +110,11 @@ final class House {
     func regionsAfterKill() throws -> [String] {
         marks += 1
         let mark = "mark=mark\(marks)"
-        try setWaypoints([House.waypoint("mark", "mark\(marks)", suffix: ":9")])
+        try setWaypoints([GatewayFixture.waypoint("mark", "mark\(marks)", suffix: ":9")])
         try command("waypoints")
         var found: [String] = []
         let isTold = eventually {
-            found = said("waypoints").last.flatMap { try? JSONValue(parsing: $0) }.map(House.names) ?? []
+            found = published("waypoints").last.flatMap { try? JSONValue(parsing: $0) }.map(GatewayFixture.names) ?? []
             return found.contains(mark)
         }
         guard isTold else { throw SupportError("no answer to waypoints: \(gateway.log)") }
