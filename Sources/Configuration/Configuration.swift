@@ -44,13 +44,13 @@ package struct Configuration: Hashable, Sendable {
     package var rooms: RoomsSettings?
     /// Where the status page is served; nil: nowhere.
     package var statusPage: ListenAddress?
-    /// Days for which history is kept; 0 keeps none. Below 0, days are no limit, as in the iOS app: the number of entries
-    /// alone is one.
+    /// Days for which history is kept; 0 keeps none. Below 0, days are no limit, as in the iOS app: the number of
+    /// entries alone is one.
     package var historyDays: Int
     package var numberBase: NumberBase
     /// Published on `/info` if there is one.
     package var card: Card?
-    /// Transitions are sent again for regions that somebody is in after Home Assistant or the broker
+    /// Transitions are sent again for occupied regions after Home Assistant or the broker
     /// has forgotten them.
     package var reannounces: Bool
     /// What works but may not be meant, in words.

@@ -153,7 +153,7 @@ struct ConfigurationMember {
         ConfigurationMember("ranging", "false", "Publish how far each beacon is, on …/beacon."),
         ConfigurationMember("rangingInterval", "5", "Seconds, at least, between two such messages of one beacon."),
         ConfigurationMember(
-            "reannounce", "false", "Send the enter of every region that somebody is in again after Home Assistant has",
+            "reannounce", "false", "Send the enter of every occupied region again after Home Assistant has",
             "started, or after a broker has forgotten the session."),
         ConfigurationMember(
             "homeAssistant", "{discovery: false, prefix: \"homeassistant\"}",

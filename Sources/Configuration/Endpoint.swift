@@ -7,7 +7,7 @@ import Base
 package final class Endpoint: Sendable {
     /// The address without its login.
     package let url: String
-    /// Scheme, host and port: what may be told to anyone. A path may be as good as a password.
+    /// Scheme, host and port, which are not secret. A path may be as secret as a password.
     package let origin: String
     /// The login that stood in the address.
     package let login: Login?
@@ -112,7 +112,7 @@ extension Endpoint: Hashable {
 }
 
 extension Broker {
-    /// What may be told of where it is.
+    /// The part of the address that is not secret.
     package var name: String { endpoint?.origin ?? place(of: hosts[0]) }
 
     /// `host:port`

@@ -12,7 +12,7 @@ struct MemberReader {
     /// Before the names of members in messages, such as `trackers[1].`.
     let path: String
     let members: [String: JSONValue]
-    /// Members that come from the top level, where their problems have been told.
+    /// Members that come from the top level, where their problems are reported.
     let inherited: Set<String>
     private(set) var problems: [ConfigurationProblem] = []
 

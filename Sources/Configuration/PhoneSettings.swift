@@ -12,7 +12,7 @@ enum PhoneSettings {
         "willPayload",
     ]
 
-    /// How a phone finds out where it is and what it tells of itself.
+    /// How a phone finds its position, and what it publishes about itself.
     private static let tracking: Set<String> = [
         "adapt", "allowRemoteLocation", "autostartOnBoot", "autostart", "discardNetworkLocationThresholdSeconds",
         "downgrade", "extendedData", "fusedRegionDetection", "ignoreInaccurateLocations", "ignoreStaleLocations",

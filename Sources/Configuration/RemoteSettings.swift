@@ -12,8 +12,8 @@ package struct RemoteSettings: Hashable, Sendable {
     /// start they would bring back what has been removed since.
     package let waypoints: WaypointsReading?
 
-    /// Members that nobody may change from afar: what is listened to, what is opened on this computer,
-    /// who is trusted and with which keys.
+    /// Members that `setConfiguration` must not change: the radios, files and ports on this computer, trusted
+    /// authorities and keys.
     package static let localMembers: Set<String> = [
         "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
         "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial",
@@ -88,8 +88,8 @@ package struct RemoteSettings: Hashable, Sendable {
     /// Kept with a password that came in changes: the broker that it is for. The file may name another one later.
     private static let passwordPlace = "_passwordFor"
 
-    /// A password belongs to the broker that it was configured for. Another host, port or address gets what came with it
-    /// and nothing else: it could be anyone's.
+    /// A password belongs to the broker that it was configured for. Another host, port or address gets what came with
+    /// it and nothing else: it could be anyone's.
     private static func withholdCredentials(
         _ members: inout [String: JSONValue], before: [String: JSONValue], changed: [String: JSONValue]
     ) {

@@ -62,7 +62,7 @@ extension Configuration {
         ]
     }
 
-    /// Whether the file itself holds a secret, so that nobody else may read it.
+    /// Whether the file itself contains a secret, so that other users must not read it.
     package var holdsSecret: Bool {
         broker.login != nil || trackers.contains { $0.encryptionKey != nil }
     }

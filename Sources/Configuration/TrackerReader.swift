@@ -33,7 +33,7 @@ struct TrackerReader {
         // A key of its own, also an empty one, stands against both ways to give one.
         let hasOwnKey = merged["encryptionKey"] != nil || merged["encryptionKeyFile"] != nil
         for name in members where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
-            // Two devices of one name could not be told apart.
+            // Two devices with the same name could not be distinguished.
             guard name != "name" else { continue }
             guard let value = top[name] else { continue }
             merged[name] = value

@@ -62,7 +62,7 @@ enum ArgumentReader {
         var arguments = Arguments()
         getopt_restart()
         while true {
-            // "+" stops at the first operand; ":" tells a missing argument from an unknown option.
+            // "+" stops at the first operand; ":" distinguishes a missing argument from an unknown option.
             let value = getopt_long(Int32(words.count + 1), argv.base, stopsAtOperand ? "+:h" : ":h", table, nil)
             switch value {
             case -1:

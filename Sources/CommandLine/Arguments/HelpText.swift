@@ -3,7 +3,7 @@ enum HelpText {
     /// The page of the whole program.
     static func overview(_ commands: [CommandSpecification]) -> String {
         var lines = [
-            "Hears iBeacons and tells an MQTT broker, in OwnTracks' language, who comes and goes.",
+            "Receives iBeacons and publishes over MQTT, in OwnTracks' format, which regions are entered and left.",
             "",
             "usage: ibeacon-gateway [OPTIONS] COMMAND [OPTIONS] …",
             "",

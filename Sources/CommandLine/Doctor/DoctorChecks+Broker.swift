@@ -25,7 +25,7 @@ extension DoctorChecks {
             let cure = BrokerAdvice.unknownName(host)
             return (DoctorFinding(.broker, "'\(host)' has no address: \(reason)", cure: cure), false)
         case .unreachable(let address, let reason):
-            let text = "nobody accepts connections at \(place) (\(address)): \(reason)"
+            let text = "no broker accepts connections at \(place) (\(address)): \(reason)"
             let cure = BrokerAdvice.unreachable(host, port: broker.port)
             return (DoctorFinding(.broker, text, cure: cure), false)
         case .reached(let address):
@@ -67,7 +67,7 @@ extension DoctorChecks {
         switch outcome.hearsCommands {
         case true?: findings.append(DoctorFinding(.broker, "commands on \(command) arrive"))
         case nil:
-            findings.append(DoctorFinding(.broker, "whether commands on \(command) arrive cannot be told from here"))
+            findings.append(DoctorFinding(.broker, "this test cannot show whether commands on \(command) arrive"))
         case false?:
             findings.append(
                 DoctorFinding(
@@ -77,7 +77,7 @@ extension DoctorChecks {
         return findings
     }
 
-    /// Without a rooms service, the rights for it are missing to nobody.
+    /// Without a rooms service, the rights for it are not needed.
     private static func rooms(
         _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedLink.Settings, _ user: String
     ) -> DoctorFinding {

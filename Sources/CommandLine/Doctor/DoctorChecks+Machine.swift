@@ -37,7 +37,7 @@ extension DoctorChecks {
         for tracker in settings.configuration.trackers { set.apply(tracker.waypoints.changes) }
         do {
             let stored = try StoreReader(directory: settings.stateDirectory).regions()
-            // What belongs to topics of the past is kept, and listened for by nobody.
+            // Regions of earlier topics are kept, but no tracker uses them.
             for tracker in settings.configuration.trackers {
                 let regions = stored[tracker.topics.base]?.regions ?? []
                 set.apply(regions.map { .set($0, isRIDDerived: false) })
@@ -56,7 +56,7 @@ extension DoctorChecks {
             return DoctorFinding(.regions, "which regions there are cannot be read", cure: "see the disk, below")
         }
         return DoctorFinding(
-            .regions, "there is no beacon region, so nobody can come or go",
+            .regions, "there is no beacon region, so there are no transitions",
             cure:
                 "see who is near with: ibeacon-gateway scan; then: ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]"
         )

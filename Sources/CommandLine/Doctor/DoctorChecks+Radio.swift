@@ -25,7 +25,7 @@ extension DoctorChecks {
         var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
             .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
         findings += bluetoothd(settings.configuration.scanner)
-        // Without an adapter or the right to use it there is nothing to listen with, and that has been said.
+        // Without an adapter or the right to use it the gateway cannot listen. A finding reports this already.
         if listening > .zero, findings.allSatisfy(\.isWell) { findings += try heard(settings, listening) }
         return findings
     }
@@ -36,7 +36,7 @@ extension DoctorChecks {
             let reason = listener.problems.first ?? "nothing listened within \(decimal(duration)) s"
             return [
                 DoctorFinding(
-                    .radio, reason, cure: "see the findings above; journalctl -k | grep -i bluetooth tells more")
+                    .radio, reason, cure: "see the findings above; journalctl -k | grep -i bluetooth shows more")
             ]
         }
         var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in

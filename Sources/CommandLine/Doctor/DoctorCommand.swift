@@ -71,7 +71,7 @@ enum DoctorChecks {
         return [DoctorFinding(.configuration, "\(path) is valid")] + warnings
     }
 
-    /// Whether systemd runs the service, as far as its control group tells; nothing is asked of anybody.
+    /// Whether systemd runs the service, according to its control group. No other process is asked.
     static func service(_ settings: Settings) -> [DoctorFinding] {
         let unit = SystemService.unit
         guard SystemService.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else { return [] }

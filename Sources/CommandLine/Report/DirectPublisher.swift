@@ -50,7 +50,7 @@ final class DirectPublisher {
     }
 
     /// Sends a message, after waiting for room if many are under way. After a failure it does nothing;
-    /// `finish` tells.
+    /// `finish` reports it.
     func publish(_ message: Message) {
         if let poster, failure == nil { return post(message, by: poster) }
         guard failure == nil, let connection else { return }

@@ -167,7 +167,7 @@ private final class ScanSession: ScannerOutput {
         } else {
             Terminal.print((isLive ? "\u{1B}[H\u{1B}[J" : "") + table.text(at: now))
         }
-        // Why it did not has been said.
+        // The reason is logged already.
         loop.exit((hasListened ? ExitCode.ok : .unavailable).rawValue)
     }
 

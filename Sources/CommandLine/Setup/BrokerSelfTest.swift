@@ -19,7 +19,7 @@ final class BrokerSelfTest {
         var failure: BrokerFailure?
         /// Topics that the broker refuses messages to, with its words.
         var refused: [(topic: String, reason: String)] = []
-        /// Whether the broker lets us hear commands; nil if that could not be told.
+        /// Whether the broker lets the gateway read commands; nil if the test could not show it.
         var hearsCommands: Bool?
         /// Whether the broker could say no to a message.
         var canRefuse = false
@@ -88,7 +88,7 @@ final class BrokerSelfTest {
     private var connection: BrokerConnection?
     private var tracker: TrackerConfiguration { configuration.trackers[0] }
 
-    /// A plain command would be refused by a gateway with a key, and said so in its log.
+    /// A gateway with a key would refuse an unencrypted command and log this.
     private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == nil }
     private var feed: ReadingFeedLink.Settings? { ReadingFeedLink.Settings(configuration) }
     private var steps: [Step] {

@@ -23,7 +23,7 @@ extension Setup {
         }
         dialogue.show(found.map { "Found one at \($0.host):\($0.port)." } ?? "None was found, here or by mDNS.")
         let answer = try dialogue.ask("MQTT broker", found.map { "\($0.host)" } ?? "")
-        guard !answer.isEmpty else { throw Failure(.usage, "without a broker there is nobody to tell") }
+        guard !answer.isEmpty else { throw Failure(.usage, "setup needs a broker") }
         host = answer
         port = try givenPort() ?? (answer == found?.host ? found?.port : nil) ?? standard
     }

@@ -13,7 +13,7 @@ enum SystemService {
             }
     }
 
-    /// Whether its processes have a control group: nobody is asked.
+    /// Whether the service has a control group. No other process is asked.
     static var isRunning: Bool { FileAccess.exists("/sys/fs/cgroup/system.slice/\(unit)") }
 
     /// Runs `systemctl` with these words and waits for it.

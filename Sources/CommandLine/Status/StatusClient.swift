@@ -87,7 +87,7 @@ struct StatusClient {
             close(descriptor)
             throw Failure(
                 .unavailable,
-                "the service does not run, or not with this configuration: nobody answers on \(address) (\(reason)); "
+                "the service does not run, or not with this configuration: no answer on \(address) (\(reason)); "
                     + "start it with: systemctl start ibeacon-gateway")
         }
         return descriptor

@@ -10,7 +10,7 @@ enum StatusCommand {
     static let specification = CommandSpecification(
         "status", "show what the running service sees and does",
         options: [
-            OptionSpecification("explain", "REGION", "why somebody is in this region (name or RID), or is not"),
+            OptionSpecification("explain", "REGION", "why this region (name or RID) is occupied or not"),
             OptionSpecification(
                 "token", nil, "print the token that the status page asks for; make it if there is none"),
         ],
