@@ -100,9 +100,9 @@ let package = Package(
         adapter(
             "RoomService",
             [
-                "Base", "Configuration", "Gateway", "HomeAssistant", "JSON", "Messaging", "OwnTracks", "Regions",
-                "RoomMessages", "Rooms", "Runtime", "Service", "Storage", "System",
-            ]),
+                "Base", "Beacon", "Configuration", "Gateway", "HomeAssistant", "JSON", "Messaging", "OwnTracks", "Regions",
+                "RoomMessages", "Rooms", "Runtime", "Service", "Status", "StatusPage", "Storage", "System",
+            ], resources: [.embedInCode("Page")]),
         // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt"),
         // The commands of the program, a folder for each subject.
@@ -138,9 +138,7 @@ let package = Package(
             "RoomServiceTests",
             [
                 "Base", "Configuration", "JSON", "Messaging", "Regions", "RoomMessages", "Rooms", "RoomService",
-                "Runtime",
-                "Service",
-                "ServiceSupport", "Storage", "TestSupport",
+                "Runtime", "Service", "ServiceSupport", "StatusPage", "Storage", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(

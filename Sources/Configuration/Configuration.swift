@@ -176,6 +176,8 @@ package struct RoomsSettings: Hashable, Sendable {
     package var instance: String?
     /// Days for which the history of rooms is kept; nil: as long as that of the gateway.
     package var historyDays: Int?
+    /// Where the page of the rooms service is served; nil: nowhere.
+    package var statusPage: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 8081)
 }
 
 /// Where a server listens.

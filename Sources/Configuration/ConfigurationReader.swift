@@ -80,7 +80,8 @@ struct ConfigurationReader {
             scanner: scanner(), adapters: adapters(),
             leaveRule: top.read("leaveAfter", LeaveRule.allowed) { LeaveRule($0) } ?? .auto,
             enterRSSI: enter, leaveRSSI: leave, homeAssistant: homeAssistant(endpoint),
-            room: room(default: trackers[0].deviceID), rooms: rooms(endpoint), statusPage: statusPage(),
+            room: room(default: trackers[0].deviceID), rooms: rooms(endpoint),
+            statusPage: Self.statusPage(&top, port: 8080),
             historyDays: historyDays(), numberBase: numberBase, card: card(),
             reannounces: top.flag("reannounce") ?? false, warnings: warnings)
     }
@@ -336,25 +337,29 @@ struct ConfigurationReader {
         let instance = inner.read("instance", allowed, level)
         let days = Self.historyDays(&inner)
         // What `tags` and `gateways` hold, the rooms service reads itself.
-        inner.refuseUnknown(known: ["site", "instance", "days", "tags", "gateways"])
+        inner.refuseUnknown(known: ["site", "instance", "days", "tags", "gateways", "http"])
+        let page = Self.statusPage(&inner, port: 8081)
         top.add(inner.problems)
         guard endpoint == nil else {
             warn("rooms", "no readings are published in mode 3; a rooms service needs an MQTT broker")
             return nil
         }
-        return RoomsSettings(site: site, instance: instance, historyDays: days)
+        return RoomsSettings(site: site, instance: instance, historyDays: days, statusPage: page)
     }
 
-    private mutating func statusPage() -> ListenAddress? {
+    /// The member `http` of `reader`; nil: there is to be no page.
+    ///
+    /// - Parameter port: Where it is served unless it says otherwise.
+    private static func statusPage(_ reader: inout MemberReader, port: UInt16) -> ListenAddress? {
         // The one member for which null says something else than "default".
-        if top.members["http"] == .null { return nil }
-        let standard = ListenAddress(host: "127.0.0.1", port: 8080)
-        guard var inner = top.inner("http", "{listen: '127.0.0.1:8080'}, or null for none") else { return standard }
-        let address = inner.read("listen", "an address with a port, such as 127.0.0.1:8080 or [::1]:8080") {
+        if reader.members["http"] == .null { return nil }
+        let standard = ListenAddress(host: "127.0.0.1", port: port)
+        guard var inner = reader.inner("http", "{listen: '\(standard)'}, or null for none") else { return standard }
+        let address = inner.read("listen", "an address with a port, such as \(standard) or [::1]:\(port)") {
             $0.string.flatMap { ListenAddress($0) }
         }
         inner.refuseUnknown(known: ["listen"])
-        top.add(inner.problems)
+        reader.add(inner.problems)
         return address ?? standard
     }
 

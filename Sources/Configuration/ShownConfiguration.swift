@@ -36,10 +36,10 @@ extension Configuration {
             rooms.map {
                 [
                     "site": .string($0.site), "instance": text($0.instance),
-                    "days": .integer(Int64(roomHistoryDays)),
+                    "days": .integer(Int64(roomHistoryDays)), "http": page($0.statusPage),
                 ]
             } ?? .null
-        members["http"] = statusPage.map { ["listen": .string($0.description)] } ?? .null
+        members["http"] = page(statusPage)
         members["days"] = .integer(Int64(historyDays))
         members["majorMinorBase"] = .string(numberBase.rawValue)
         members["card"] = card.map { ["name": text($0.name), "face": text($0.face)] } ?? .null
@@ -94,6 +94,10 @@ extension ScannerChoice {
         case .capture(let file, let speed): ["capture": .string(file), "speed": .plain(speed)]
         }
     }
+}
+
+private func page(_ address: ListenAddress?) -> JSONValue {
+    address.map { ["listen": .string($0.description)] } ?? .null
 }
 
 private func text(_ text: String?) -> JSONValue {

@@ -1,6 +1,6 @@
 package import Base
 import Beacon
-import JSON
+package import JSON
 import OwnTracks
 import Regions
 package import Rooms
@@ -155,6 +155,11 @@ package struct RoomSite: Sendable {
 
     /// The tags in force.
     package var tags: [TagIdentity] { identities }
+
+    /// What is published of the tag at this position in `tags`, as JSON.
+    package func published(ofTag place: Int) -> JSONValue {
+        Self.state(of: identities[place], states[place])
+    }
 
     /// What is published of each tag.
     package var reported: [(id: String, payload: [UInt8])] {

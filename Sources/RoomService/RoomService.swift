@@ -17,12 +17,11 @@ package import System
 /// `RoomSite` decides, this carries out: each decision is one transaction of the store, and its messages go to the broker
 /// from there. It is used by one thread.
 package final class RoomService {
-    private let host: any ServiceHost
-    private let store: any StoreLink
-    private let broker: any BrokerLink
-    private let log: Log
-    private var settings: Settings
-    private let identity: RoomServiceIdentity
+    let host: any ServiceHost
+    let links: Links
+    let log: Log
+    private(set) var settings: Settings
+    let identity: RoomServiceIdentity
     package private(set) var site: RoomSite
     package private(set) var election: ActiveService
     /// Tags as regions: those of the configuration, and those that came by `setWaypoints` or the command line.
@@ -38,6 +37,18 @@ package final class RoomService {
         /// For what goes to the broker beside the outbox; those are below 0.
         var lastToken: Int64 = 0
     }
+
+    /// To the world, and what the page shows of them.
+    struct Links {
+        let store: any StoreLink
+        let broker: any BrokerLink
+        /// nil: there is never a page.
+        let status: (any StatusLink)?
+        let monitor: SiteMonitor
+    }
+
+    private var store: any StoreLink { links.store }
+    private var broker: any BrokerLink { links.broker }
 
     /// nil before the start and after the end.
     private struct Timers {
@@ -65,9 +76,11 @@ package final class RoomService {
 
     /// - Throws: What is wrong with `rooms` in the configuration.
     package init(
-        settings: Settings, store: any StoreLink, broker: any BrokerLink, host: any ServiceHost, log: Log
+        settings: Settings, store: any StoreLink, broker: any BrokerLink, status: (any StatusLink)? = nil,
+        host: any ServiceHost, log: Log
     ) throws(Failure) {
-        (self.settings, self.store, self.broker, self.host, self.log) = (settings, store, broker, host, log)
+        (self.settings, self.host, self.log) = (settings, host, log)
+        links = Links(store: store, broker: broker, status: status, monitor: SiteMonitor(at: host.now))
         identity = try RoomServiceIdentity(settings.configuration)
         site = RoomSite(try Self.roomSettings(settings, identity))
         let instance = settings.configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
@@ -89,8 +102,9 @@ package final class RoomService {
         }
     }
 
-    /// Opens the store. The service begins when it is open.
+    /// Opens the page and the store. The service begins when the store is open.
     package func start() throws {
+        try openPage()
         timers = Timers(
             deadline: host.timer { [unowned self] _ in tick() },
             keeping: host.timer(tolerance: .seconds(5)) { [unowned self] _ in
@@ -118,6 +132,7 @@ package final class RoomService {
         host.report(.stopping)
         log.notice("stopping")
         timers = nil
+        links.status?.close()
         keepLearned()
         publishCard(isActive: false, counter: 0)
         broker.close(within: broker.isConnected ? .seconds(2) : .zero)
@@ -138,7 +153,7 @@ package final class RoomService {
             settings = new
             pruneHistory()
             applyConfiguredTags()
-            log.notice("read \(path) again; settings of the broker, the site and gateways need a restart")
+            log.notice("read \(path) again; settings of the broker, the site, the page and gateways need a restart")
         } catch {
             log.error("\(error.message); the old settings stay in force")
         }
@@ -175,6 +190,7 @@ package final class RoomService {
             if let text = message.summary { log.notice(text) }
         }
         if !changes.isEmpty { store.submit(.commit(changes)) }
+        if !messages.isEmpty { links.status?.changed() }
     }
 
     /// Visits as the history keeps them.
@@ -196,7 +212,7 @@ package final class RoomService {
         timers?.deadline?.arm(at: next)
     }
 
-    private var epoch: Int64 { host.wallClock.epochSeconds(at: host.now) }
+    var epoch: Int64 { host.wallClock.epochSeconds(at: host.now) }
 
     private func keepLearned() {
         guard broker.settings != nil else { return }
@@ -208,6 +224,7 @@ package final class RoomService {
     package func handleStoreEvents() {
         for event in store.takeEvents() {
             if let code = event.write(to: log) { host.exit(code) }
+            links.monitor.record(event)
             switch event {
             case .opened(let snapshot): begin(with: snapshot)
             case .deliver(let rows): deliver(rows)
@@ -223,6 +240,7 @@ package final class RoomService {
         tags = RegionSet(snapshot.regions[ExactString(identity.topics.base)] ?? [])
         let configured = (try? RoomSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([]))) ?? []
         tags.apply(configured)
+        links.monitor.configuredTags = Self.ids(of: configured)
         var reported: [String: [UInt8]] = [:]
         for (key, value) in snapshot.values where key.text.hasPrefix(Self.tagKeyPrefix) {
             reported[String(key.text.dropFirst(Self.tagKeyPrefix.count))] = value
@@ -276,7 +294,12 @@ package final class RoomService {
         guard let list = settings.json["rooms"]?["tags"], let changes = try? RoomSettings.tagChanges(list) else {
             return
         }
+        links.monitor.configuredTags = Self.ids(of: changes)
         change(tags: changes)
+    }
+
+    private static func ids(of changes: [RegionChange]) -> Set<String> {
+        Set(changes.compactMap { if case .set(let region, _) = $0 { TagIdentity(region)?.id } else { nil } })
     }
 
     private func apply(_ edits: [RegionEdit]) {
@@ -291,7 +314,7 @@ package final class RoomService {
     /// - Parameters:
     ///   - more: For the same transaction.
     ///   - last: What comes behind all that follows from the change.
-    private func change(tags changes: [RegionChange], _ more: [StoreChange] = [], then last: [StoreChange] = []) {
+    func change(tags changes: [RegionChange], _ more: [StoreChange] = [], then last: [StoreChange] = []) {
         let difference = tags.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
         let outcome = site.replaceTags(by: identities, at: host.now, epoch: epoch)
@@ -304,6 +327,7 @@ package final class RoomService {
         log.notice(
             "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
                 + "\(difference.removed.count) removed")
+        links.status?.changed()
         armDeadline()
     }
 
@@ -320,6 +344,7 @@ package final class RoomService {
         guard !settings.configuration.broker.isOffline else {
             return log.error("offline (port 0): without a broker there is nothing to decide about")
         }
+        links.monitor.connects(at: host.now)
         do {
             try broker.open(
                 identity.brokerSettings(settings.configuration, instance: election.instance), filters: filters,
@@ -358,6 +383,7 @@ package final class RoomService {
                 break
             }
             conversation.events.removeFirst()
+            if links.monitor.record(event, at: now) { links.status?.changed() }
             switch event {
             case .connected:
                 log.notice("connected to the broker")
@@ -481,14 +507,14 @@ package final class RoomService {
         publishAside(list.topic, list.payload)
     }
 
-    /// Publishes a retained message that is made anew for every connection, and needs no place in the outbox.
-    private func publishAside(_ topic: String, _ payload: [UInt8]) {
+    /// Publishes a message that needs no place in the outbox: a retained one, made anew for every connection, or one that is
+    /// worth nothing later.
+    func publishAside(_ topic: String, _ payload: [UInt8], isRetained: Bool = true) {
         guard broker.isConnected else { return }
         conversation.lastToken -= 1
         publish(
             Messaging.OutgoingMessage(
                 token: MessageToken(rawValue: conversation.lastToken), topic: topic, payload: payload,
-                qos: .atLeastOnce,
-                retain: true))
+                qos: .atLeastOnce, retain: isRetained))
     }
 }

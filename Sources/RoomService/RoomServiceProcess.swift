@@ -18,7 +18,7 @@ package enum RoomServiceProcess {
         var watches: [AnyObject] = []
         let service = try RoomService(
             settings: settings, store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
-            host: host, log: log)
+            status: StatusServerLink(loop: loop, log: log, host: host), host: host, log: log)
         for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.stop() }) }
         watches.append(try loop.onSignal(SIGHUP) { service.reload() })
         try service.start()

@@ -16,17 +16,19 @@ package struct RoomConfusion: Hashable, Sendable {
 extension RoomEngine {
     /// Moments of one room that are weighed; with more, those that stand for most.
     private static let mostMoments = 24
+    /// Moments times rooms: with more rooms, fewer moments are weighed.
+    private static let mostComparisons = 2400
 
     /// Weighs each moment of a room's training as if it were heard again, without the moment itself: which rooms fit?
     ///
-    /// A room is compared with all others, so it costs up to 24 · 250 · 192 distances: for people who ask, not for each
-    /// reading.
+    /// A room is compared with all others, so it costs up to 2,400 · 192 distances: for people who ask, not for each reading.
     ///
     /// - Returns: nil if nothing was trained in the room.
     package func confusion(ofRoom id: String) -> RoomConfusion? {
         guard let place = roomPlaces[id], rooms[place].labelled.count > 0 else { return nil }
         var confusion = RoomConfusion(seconds: rooms[place].labelled.seconds)
-        let moments = rooms[place].labelled.prints.sorted { $0.seconds > $1.seconds }.prefix(Self.mostMoments)
+        let count = min(Self.mostMoments, max(4, Self.mostComparisons / rooms.count))
+        let moments = rooms[place].labelled.prints.sorted { $0.seconds > $1.seconds }.prefix(count)
         var shares = [Float](repeating: 0, count: rooms.count)
         var total: Float = 0
         for moment in moments {

@@ -46,8 +46,6 @@ package struct GatewayReport: Sendable {
     package var room: RoomName?
     /// Whether its silence about a tag says something: it is there, and listens.
     package var isListening: Bool
-    /// It receives nothing while others do.
-    package var isDeaf: Bool
     /// nil: it has sent no readings since the start.
     package var lastMessage: MonotonicInstant?
 }
@@ -124,7 +122,6 @@ extension RoomEngine {
             guard gateway.room >= 0 || gateway.isListening else { return nil }
             return GatewayReport(
                 name: gateway.name, room: roomName(gateway.room), isListening: gateway.isListening,
-                isDeaf: gateway.isDeaf,
                 lastMessage: gateway.lastMessage == .min ? nil : MonotonicInstant(nanoseconds: gateway.lastMessage))
         }
     }

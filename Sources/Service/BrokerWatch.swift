@@ -1,14 +1,14 @@
-import Base
+package import Base
 import Beacon
-import Configuration
+package import Configuration
 import Gateway
-import Messaging
+package import Messaging
 import OwnTracks
-import Status
+package import Status
 
 /// The state of the connection to the broker for the status. It also detects a connection that exists but does not
 /// work.
-struct BrokerWatch {
+package struct BrokerWatch {
     /// Much longer than a working broker takes for an acknowledgement.
     private static let patience: Duration = .seconds(5)
     /// So many connections that ended within `memory` have a common cause. Two gateways with one client id disconnect
@@ -31,15 +31,15 @@ struct BrokerWatch {
     /// When the latest connections ended, the newest last.
     private var losses: [MonotonicInstant] = []
 
-    init(at now: MonotonicInstant) { since = now }
+    package init(at now: MonotonicInstant) { since = now }
 
     /// A new connection begins, possibly with other settings.
-    mutating func connects(at now: MonotonicInstant) { self = Self(at: now) }
+    package mutating func connects(at now: MonotonicInstant) { self = Self(at: now) }
 
-    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
+    package mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
 
     /// - Returns: whether it changes more than a number.
-    mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+    package mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         switch event {
         case .connected:
             (phase, failure, nextTry, since, wasConnected) = (.connected, nil, nil, now, true)
@@ -58,7 +58,7 @@ struct BrokerWatch {
         return true
     }
 
-    func state(of broker: Broker, at now: MonotonicInstant) -> StatusSnapshot.BrokerState {
+    package func state(of broker: Broker, at now: MonotonicInstant) -> StatusSnapshot.BrokerState {
         guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
         var state = StatusSnapshot.BrokerState(name: name(of: broker), phase: phase, since: since)
         if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }

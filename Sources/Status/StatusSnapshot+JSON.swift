@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Beacon
 import Gateway
 package import JSON
@@ -70,7 +70,7 @@ extension StatusSnapshot.Adapter {
 }
 
 extension StatusSnapshot.BrokerState {
-    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+    package func json(at now: MonotonicInstant) -> JSONValue {
         [
             "name": .shown(name), "state": .string(phase.rawValue), "reason": .shown(reason),
             "sinceAgo": .ago(since, at: now),
@@ -129,7 +129,7 @@ extension StatusSnapshot.TransitionRecord {
 }
 
 extension StatusSnapshot.ProcessState {
-    fileprivate var json: JSONValue {
+    package var json: JSONValue {
         [
             "processorSeconds": .hundredths(processorTime.inSeconds), "residentBytes": .count(residentBytes),
             "openDescriptors": .integer(Int64(openDescriptors)),
@@ -138,7 +138,7 @@ extension StatusSnapshot.ProcessState {
 }
 
 extension StatusSnapshot.Finding {
-    fileprivate var json: JSONValue {
+    package var json: JSONValue {
         ["level": .string(level.rawValue), "subject": .string(subject), "text": .shown(text), "cure": .string(cure)]
     }
 }
@@ -150,27 +150,5 @@ extension Counters {
             "commands": .count(commands), "commandsRefused": .count(commandsRefused),
             "waypointsRefused": .count(waypointsRefused),
         ]
-    }
-}
-
-extension JSONValue {
-    fileprivate static func count(_ value: UInt64) -> JSONValue { .integer(Int64(clamping: value)) }
-
-    fileprivate static func optional(_ value: JSONValue?) -> JSONValue { value ?? .null }
-
-    fileprivate static func tenths(_ value: Double) -> JSONValue { .number((value * 10).rounded() / 10) }
-
-    fileprivate static func hundredths(_ value: Double) -> JSONValue { .number((value * 100).rounded() / 100) }
-
-    /// Seconds between `instant` and `now`, or null.
-    fileprivate static func ago(_ instant: MonotonicInstant?, at now: MonotonicInstant) -> JSONValue {
-        optional(instant.map { .tenths($0.duration(to: now).inSeconds) })
-    }
-
-    /// Text from outside, in a bounded length.
-    fileprivate static func shown(_ text: String) -> JSONValue {
-        let scalars = text.unicodeScalars.prefix(StatusSnapshot.shownCharacters + 1)
-        guard scalars.count > StatusSnapshot.shownCharacters else { return .string(text) }
-        return .string(String(String.UnicodeScalarView(scalars.dropLast())) + "…")
     }
 }

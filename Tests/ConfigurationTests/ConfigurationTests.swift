@@ -171,6 +171,20 @@ private func read(_ text: String) throws -> Configuration {
         #expect(try read("{http: {}}").statusPage != nil)
     }
 
+    @Test("The page of the rooms service has a port of its own, and rooms.http null is off")
+    func roomsPage() throws {
+        #expect(try read("{}").rooms?.statusPage == ListenAddress(host: "127.0.0.1", port: 8081))
+        #expect(try read("{http: null}").rooms?.statusPage != nil)
+        #expect(try read("{rooms: {http: null}}").rooms?.statusPage == nil)
+        let elsewhere = try read("{rooms: {http: {listen: '0.0.0.0:80'}}}")
+        #expect(elsewhere.rooms?.statusPage == ListenAddress(host: "0.0.0.0", port: 80))
+        #expect(elsewhere.statusPage == ListenAddress(host: "127.0.0.1", port: 8080))
+        for configuration in [elsewhere, try read("{rooms: {http: null}}")] {
+            let again = try Configuration(configuration.shown, hostName: "pi").rooms
+            #expect(again?.statusPage == configuration.rooms?.statusPage)
+        }
+    }
+
     @Test("An acc below 1 is raised to 1 and warned of")
     func accuracy() throws {
         let configuration = try read("{acc: 0}")
@@ -250,6 +264,8 @@ private func read(_ text: String) throws -> Configuration {
         ("{homeAssistant: {prefix: 'a/#'}}", "homeAssistant.prefix", "wildcard"),
         ("{http: {listen: '8080'}}", "http.listen", "127.0.0.1:8080"),
         ("{http: {listen: '::1:80'}}", "http.listen", "[::1]:8080"),
+        ("{rooms: {http: {listen: '8081'}}}", "rooms.http.listen", "127.0.0.1:8081"),
+        ("{rooms: {http: {port: 1}}}", "rooms.http.port", ""),
         ("{days: 100000}", "days", "0 keeps none"), ("{majorMinorBase: 16}", "majorMinorBase", "'hex'"),
         ("{waypoints: {a: 1}}", "waypoints", "_type is missing"), ("{trackers: {}}", "trackers", "an array of objects"),
         ("{trackers: [5]}", "trackers[0]", "a number does not fit"),

@@ -12,7 +12,7 @@ final class RoomsProcess {
         try directory.write(
             """
             {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane",
-             rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(BeaconScript.uuid):1:7"]}\(more)}
+             rooms: {site: "home", instance: "\(instance)", http: null, tags: ["Jane:\(BeaconScript.uuid):1:7"]}\(more)}
             """, to: "config.json")
     }
 

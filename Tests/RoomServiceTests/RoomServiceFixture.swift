@@ -21,13 +21,17 @@ final class RoomServiceFixture {
     let host = ServiceHostDouble()
     let store: SteppedStore
     let broker = BrokerDouble()
+    let status = StatusDouble()
     let service: RoomService
     private var second = 100
 
     /// - Parameters:
     ///   - directory: Where the configuration file and the state are.
+    ///   - isRunning: Whether the state was read, and the gateways have said where they stand.
     ///   - more: Members of the configuration, each with a comma before it.
-    init(in directory: TemporaryDirectory, instance: String = "a", _ more: String = "") throws {
+    init(
+        in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, _ more: String = ""
+    ) throws {
         store = SteppedStore(host: host)
         let path = try directory.write(
             """
@@ -36,8 +40,9 @@ final class RoomServiceFixture {
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,
-            host: host, log: Log(threshold: .error))
+            status: status, host: host, log: Log(threshold: .error))
         try service.start()
+        guard isRunning else { return }
         settle()
         for (gateway, room) in Self.rooms.enumerated() {
             receive("ibeacon-rooms/home/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)

@@ -207,6 +207,7 @@ package final class BrokerDouble: BrokerLink {
 /// A status page that nobody serves.
 package final class StatusDouble: StatusLink {
     package private(set) var page: (any PageSource)?
+    package private(set) var settings: StatusServerSettings?
     package private(set) var changes = 0
 
     package init() {}
@@ -214,7 +215,9 @@ package final class StatusDouble: StatusLink {
     /// The page, if it is a gateway's.
     package var source: (any StatusSource)? { page as? any StatusSource }
 
-    package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) { page = source }
+    package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) {
+        (self.settings, page) = (settings, source)
+    }
     package func changed() { changes += 1 }
     package func close() { page = nil }
 }

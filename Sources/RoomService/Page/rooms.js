@@ -1,0 +1,318 @@
+// The page of the rooms service, on top of base.js.
+"use strict";
+let state = null;            // the newest snapshot
+let editing = null;          // the id of the tag that the dialog is about; null: a new one
+let before = null;           // the room of each tag in the state before
+const opened = new Set();    // tags whose reasons are shown
+const reasons = new Map();   // what was last answered for them
+const watched = new Map();   // training runs that were seen running, by tag
+const results = new Map();   // what they brought
+
+const byName = (a, b) => a[1].name.localeCompare(b[1].name) || (a[0] < b[0] ? -1 : 1);
+const tags = () => Object.entries(state.tags).sort(byName);
+const rooms = () => Object.entries(state.rooms).sort(byName);
+const roomName = id => state.rooms[id] ? clean(state.rooms[id].name) : clean(id);
+// A room keeps its colour while no other comes or goes.
+const colour = id => "c" + Math.max(0, Object.keys(state.rooms).sort().indexOf(id)) % 8;
+const percent = share => Math.round(share * 100) + "\u00a0%";
+const sinceText = tag => state.time === null || !tag.since ? "" : "for " + span(Math.max(0, state.time - tag.since));
+const post = (path, body, error) => act(path, body, { open: false, showModal() {} }, error);
+
+function svg(kind, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+// The belief of the last five minutes: for each step a column, shared among the rooms.
+function beliefPlot(tag) {
+  const width = 300, height = 40;
+  const series = Object.entries(tag.series).map(([room, text]) => ({ room, values: text.split(",") }));
+  series.sort((a, b) => (b.room === tag.room) - (a.room === tag.room) || (a.room < b.room ? -1 : 1));
+  const columns = series.length ? series[0].values.length : 0, step = width / Math.max(1, columns);
+  const plot = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", class: "belief", role: "img" });
+  const below = new Array(columns).fill(0), most = [];
+  for (const { room, values } of series) {
+    let path = "";
+    values.forEach((text, index) => {
+      const value = Number(text) / 100;
+      if (!value) return;
+      const low = height * (1 - below[index]), high = Math.max(0, low - height * value);
+      path += `M${(index * step).toFixed(1)} ${low.toFixed(1)}h${(step + 0.3).toFixed(1)}V${high.toFixed(1)}h-${(step + 0.3).toFixed(1)}Z`;
+      below[index] += value;
+      if (value > 0.5) most[index] = room;
+    });
+    plot.append(svg("path", { d: path, class: colour(room) }));
+  }
+  const path = most.filter((room, index) => room && room !== most[index - 1]).map(roomName);
+  const label = path.length ? "Most probable in the last five minutes: " + path.join(", then ") : "Nothing was seen in the last five minutes";
+  plot.setAttribute("aria-label", label);
+  plot.append(svg("title", {}, label));
+  return plot;
+}
+
+// Rooms
+
+function places() {
+  const list = rooms().map(([id, room]) => ({ id, name: clean(room.name), room, tags: tags().filter(([, tag]) => tag.home && tag.room === id) }));
+  const unknown = tags().filter(([, tag]) => tag.home && !state.rooms[tag.room]);
+  const away = tags().filter(([, tag]) => !tag.home);
+  if (unknown.length) list.push({ id: ":unknown", name: "At home", room: null, note: "the room is not known yet", tags: unknown });
+  if (away.length) list.push({ id: ":away", name: "Away", room: null, note: "", tags: away });
+  return list;
+}
+
+function drawPlace(place, old) {
+  const { room } = place;
+  const facts = [];
+  if (place.note) facts.push(place.note);
+  if (room) {
+    facts.push(room.gateways.length ? (room.gateways.length === 1 ? "gateway " : "gateways ") + room.gateways.map(clean).join(", ") : "no gateway");
+    facts.push(room.trainedSeconds >= 1 ? "trained" : "not trained");
+  }
+  const foot = make("div", { class: "foot" });
+  if (room) {
+    const train = make("button", { type: "button", "data-role": "train", "aria-label": "Train " + place.name }, "Train");
+    train.addEventListener("click", () => {
+      $("training-room").value = room.name;
+      $("training-form").scrollIntoView({ block: "center" });
+      ($("training-tag").value ? $("training-start") : $("training-tag")).focus();
+    });
+    foot.append(train);
+    if (room.trainedSeconds >= 1 || room.ownSeconds >= 1) {
+      const forget = make("button", { type: "button", "data-role": "forget", "aria-label": "Forget what was learned of " + place.name }, "Forget");
+      forget.addEventListener("click", () => askToForget(place));
+      foot.append(forget);
+    }
+  }
+  const count = make("span", { class: "count" }, place.tags.length ? String(place.tags.length) : "");
+  const inside = old ? old.querySelector("ul") : make("ul");
+  return make("li", { class: "place" + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
+    make("div", { class: "head" }, make("h3", {}, name(place.name)), count),
+    facts.length ? make("p", { class: "facts" }, facts.join(" · ")) : null, inside, room ? foot : null);
+}
+
+function drawTag([id, tag]) {
+  const text = clean(tag.name);
+  const facts = [sinceText(tag)];
+  const trains = tag.training && !tag.training.over;
+  if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
+  if (trains) facts.push("trains " + clean(tag.training.roomName));
+  const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
+    ...(reasons.get(id) || ["…"]).map(sentence => make("p", { class: "wrap" }, clean(sentence))), make("p", { class: "mono" }, clean(tag.beacon)));
+  why.open = opened.has(id);
+  why.addEventListener("toggle", () => {
+    if (why.open === opened.has(id)) return;
+    if (why.open) { opened.add(id); explain(id); } else opened.delete(id);
+  });
+  const node = make("li", { class: "tag" }, make("p", { class: "name" }, name(tag.name)));
+  if (!tag.configured) {
+    const edit = make("button", { class: "icon edit", type: "button", "data-role": "edit", "aria-label": "Rename " + text, title: "Rename" }, "✎");
+    edit.addEventListener("click", () => askTag(id));
+    const remove = make("button", { class: "icon remove", type: "button", "data-role": "remove", "aria-label": "Remove " + text, title: "Remove" }, "×");
+    remove.addEventListener("click", () => askRemoval(id));
+    node.append(edit, remove);
+  }
+  node.append(make("p", {}, facts.filter(Boolean).join(" · ")));
+  if (Object.keys(tag.series).length) node.append(beliefPlot(tag));
+  node.append(why);
+  return node;
+}
+
+async function explain(id) {
+  const answer = await fetch("/tag.json?id=" + encodeURIComponent(id)).catch(() => null);
+  if (!answer || !answer.ok) return;
+  const text = (await answer.json()).reasons;
+  if (JSON.stringify(text) === JSON.stringify(reasons.get(id))) return;
+  reasons.set(id, text);
+  if (state) fillPlaces();
+}
+
+function fillPlaces() {
+  const list = places();
+  fill($("places"), list, place => place.id,
+    place => JSON.stringify([place.name, place.note, place.room && [place.room.gateways, place.room.trainedSeconds >= 1, place.room.ownSeconds >= 1, colour(place.id)], place.tags.length]), drawPlace);
+  list.forEach((place, index) => fill($("places").children[index].querySelector("ul"), place.tags, entry => entry[0],
+    ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.confidence, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
+}
+
+// For those who hear the page: one sentence for each tag that changed its room.
+function announce() {
+  const now = new Map(tags().map(([id, tag]) => [id, tag.home ? tag.room : ":away"]));
+  if (before) for (const [id, room] of now) {
+    if (!before.has(id) || before.get(id) === room) continue;
+    const where = room === ":away" ? "is away" : room ? "is in " + roomName(room) : "is at home";
+    $("announcer").textContent = `${clean(state.tags[id].name)} ${where}`;
+  }
+  before = now;
+}
+
+// Gateways
+
+const problems = {
+  sharedName: ["shared name", "bad"], offline: ["offline", "bad"], noReadings: ["no readings", "warn"], silent: ["silent", "warn"],
+  notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"],
+};
+
+function drawGateway([id, gateway]) {
+  const { listening, problem } = gateway.health;
+  const [text, kind] = problem ? problems[problem] || [clean(problem), "warn"] : listening ? ["listening", "good"] : ["not heard yet", ""];
+  const facts = [gateway.room === null ? "no room" : clean(gateway.room)];
+  if (gateway.heardAgo === null) facts.push("no readings yet");
+  else if (gateway.heardAgo > 15) facts.push("heard " + ago(gateway.heardAgo));
+  facts.push(gateway.version === null ? "no card: ESPresense, or not connected yet" : gateway.version ? "version " + clean(gateway.version) : "version not known");
+  if (gateway.scanner) facts.push(clean(gateway.scanner));
+  return make("li", { class: problem || gateway.otherVersion ? "bad" : "" },
+    make("p", { class: "who" }, name(id)), make("p", { class: "pill " + kind }, text),
+    make("p", { class: "facts" }, facts.join(" · ")),
+    gateway.otherVersion ? make("p", { class: "facts" }, make("b", {}, "another version than most gateways")) : null);
+}
+
+// Training
+
+function ring(done, text) {
+  const around = 2 * Math.PI * 42;
+  return svg("svg", { viewBox: "0 0 100 100", class: "ring", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(done * 100), "aria-label": "Training" },
+    svg("circle", { class: "rest", cx: 50, cy: 50, r: 42 }),
+    svg("circle", { class: "done", cx: 50, cy: 50, r: 42, transform: "rotate(-90 50 50)", "stroke-dasharray": around.toFixed(1), "stroke-dashoffset": (around * (1 - done)).toFixed(1) }),
+    svg("text", { x: 50, y: 50 }, text));
+}
+
+function followTraining() {
+  for (const [id, tag] of tags()) {
+    const run = tag.training;
+    if (!run) continue;
+    if (!run.over) { watched.set(id, run.room); results.delete(id); continue; }
+    if (watched.get(id) !== run.room) continue;
+    watched.delete(id);
+    askResult(id, run);
+  }
+}
+
+async function askResult(id, run) {
+  const answer = await fetch(`/room.json?id=${encodeURIComponent(run.room)}&tag=${encodeURIComponent(id)}`).catch(() => null);
+  const text = answer && answer.ok ? (await answer.json()).result : [silence];
+  results.set(id, { roomName: run.roomName, text });
+  if (state) fillTrainings();
+}
+
+function fillTrainings() {
+  const running = tags().filter(([, tag]) => tag.training && !tag.training.over).map(([id, tag]) => ({ id, name: tag.name, run: tag.training }));
+  const over = [...results].filter(([id]) => state.tags[id]).map(([id, result]) => ({ id, name: state.tags[id].name, result }));
+  fill($("trainings"), [...running, ...over], entry => entry.id, entry => JSON.stringify([entry.run, entry.result, entry.name]), (entry, old) => {
+    if (entry.result) {
+      const close = make("button", { type: "button", "data-role": "close" }, "Close");
+      close.addEventListener("click", () => { results.delete(entry.id); fillTrainings(); });
+      return make("li", {}, make("p", { class: "who result" }, name(entry.result.roomName), " with ", name(entry.name)),
+        make("div", { class: "result" }, ...entry.result.text.map(sentence => make("p", { class: "wrap" }, clean(sentence)))),
+        make("div", { class: "foot result" }, close));
+    }
+    const { run } = entry, left = Math.ceil(run.left), gone = Math.max(0, run.seconds - run.left);
+    const stop = make("button", { type: "button", "data-role": "stop" }, "Stop");
+    stop.addEventListener("click", () => post("/learn", { room: run.roomName, tag: entry.id, seconds: 0 }, $("training-error")));
+    const drawn = ring(run.seconds ? gone / run.seconds : 1, `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`);
+    return make("li", {}, drawn, make("p", { class: "who" }, name(run.roomName), " with ", name(entry.name)),
+      make("p", { class: "soft" }, `heard in ${Math.round(run.learned)} of ${Math.round(gone)} s`), make("p", {}, stop));
+  });
+}
+
+function fillForm() {
+  const list = tags(), chosen = $("training-tag").value;
+  const mark = JSON.stringify(list.map(([id, tag]) => [id, tag.name]));
+  if ($("training-tag").dataset.mark !== mark) {
+    $("training-tag").replaceChildren(...list.map(([id, tag]) => make("option", { value: id }, clean(tag.name))));
+    $("training-tag").dataset.mark = mark;
+    if (state.tags[chosen]) $("training-tag").value = chosen;
+  }
+  const names = JSON.stringify(rooms().map(([, room]) => room.name));
+  if ($("room-names").dataset.mark !== names) {
+    $("room-names").replaceChildren(...rooms().map(([, room]) => make("option", { value: clean(room.name) })));
+    $("room-names").dataset.mark = names;
+  }
+  $("training-start").disabled = !list.length;
+}
+$("training-form").addEventListener("submit", event => {
+  event.preventDefault();
+  $("training-error").textContent = "";
+  const room = $("training-room").value.trim();
+  if (room) post("/learn", { room, tag: $("training-tag").value, seconds: 120 }, $("training-error"));
+});
+
+// The whole
+
+function tiles() {
+  const list = [];
+  const decides = { active: "this service decides", standby: "standby", listening: "listens for another service" }[state.role] || clean(state.role);
+  list.push([`Service ${clean(state.instance)}`, decides, state.activeService === null ? "up " + span(state.uptime) : `'${clean(state.activeService)}' decides`, false]);
+  const { broker, queue, store } = state;
+  list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state !== "connected"]);
+  list.push(["Queue", queue.pending ? queue.pending + " waiting" : "empty", `${queue.sent.toLocaleString()} sent` + (queue.dropped ? ` · ${queue.dropped} given up` : ""), queue.dropped > 0]);
+  list.push(["Storage", store.ok ? "writing" : "failing", store.ok ? "" : clean(store.problem), !store.ok]);
+  return list;
+}
+
+function show(next) {
+  state = next;
+  $("site").textContent = clean(state.site);
+  document.title = `${clean(state.site)} · iBeacon rooms`;
+  const gateways = Object.entries(state.gateways), home = tags().filter(([, tag]) => tag.home).length;
+  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + `${home} of ${state.tagCount} tags at home · ${gateways.filter(([, g]) => g.health.listening).length} of ${gateways.length} gateways listen`;
+  $("version").textContent = "version " + clean(state.version);
+  $("tag-count").textContent = `(${state.tagCount})`;
+  const more = state.tagCount - Object.keys(state.tags).length;
+  $("more-tags").hidden = more <= 0;
+  $("more-tags").textContent = `${more} more tags are not shown here; 'ibeacon-gateway rooms status' lists all.`;
+  for (const id of opened) if (state.tags[id]) explain(id); else opened.delete(id);
+  fillPlaces();
+  announce();
+  fillForm();
+  followTraining();
+  fillTrainings();
+  fill($("gateways"), gateways.sort((a, b) => a[0].localeCompare(b[0])), entry => entry[0],
+    ([, gateway]) => JSON.stringify([gateway.room, gateway.health, gateway.version, gateway.scanner, gateway.otherVersion, gateway.heardAgo > 15 ? ago(gateway.heardAgo) : gateway.heardAgo === null]), drawGateway);
+  $("no-gateways").hidden = gateways.length > 0;
+  fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
+    make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
+  $("health").hidden = state.findings.length === 0;
+  fill($("findings"), state.findings, finding => finding.subject + finding.text, finding => JSON.stringify(finding), drawFinding);
+}
+
+// Changing things
+
+function askTag(id) {
+  editing = id;
+  $("h-tag").textContent = id === null ? "Add a tag" : "Rename this tag";
+  $("tag-name").value = id === null ? "" : state.tags[id].name;
+  $("tag-beacon").value = "";
+  $("tag-beacon").required = id === null;
+  $("tag-beacon-label").hidden = $("tag-hint").hidden = id !== null;
+  $("tag-error").textContent = "";
+  $("tag-dialog").showModal();
+}
+$("add-tag").addEventListener("click", () => askTag(null));
+$("tag-form").addEventListener("submit", event => {
+  event.preventDefault();
+  const text = $("tag-name").value.trim(), beacon = $("tag-beacon").value.trim();
+  if (editing === null) act("/tags", { name: text, beacon }, $("tag-dialog"), $("tag-error"));
+  else act("/tags/rename", { id: editing, name: text }, $("tag-dialog"), $("tag-error"));
+});
+
+function askFirst(title, text, button, path, body) {
+  $("h-confirm").textContent = title;
+  $("confirm-text").textContent = text;
+  $("confirm-ok").textContent = button;
+  $("confirm-error").textContent = "";
+  const dialog = $("confirm-dialog");
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    if (dialog.returnValue !== "ok") return;
+    dialog.returnValue = "";
+    act(path, body, dialog, $("confirm-error"));
+  };
+  dialog.showModal();
+}
+const askRemoval = id => askFirst("Remove this tag?", `${clean(state.tags[id].name)} is reported in no room any more, and its retained state is cleared.`, "Remove it", "/tags/remove", { id });
+const askToForget = place => askFirst("Forget what was learned?", `What was learned of ${place.name} is deleted. A room without a gateway is gone then.`, "Forget it", "/rooms/forget", { id: place.id });
+
+connect(show);

@@ -1,0 +1,97 @@
+import Base
+import Configuration
+import JSON
+import Messaging
+import RoomMessages
+import Rooms
+import Service
+import Status
+import Storage
+
+/// Collects what the page and `/metrics` show besides the site itself: what gateways and services say of themselves, and
+/// how broker and disk are. It decides nothing.
+final class SiteMonitor {
+    /// What a gateway says of itself.
+    struct Card: Hashable {
+        /// Empty: it does not say.
+        var version: String
+        var scanner: String
+    }
+
+    /// A service of the site.
+    struct Service: Hashable {
+        var isActive: Bool
+        var version: String
+    }
+
+    private static let mostServices = 32
+
+    let startedAt: MonotonicInstant
+    /// By the gateway's name. Nodes of ESPresense have none.
+    private(set) var cards: [String: Card] = [:]
+    private(set) var services: [String: Service] = [:]
+    /// Why the state cannot be written; nil: it can.
+    private(set) var storeProblem: String?
+    /// Messages that the broker acknowledged.
+    private(set) var sent: UInt64 = 0
+    private var broker: BrokerWatch
+    /// Ids of the tags that the configuration file names.
+    var configuredTags: Set<String> = []
+
+    init(at now: MonotonicInstant) {
+        startedAt = now
+        broker = BrokerWatch(at: now)
+    }
+
+    func connects(at now: MonotonicInstant) { broker.connects(at: now) }
+
+    func brokerState(_ configuration: Configuration, at now: MonotonicInstant) -> StatusSnapshot.BrokerState {
+        broker.state(of: configuration.broker, at: now)
+    }
+
+    /// - Returns: Whether the page shows it at once.
+    func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+        switch event {
+        case .message(let message): return note(message.topic, message.payload)
+        case .acknowledged(let token): if token.rawValue > 0 { sent += 1 }
+        default: break
+        }
+        return broker.record(event, at: now)
+    }
+
+    func record(_ event: StoreEvent) {
+        switch event {
+        case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
+        case .recovered, .opened: storeProblem = nil
+        default: break
+        }
+    }
+
+    /// Takes note of a card. Readings, which are nearly all messages, cost one look at their topic.
+    private func note(_ topic: String, _ payload: [UInt8]) -> Bool {
+        guard topic.contains("/gateway/") || topic.contains("/service/"), payload.count <= 8192
+        else { return false }
+        switch RoomTopic(topic) {
+        case .card(_, let gateway):
+            let card = (try? JSONValue(parsing: payload)).map {
+                Card(version: Self.text($0["version"]), scanner: Self.text($0["scanner"]))
+            }
+            guard card != cards[gateway], cards.count < RoomEngine.mostGateways || cards[gateway] != nil else {
+                return false
+            }
+            cards[gateway] = card
+            return true
+        case .service(_, let instance):
+            let service = (try? JSONValue(parsing: payload)).map {
+                Service(isActive: $0["active"]?.asBool == true, version: Self.text($0["version"]))
+            }
+            guard service != services[instance], services.count < Self.mostServices || services[instance] != nil
+            else { return false }
+            services[instance] = service
+            return true
+        default: return false
+        }
+    }
+
+    private static func text(_ json: JSONValue?) -> String { String((json?.string ?? "").prefix(64)) }
+}

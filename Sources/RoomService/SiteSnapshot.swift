@@ -1,0 +1,327 @@
+import Base
+import Gateway
+import JSON
+import RoomMessages
+import Rooms
+import Status
+import StatusPage
+
+/// All that a person or a machine may want to know of a rooms service at one moment. The page, `/status.json` and
+/// `/metrics` are made of it, so that they cannot disagree.
+struct SiteSnapshot {
+    /// The service that answers.
+    struct ServiceState {
+        var site: String
+        var instance: String
+        var role: ActiveService.Role
+        /// Another service that is active, as far as is known.
+        var other: String?
+        var version: String
+        var startedAt: MonotonicInstant
+        /// Messages of the broker that were dropped, for want of room.
+        var dropped: UInt64 = 0
+        var process: StatusSnapshot.ProcessState?
+    }
+
+    struct TagState {
+        var id: String
+        /// What is published of it.
+        var published: JSONValue
+        /// `UUID:major:minor`, as far as it is given.
+        var beacon: String
+        /// The configuration file names it, so it cannot be changed elsewhere.
+        var isConfigured: Bool
+        var belief: [(room: RoomName, probability: Float)]
+        var training: TagExplanation.Training?
+        /// The last five minutes, as `BeliefHistory.series` has them.
+        var series: [String: String]
+    }
+
+    struct RoomState {
+        var report: RoomReport
+        /// Tags that are in it.
+        var count: Int
+        /// Names of the first of them.
+        var tags: [String]
+    }
+
+    struct GatewayState {
+        var report: GatewayReport
+        /// nil: it has none, as a node of ESPresense.
+        var card: SiteMonitor.Card?
+        var trouble: GatewayHealth.Trouble?
+        /// Its version is not that of most gateways.
+        var isOfOtherVersion = false
+    }
+
+    /// Tags that are listed; `tagCount` tells how many there are.
+    static let listedTags = 250
+    /// Tags that are named in a room.
+    static let namedTags = 50
+
+    let now: MonotonicInstant
+    let wallClock: WallClock
+    var service: ServiceState
+    var broker: StatusSnapshot.BrokerState
+    var queue = StatusSnapshot.QueueState()
+    /// Why the state cannot be written; nil: it can.
+    var storeProblem: String?
+    var tags: [TagState] = []
+    var tagCounts = TagCounts()
+    var rooms: [RoomState] = []
+    var gateways: [GatewayState] = []
+    var services: [String: SiteMonitor.Service] = [:]
+    /// nil: the site was not looked at yet.
+    var counters: Counters?
+
+    struct TagCounts {
+        var all = 0
+        var home = 0
+    }
+
+    struct Counters {
+        var engine: RoomEngine.Counters
+        var site: RoomSite.Counters
+    }
+
+    init(
+        now: MonotonicInstant, wallClock: WallClock, service: ServiceState, broker: StatusSnapshot.BrokerState
+    ) {
+        (self.now, self.wallClock, self.service, self.broker) = (now, wallClock, service, broker)
+    }
+}
+
+// MARK: - What needs attention
+
+extension SiteSnapshot {
+    /// The worst first.
+    var findings: [StatusSnapshot.Finding] {
+        var findings: [StatusSnapshot.Finding] = []
+        if broker.phase != .connected || !broker.reason.isEmpty {
+            let reason = broker.reason.isEmpty ? "is not connected" : broker.reason
+            findings.append(.init(.error, "broker", "\(broker.name): \(reason)", cure: broker.cure))
+        }
+        if let storeProblem {
+            findings.append(
+                .init(.error, "storage", "the state cannot be written: \(storeProblem)", cure: "look at the disk"))
+        }
+        if tagCounts.all == 0 {
+            findings.append(
+                .init(
+                    .warning, "tags", "there is no tag yet", cure: "add one below; 'ibeacon-gateway scan' shows beacons"
+                ))
+        }
+        if gateways.isEmpty {
+            findings.append(
+                .init(
+                    .warning, "gateways", "no gateway has said that it is there",
+                    cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
+        }
+        findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
+            ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
+        }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
+        let others = gateways.filter(\.isOfOtherVersion)
+        if !others.isEmpty {
+            findings.append(
+                .init(
+                    .warning, "versions", "another version than most gateways have: \(names(others))",
+                    cure: "install the same version on all"))
+        }
+        return findings
+    }
+
+    private func finding(_ trouble: GatewayHealth.Trouble, _ names: String) -> StatusSnapshot.Finding {
+        let doctor = "'ibeacon-gateway doctor' on the gateway says why"
+        let (text, cure) =
+            switch trouble {
+            case .sharedName: ("several gateways have the same name", "give each a deviceId of its own")
+            case .offline:
+                (
+                    "not at the broker",
+                    "look at its power and network, or forget it with 'ibeacon-gateway rooms gateways remove'"
+                )
+            case .noReadings: ("has said where it stands, and sends no readings", doctor)
+            case .silent: ("sends no readings any more", doctor)
+            case .notListening: ("does not listen", doctor)
+            case .deaf: ("receives nothing while others do", "look at its radio and its antenna")
+            }
+        return .init(.warning, "gateways", "\(text): \(names)", cure: cure)
+    }
+
+    /// Of many, the first few.
+    private func names(_ gateways: [GatewayState]) -> String {
+        let shown = gateways.prefix(5).map(\.report.name).joined(separator: ", ")
+        return gateways.count > 5 ? "\(shown) and \(gateways.count - 5) more" : shown
+    }
+}
+
+// MARK: - As JSON
+
+extension SiteSnapshot {
+    /// What `/status.json` and the live events show. Tags, rooms, gateways and services stand under their ids, with the
+    /// members of their retained messages and more.
+    var json: JSONValue {
+        [
+            "site": .string(service.site), "instance": .string(service.instance),
+            "role": .string("\(service.role)"), "activeService": .optional(service.other.map { .shown($0) }),
+            "version": .string(service.version),
+            "time": wallClock.isKnown ? .integer(wallClock.epochSeconds(at: now)) : .null,
+            "uptime": .integer(Int64(service.startedAt.duration(to: now).inSeconds)),
+            "broker": broker.json(at: now),
+            "queue": [
+                "pending": .integer(Int64(queue.pending)), "dropped": .count(queue.dropped), "sent": .count(queue.sent),
+            ],
+            "store": ["ok": .bool(storeProblem == nil), "problem": .optional(storeProblem.map { .shown($0) })],
+            "tags": object(tags.map { ($0.id, $0.json(at: now)) }),
+            "tagCount": .integer(Int64(tagCounts.all)),
+            "rooms": object(rooms.map { ($0.report.name.id, $0.json) }),
+            "gateways": object(gateways.map { ($0.report.name, $0.json(at: now)) }),
+            "services": object(
+                services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
+            "findings": .array(findings.map(\.json)),
+        ]
+    }
+
+    private func object(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(Dictionary(members) { first, _ in first })
+    }
+}
+
+extension SiteSnapshot.TagState {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        var members = published.object ?? [:]
+        members["name"] = .shown(members["name"]?.string ?? id)
+        members["beacon"] = .string(beacon)
+        members["configured"] = .bool(isConfigured)
+        members["belief"] = .object(
+            Dictionary(belief.map { ($0.room.id, .hundredths(Double($0.probability))) }) { first, _ in first })
+        // How sure it is now, rather than when it was decided.
+        if let room = members["room"]?.string, !belief.isEmpty {
+            members["confidence"] = .hundredths(Double(belief.first { $0.room.id == room }?.probability ?? 0))
+        }
+        members["series"] = .object(series.mapValues { .string($0) })
+        members["training"] = .optional(training.map { $0.json(at: now) })
+        return .object(members)
+    }
+}
+
+extension TagExplanation.Training {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        let whole = began.duration(to: until).inSeconds
+        return [
+            "room": .string(room.id), "roomName": .shown(room.name), "seconds": .tenths(whole),
+            "left": .tenths(isOver ? 0 : max(0, now.duration(to: until).inSeconds)),
+            "learned": .tenths(Double(learned)), "over": .bool(isOver),
+        ]
+    }
+}
+
+extension SiteSnapshot.RoomState {
+    fileprivate var json: JSONValue {
+        [
+            "name": .shown(report.name.name), "count": .integer(Int64(count)),
+            "tags": .array(tags.map { .shown($0) }),
+            "gateways": .array(report.gateways.prefix(20).map { .shown($0) }),
+            "trainedSeconds": .tenths(Double(report.labelledSeconds)), "ownSeconds": .tenths(Double(report.ownSeconds)),
+        ]
+    }
+}
+
+extension SiteSnapshot.GatewayState {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "room": .optional(report.room.map { .shown($0.name) }),
+            "health": [
+                "listening": .bool(report.isListening), "problem": .optional(trouble.map { .string($0.rawValue) }),
+            ],
+            "heardAgo": .ago(report.lastMessage, at: now),
+            "version": .optional(card.map { .shown($0.version) }),
+            "scanner": .optional(card.map { .shown($0.scanner) }),
+            "otherVersion": .bool(isOfOtherVersion),
+        ]
+    }
+}
+
+// MARK: - For Prometheus
+
+extension SiteSnapshot {
+    /// Tags are counted and not listed: there may be ten thousand.
+    func metrics(_ clients: ClientCounters) -> String {
+        var writer = MetricsWriter()
+        writer.family(
+            "ibeacon_rooms_info", .gauge, "Always 1; the site and the version are in the labels.",
+            [([("site", service.site), ("instance", service.instance), ("version", service.version)], 1)])
+        writer.single(
+            "ibeacon_rooms_active", .gauge, "1 if this service is the one that decides.",
+            service.role == .active ? 1 : 0)
+        writer.single(
+            "ibeacon_rooms_uptime_seconds", .gauge, "Time since the service started.",
+            service.startedAt.duration(to: now).inSeconds)
+        writer.single(
+            "ibeacon_rooms_broker_connected", .gauge, "1 while the connection to the broker stands.",
+            broker.phase == .connected ? 1 : 0)
+        writer.family(
+            "ibeacon_rooms_tags", .gauge, "Tags, by whether they are at home.",
+            [
+                ([("state", "home")], Double(tagCounts.home)),
+                ([("state", "away")], Double(tagCounts.all - tagCounts.home)),
+            ])
+        // The id makes the labels different even where names are the same.
+        writer.family(
+            "ibeacon_rooms_room_tags", .gauge, "Tags in a room.",
+            rooms.map { ([("id", $0.report.name.id), ("room", $0.report.name.name)], Double($0.count)) })
+        writer.family(
+            "ibeacon_rooms_room_trained_seconds", .gauge, "Seconds that are remembered of the training of a room.",
+            rooms.map {
+                ([("id", $0.report.name.id), ("room", $0.report.name.name)], Double($0.report.labelledSeconds))
+            })
+        writer.family(
+            "ibeacon_rooms_gateway_listening", .gauge, "1 while a gateway listens and sends what it hears.",
+            gateways.map { ([("gateway", $0.report.name)], $0.report.isListening ? 1 : 0) })
+        if let counters { write(counters, to: &writer) }
+        writeMessages(&writer)
+        if let process = service.process {
+            writer.process(
+                process, startedAt: wallClock.isKnown ? wallClock.epochSeconds(at: service.startedAt) : nil)
+        }
+        writer.clients(clients, of: "ibeacon_rooms")
+        return writer.text
+    }
+
+    private func write(_ counters: Counters, to writer: inout MetricsWriter) {
+        let engine = counters.engine
+        writer.single(
+            "ibeacon_rooms_gateway_messages_total", .counter, "Messages of gateways.", Double(engine.messages))
+        writer.single(
+            "ibeacon_rooms_readings_total", .counter, "Readings in these messages.", Double(engine.readings))
+        writer.family(
+            "ibeacon_rooms_messages_refused_total", .counter, "Messages that were not taken, by the reason.",
+            [
+                ([("reason", "late")], Double(engine.late)), ([("reason", "repeated")], Double(engine.repeated)),
+                ([("reason", "retained")], Double(counters.site.retained)),
+                ([("reason", "malformed")], Double(counters.site.malformed)),
+                ([("reason", "no room")], Double(engine.refused)),
+                ([("reason", "flood")], Double(service.dropped)),
+            ])
+        writer.single(
+            "ibeacon_rooms_decisions_total", .counter, "Decisions about tags.", Double(engine.decisions))
+    }
+
+    private func writeMessages(_ writer: inout MetricsWriter) {
+        writer.single(
+            "ibeacon_rooms_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
+        writer.single(
+            "ibeacon_rooms_queue_dropped_messages_total", .counter, "Messages given up for want of room.",
+            Double(queue.dropped))
+        writer.single(
+            "ibeacon_rooms_messages_sent_total", .counter, "Messages that the broker acknowledged.",
+            Double(queue.sent))
+        writer.single(
+            "ibeacon_rooms_store_ok", .gauge, "1 while the database can be written.", storeProblem == nil ? 1 : 0)
+        writer.family(
+            "ibeacon_rooms_findings", .gauge, "Findings that need attention, by level.",
+            StatusSnapshot.Finding.Level.allCases.map { level in
+                ([("level", level.rawValue)], Double(findings.count { $0.level == level }))
+            })
+    }
+}

@@ -1,0 +1,107 @@
+import Base
+import Rooms
+
+/// What the engine knows, in sentences for people.
+enum SiteText {
+    /// A level that is older says nothing about now.
+    private static let fresh: Duration = .seconds(3)
+    /// The share of a room's training that fits another room, from which both are called hard to distinguish.
+    private static let hardShare: Float = 0.15
+
+    // MARK: Why a tag is where it is
+
+    static func reasons(_ tag: TagExplanation, at now: MonotonicInstant) -> [String] {
+        var sentences: [String] = []
+        if let training = tag.training, !training.isOver {
+            let left = Int(now.duration(to: training.until).inSeconds.rounded(.up))
+            sentences.append("It is training \(training.room.name) for another \(left) s.")
+        }
+        guard tag.isHome else {
+            sentences.append("No gateway hears it.")
+            return sentences
+        }
+        sentences += heard(tag, at: now)
+        guard let best = tag.belief.first else {
+            sentences.append("Nothing speaks for one of the rooms yet.")
+            return sentences
+        }
+        let rooms = tag.belief.filter { $0.probability >= 0.005 }.prefix(4)
+        sentences.append(
+            "Probable rooms: \(rooms.map { "\($0.room.name) \(percent($0.probability))" }.joined(separator: ", ")).")
+        if best.room.id != tag.room?.id, tag.training?.isOver != false {
+            sentences.append(
+                "\(best.room.name) is reported when it has reached \(percent(tag.needed)), and two seconds in a row "
+                    + "speak for it.")
+        }
+        return sentences
+    }
+
+    private static func heard(_ tag: TagExplanation, at now: MonotonicInstant) -> [String] {
+        guard let newest = tag.levels.map(\.at).max() else { return ["No gateway has heard it since the start."] }
+        let levels = tag.levels.filter { $0.at.duration(to: now) <= fresh }
+        var sentences: [String] = []
+        if levels.isEmpty {
+            sentences.append("The last gateway heard it \(Int(newest.duration(to: now).inSeconds)) s ago.")
+        } else {
+            let shown = levels.prefix(4).map { "\($0.gateway) at \(Int($0.level.rounded())) dBm" }
+            sentences.append("Heard by \(shown.joined(separator: ", ")).")
+        }
+        let silent = tag.levels.filter { !$0.isListening }.map(\.gateway).sorted()
+        if !silent.isEmpty {
+            let verb = silent.count == 1 ? "does" : "do"
+            sentences.append(
+                "\(silent.joined(separator: ", ")) \(verb) not listen, so that silence there says nothing.")
+        }
+        return sentences
+    }
+
+    // MARK: What a training run brought
+
+    /// - Parameters:
+    ///   - confusion: nil: nothing was trained in the room.
+    ///   - run: The run that is just over, if there was one.
+    ///   - others: Names of the other rooms, with whether they were trained.
+    static func training(
+        of room: String, _ confusion: RoomConfusion?, run: TagExplanation.Training?,
+        others: [(name: String, isTrained: Bool)]
+    ) -> [String] {
+        var sentences: [String] = []
+        if let run, run.isOver {
+            let whole = run.began.duration(to: run.until).inSeconds
+            if Double(run.learned) < whole / 2 {
+                sentences.append(
+                    "The tag was heard in \(Int(run.learned)) of \(Int(whole)) seconds only. Look at its battery and at the "
+                        + "gateways, and train again.")
+            }
+        }
+        guard let confusion else { return sentences + ["Nothing was learned of \(room) yet."] }
+        if confusion.alone > 0.5 {
+            sentences.append(
+                "In \(percent(confusion.alone)) of the time at most one gateway hears the tag in \(room). Rooms are told "
+                    + "apart by several: a further gateway would help.")
+        }
+        let hard = confusion.mistaken.filter { $0.share >= hardShare }.prefix(3)
+        for other in hard {
+            let isTrained = others.first { $0.name == other.room.name }?.isTrained == true
+            sentences.append(
+                "\(room) and \(other.room.name) are hard to distinguish: \(percent(other.share)) of what was heard in "
+                    + "\(room) fits \(other.room.name). "
+                    + (isTrained
+                        ? "Train both again, through all of each room; if that does not help, move a gateway away from "
+                            + "the door between them."
+                        : "Train \(other.room.name), too."))
+        }
+        let trained = others.filter(\.isTrained).map(\.name)
+        let untrained = others.filter { !$0.isTrained }.map(\.name)
+        if hard.isEmpty, !trained.isEmpty { sentences.append("\(room) is well told apart from \(list(trained)).") }
+        if !untrained.isEmpty { sentences.append("Not trained yet: \(list(untrained)).") }
+        return sentences.isEmpty ? ["\(room) is trained."] : sentences
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.count > 4
+            ? names.prefix(4).joined(separator: ", ") + " and \(names.count - 4) more" : names.joined(separator: ", ")
+    }
+
+    private static func percent(_ share: Float) -> String { "\(Int((share * 100).rounded())) %" }
+}

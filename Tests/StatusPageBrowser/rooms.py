@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""The page of the rooms service in a real browser. usage: rooms.py GATEWAY [IMAGES]
+
+A real broker, the service, and three gateways that say what this script has them say. IMAGES is the folder for screenshots;
+with it, the tags walk for a minute first (default: none are kept).
+"""
+import json, os, shutil, subprocess, sys, tempfile, threading, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser
+
+program = os.path.abspath(sys.argv[1])
+folder = tempfile.mkdtemp(prefix="ibeacon-rooms-page-")
+images = sys.argv[2] if len(sys.argv) > 2 else folder
+uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+passed = 0
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+def free_port():
+    import socket
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class House:
+    """Three gateways, and tags that are carried about."""
+    rooms = ["Kitchen", "Hall", "Bath"]
+    levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
+
+    def __init__(self):
+        self.places = {}      # minor of a tag: number of its room
+        self.silent = set()   # gateways that send nothing
+        self.pipes = [subprocess.Popen(
+            ["mosquitto_pub", "-p", str(mqtt), "-q", "1", "-l", "-t", f"ibeacon-rooms/home/heard/g{gateway}"],
+            stdin=subprocess.PIPE) for gateway in range(3)]
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        second = 100
+        while not self.ended.wait(1):
+            second += 1
+            for gateway, pipe in enumerate(self.pipes):
+                if gateway in self.silent:
+                    continue
+                beacons = [{"id": f"{uuid}:1:{minor}", "n": 3, "rssi": self.levels[room][gateway] + second * 7 % 5 - 2,
+                            "power": -59, "age": 100} for minor, room in dict(self.places).items()]
+                message = {"v": 1, "boot": "b", "seq": second, "at": second * 1000, "listening": 1000, "reports": 40,
+                           "beacons": beacons}
+                try:
+                    pipe.stdin.write(json.dumps(message).encode() + b"\n")
+                    pipe.stdin.flush()
+                except BrokenPipeError:
+                    return
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+        for pipe in self.pipes:
+            # Without a broker it would try to reach one for ever.
+            pipe.kill()
+            pipe.wait(90)
+
+
+def publish(topic, payload, *options):
+    subprocess.run(["mosquitto_pub", "-p", str(mqtt), "-q", "1", "-t", topic, "-s", *options], input=json.dumps(payload),
+                   text=True, check=True)
+
+
+def check(what, script, limit=90):
+    global passed
+    browser.until(script, what, limit)
+    passed += 1
+    print("ok", what, flush=True)
+
+
+def picture(name, full=True):
+    time.sleep(1.2)
+    browser.screenshot(os.path.join(images, name), full=full)
+
+
+def fits(what):
+    check(what, "document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+mqtt, http = free_port(), free_port()
+url = f"http://127.0.0.1:{http}/"
+with open(path("mosquitto.conf"), "w") as file:
+    file.write(f"listener {mqtt} 127.0.0.1\nallow_anonymous true\n")
+with open(path("config.json"), "w") as file:
+    json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "jane",
+               "rooms": {"site": "home", "instance": "pi-hall", "http": {"listen": f"127.0.0.1:{http}"},
+                         "tags": [f"Jane:{uuid}:1:7"]}}, file)
+place = "[...document.querySelectorAll('.place')].find(p => p.querySelector('h3').innerText.trim() === '%s')"
+tag = "[...document.querySelectorAll('.tag')].find(t => t.querySelector('.name').innerText.trim() === '%s')"
+inside = "(" + place + ")?.innerText.includes('%s')"
+running, house, browser = [], None, Browser()
+try:
+    running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    time.sleep(0.5)
+    with open(path("log"), "w") as out:
+        running.append(subprocess.Popen(
+            [program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "rooms", "run"],
+            stderr=out))
+    for _ in range(900):
+        if subprocess.run(["curl", "-sf", "-o", "/dev/null", url]).returncode == 0:
+            break
+        time.sleep(0.1)
+    browser.view(1100)
+    browser.open(url)
+    check("the page is live", "document.getElementById('live')?.textContent === 'live'")
+    check("that no gateway is there is told", "document.getElementById('findings').innerText.includes('no gateway')")
+    check("a tag that was never heard is away", inside % ("Away", "Jane"))
+
+    for gateway, room in enumerate(House.rooms):
+        publish(f"ibeacon-rooms/home/gateway/g{gateway}",
+                {"v": 1, "room": room, "version": "0.1.0" if gateway < 2 else "0.0.9", "scanner": "mgmt"}, "-r")
+    house = House()
+    house.places[7] = 0
+    check("the tag is in its room", inside % ("Kitchen", "Jane"))
+    check("gateways listen", "document.querySelectorAll('#gateways .pill.good').length === 3")
+    check("a gateway of another version is marked",
+          "document.querySelector('#gateways .bad')?.innerText.includes('another version')")
+    check("its belief is drawn", "document.querySelectorAll('.tag .belief path').length > 0")
+    browser.evaluate((tag % "Jane") + ".querySelector('summary').click()")
+    check("it says why", (tag % "Jane") + ".innerText.includes('Heard by g0 at')")
+    check("the reasons stay open while the page is live",
+          "new Promise(r => setTimeout(() => r(" + (tag % "Jane") + ".querySelector('details').open), 2500))")
+    house.places[7] = 1
+    check("a tag that is carried is in its new room", inside % ("Hall", "Jane"))
+    check("the new room is spoken", "document.getElementById('announcer').textContent === 'Jane is in Hall'")
+
+    # A tag, with the keyboard alone.
+    browser.evaluate("document.getElementById('add-tag').focus()")
+    browser.key("Enter", 13, "\r")
+    check("the dialog opens", "document.getElementById('tag-dialog').open")
+    browser.evaluate("document.getElementById('tag-name').focus()")
+    browser.type("Keys")
+    browser.key("Tab", 9)
+    browser.type("not a beacon")
+    browser.key("Enter", 13, "\r")
+    check("the token is asked for", "document.getElementById('token-dialog').open")
+    token = subprocess.run([program, "--config", path("config.json"), "--state-dir", path("state"), "status", "--token"],
+                           check=True, capture_output=True, text=True).stdout.strip()
+    browser.type(token)
+    browser.key("Enter", 13, "\r")
+    check("what is no beacon is refused, with what to write",
+          "document.getElementById('tag-error').innerText.includes('UUID:major:minor')")
+    browser.evaluate("document.getElementById('tag-beacon').value = ''; document.getElementById('tag-beacon').focus()")
+    browser.type(f"{uuid}:1:9")
+    browser.key("Enter", 13, "\r")
+    check("the tag is there", tag % "Keys")
+    check("the dialogs are closed", "!document.querySelector('dialog[open]')")
+    check("scripts cannot read the token", f"!document.cookie.includes('{token}')")
+    house.places[9] = 2
+    check("the new tag is heard", inside % ("Bath", "Keys"))
+    listed = subprocess.run([program, "--config", path("config.json"), "--state-dir", path("state"), "rooms", "tags",
+                             "list"], check=True, capture_output=True, text=True).stdout
+    assert "Keys" in listed, listed
+    check("a tag of the configuration cannot be changed here", "!(" + (tag % "Jane") + ").querySelector('.edit')")
+    browser.evaluate((tag % "Keys") + ".querySelector('.edit').click()")
+    check("the form has the name", "document.getElementById('tag-name').value === 'Keys'")
+    browser.evaluate("document.getElementById('tag-name').value = ''; document.getElementById('tag-name').focus()")
+    browser.type("Car keys")
+    browser.key("Enter", 13, "\r")
+    check("the tag has its new name, and is where it was", inside % ("Bath", "Car keys"))
+
+    if len(sys.argv) > 2:
+        for room in (0, 1, 2, 1, 0, 1):
+            house.places[7] = room
+            time.sleep(11)
+
+    # Training, with a room that has no gateway.
+    browser.evaluate("document.getElementById('training-room').value = 'Larder'; document.getElementById('training-tag').value = 'jane'")
+    browser.evaluate("document.getElementById('training-start').click()")
+    check("a ring shows the training", "document.querySelector('#trainings .ring')?.textContent.startsWith('1:')")
+    check("it tells how often the tag was heard", "/heard in [1-9]/.test(document.getElementById('trainings').innerText)")
+    browser.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
+    picture("rooms-page.png")
+    browser.view(390, 844, dark=True, scale=2)
+    fits("it fits a phone")
+    picture("rooms-page-phone.png", full=False)
+    browser.view(1100)
+    browser.evaluate("document.querySelector('#trainings [data-role=stop]').click()")
+    check("a training run that is stopped brings its result in words",
+          "document.getElementById('trainings').innerText.includes('Not trained yet: Kitchen, Hall, Bath')")
+    house.places[7] = 0
+    browser.evaluate((place % "Larder") + ".querySelector('[data-role=forget]').click()")
+    check("forgetting is asked", "document.getElementById('confirm-dialog').open")
+    check("the tag is elsewhere", inside % ("Kitchen", "Jane"))
+    browser.evaluate("document.querySelector('#confirm-dialog .danger').click()")
+    check("a room without a gateway is gone with its training", "!" + (place % "Larder"))
+
+    # Hostile names.
+    script = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
+    publish("ibeacon-rooms/home/gateway/g3", {"v": 1, "room": script[:120], "version": "x" * 8000}, "-r")
+    check("a script that came over MQTT is text",
+          "document.body.innerText.includes('<script>document.title') && !document.title.includes('owned')")
+    browser.view(390, 844)
+    fits("hostile names fit a phone")
+    browser.view(320)
+    fits("it fits the narrowest phone")
+    browser.view(1100)
+    browser.evaluate((tag % "Car keys") + ".querySelector('.remove').click()")
+    browser.evaluate("document.querySelector('#confirm-dialog .danger').click()")
+    check("a removed tag is gone", "!" + (tag % "Car keys"))
+
+    # Trouble.
+    house.silent.add(2)
+    check("a gateway that falls silent is named", "document.getElementById('findings').innerText.includes('g2')")
+    check("every control has a name", "[...document.querySelectorAll('button,input,select,summary,a')].every(e => (e.getAttribute('aria-label') || e.innerText || e.labels?.[0]?.textContent || '').trim() || e.closest('dialog:not([open])'))")
+    metrics = subprocess.run(["curl", "-sf", url + "metrics"], check=True, capture_output=True).stdout
+    assert b'ibeacon_rooms_room_tags{id="kitchen",room="Kitchen"} 1\n' in metrics, metrics
+    if shutil.which("promtool"):
+        subprocess.run(["promtool", "check", "metrics"], input=metrics, check=True)
+    running[0].terminate()
+    check("a broker that goes is told", "document.getElementById('findings').innerText.includes('127.0.0.1:')")
+    running[1].terminate()
+    check("a service that stops is seen", "document.getElementById('live').textContent !== 'live'")
+    foreign = [u for u in browser.requested() if not u.startswith(url) and not u.startswith("about:")]
+    assert not foreign, f"the page asked elsewhere: {foreign}"
+    # The browser itself logs the question for the token, what was refused, and the connection that ends with the service.
+    complaints = [c for c in browser.complaints() if "401" not in c and "422" not in c and "net::ERR_" not in c]
+    assert not complaints, f"the console complains: {complaints}"
+    print(f"all {passed} checks hold; no complaint in the console, no request elsewhere")
+except AssertionError:
+    browser.screenshot(os.path.join(images, "rooms-page-failed.png"))
+    with open(path("log")) as file:
+        sys.stderr.write(file.read()[-3000:])
+    raise
+finally:
+    browser.close()
+    if house:
+        house.end()
+    for process in running[::-1]:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(10)
+    shutil.rmtree(folder, ignore_errors=True)
