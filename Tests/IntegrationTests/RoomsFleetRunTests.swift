@@ -99,6 +99,11 @@ import Testing
         #expect(list.contains("g0") && list.contains("Kitchen") && list.contains("listening"), "\(list)")
         let json = try JSONValue(parsing: Array(try service.ask("rooms", "gateways", "--json").utf8))
         #expect(json["g1"]?["room"] == "Hall" && json["g1"]?["health"]?["problem"] == .null, "\(json)")
+        // A state with tags is that of a rooms service.
+        _ = try service.ask("rooms", "tags", "add", "Keys:\(BeaconScript.uuid):1:9")
+        let doctor = try service.say("doctor", "--listen", "0")
+        #expect(doctor.contains("3 gateways at site 'home'"), "\(doctor)")
+        #expect(doctor.contains("BAD  rooms          several gateways are called g2"), "\(doctor)")
         _ = try service.ask("rooms", "gateways", "remove", "g2")
         #expect(
             eventually { retained(witness).keys.allSatisfy { !$0.contains("g2_") && !$0.hasSuffix("gateway/g2") } },
@@ -160,9 +165,18 @@ import Testing
         #expect(throws: (any Error).self) { try service.ask("rooms", "clear") }
         #expect(retained(witness)["ibeacon-rooms/home/tags"] != nil)
         #expect(service.stop() == 0)
+        let doctor = { try service.say("doctor", "--listen", "0") }
+        _ = try service.ask("rooms", "tags", "add", "Keys:\(BeaconScript.uuid):1:9")
+        #expect(try doctor().contains("no rooms service is active"))
         _ = try service.ask("rooms", "clear")
+        let after = try doctor()
+        #expect(!after.contains("no rooms service is active"), "\(after)")
         // The readings were not retained.
-        let left = { retained(witness).filter { !$0.key.contains("/heard/") && !$0.key.hasSuffix("/event") } }
+        let left = {
+            retained(witness).filter {
+                !$0.key.contains("/heard/") && !$0.key.hasSuffix("/event") && !$0.key.contains("owntracks/jane/vm")
+            }
+        }
         #expect(eventually { left().isEmpty }, "\(left())")
     }
 

@@ -5,6 +5,7 @@ import TestSupport
 final class RoomsProcess {
     let directory: TemporaryDirectory
     private var process: ChildProcess?
+    private var said = 0
 
     /// - Parameter more: Members of the configuration, each with a comma before it.
     init(port: UInt16, instance: String, _ more: String = "") throws {
@@ -37,6 +38,19 @@ final class RoomsProcess {
         try TestSupport.run(
             try GatewayProcess.program,
             ["--config", directory.file("config.json"), "--state-dir", directory.file("state")] + words)
+    }
+
+    /// The same for a command that may fail.
+    func say(_ words: String...) throws -> String {
+        // What a command prints is put behind what is in the file.
+        let name = "said-\(said)"
+        said += 1
+        let output = directory.file(name)
+        let process = try ChildProcess(
+            try GatewayProcess.program,
+            ["--config", directory.file("config.json"), "--state-dir", directory.file("state")] + words, output: output)
+        process.wait()
+        return String(decoding: try directory.read(name), as: UTF8.self)
     }
 
     func kill() {

@@ -52,6 +52,7 @@ enum DoctorCommand {
         findings += DoctorChecks.service(settings)
         findings += try DoctorChecks.radio(settings, listening: listening)
         findings += try DoctorChecks.broker(settings)
+        findings += DoctorChecks.rooms(settings)
         findings += DoctorChecks.clock()
         findings += DoctorChecks.regions(settings)
         findings += DoctorChecks.disk(settings)

@@ -5,7 +5,7 @@ import OwnTracks
 struct DoctorFinding {
     /// What it is about, in the order in which it is looked at.
     enum Area: String, CaseIterable {
-        case configuration, service, radio, bluetoothd, broker, clock, regions, disk
+        case configuration, service, radio, bluetoothd, broker, rooms, clock, regions, disk
     }
 
     let area: Area

@@ -134,14 +134,18 @@ struct SiteStatus {
         return advice.isEmpty ? table : table + "\n\n" + advice.joined(separator: "\n")
     }
 
-    private var advice: [String] {
+    private var advice: [String] { gatewayFindings.map { "\($0.text): \($0.cure)" } + remarks }
+
+    /// What is wrong with gateways, and what to do.
+    var gatewayFindings: [(text: String, cure: String)] { gateways.compactMap { $0.finding(site: site) } }
+
+    /// What may be meant: gateways that are not of this site, and rooms without a gateway.
+    var remarks: [String] {
         let empty = rooms.filter { room in !gateways.contains { $0.roomID == room.id } }
-        return gateways.compactMap { $0.advice(site: site) }
-            + strangers.map {
-                "\($0) is online and has no part in this site: it has rooms: null, another site, a broker that does not "
-                    + "let it read ibeacon-rooms/\(site)/tags, or a version without rooms"
-            }
-            + empty.map { "\($0.state["name"]?.string ?? $0.id) has no gateway: the room is known from training" }
+        return strangers.map {
+            "\($0) is online and has no part in this site: it has rooms: null, another site, a broker that does not "
+                + "let it read ibeacon-rooms/\(site)/tags, or a version without rooms"
+        } + empty.map { "\($0.state["name"]?.string ?? $0.id) has no gateway: the room is known from training" }
     }
 
     private var head: String {

@@ -1,0 +1,46 @@
+import Base
+import Configuration
+import Glibc
+import OwnTracks
+import RoomMessages
+import RoomService
+import Service
+import Storage
+import System
+
+extension DoctorChecks {
+    /// The gateways and rooms of the site, on a machine where a rooms service has its state.
+    static func rooms(_ settings: Settings) -> [DoctorFinding] {
+        guard let identity = try? RoomServiceIdentity(settings.configuration), hasService(identity, settings) else {
+            return []
+        }
+        // What keeps a connection from being made, the broker's own findings say.
+        guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters) else { return [] }
+        defer { topics.close() }
+        guard (try? topics.collect()) != nil else { return [] }
+        let status = SiteStatus(topics.retained, site: identity.site)
+        guard status.hasActiveService else {
+            // After `rooms clear` it is meant that there is none.
+            guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
+            return [
+                DoctorFinding(
+                    .rooms, "no rooms service is active for site '\(identity.site)'",
+                    cure:
+                        "sudo systemctl enable --now ibeacon-gateway-rooms; or, to turn rooms off: ibeacon-gateway rooms clear"
+                )
+            ]
+        }
+        let findings = status.gatewayFindings.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        let seen = DoctorFinding(.rooms, "\(status.gateways.count) gateways at site '\(identity.site)'")
+        return [seen] + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
+    }
+
+    private static func hasService(_ identity: RoomServiceIdentity, _ settings: Settings) -> Bool {
+        if settings.stateDirectory == Settings.defaultStateDirectory {
+            return access(RoomServiceProcess.defaultStateDirectory, F_OK) == 0
+        }
+        // A state of another place says itself whose it is.
+        guard let reader = try? StoreReader(directory: settings.stateDirectory) else { return false }
+        return (try? reader.regions()[ExactString(identity.topics.base)]) != nil
+    }
+}
