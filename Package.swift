@@ -100,7 +100,8 @@ let package = Package(
         adapter(
             "RoomService",
             [
-                "Base", "Beacon", "Configuration", "Gateway", "HomeAssistant", "JSON", "Messaging", "OwnTracks", "Regions",
+                "Base", "Beacon", "Configuration", "Gateway", "HomeAssistant", "JSON", "Messaging", "OwnTracks",
+                "Regions",
                 "RoomMessages", "Rooms", "Runtime", "Service", "Status", "StatusPage", "Storage", "System",
             ], resources: [.embedInCode("Page")]),
         // getopt_long's state behind functions.

@@ -1,10 +1,16 @@
+package import JSON
+package import Presence
+
 /// Totals since the start. A counter of the core is added here and increased where the core decides; `status`,
 /// `/status.json` and `/metrics` show it.
 package struct Counters: Hashable, Sendable {
     /// iBeacon frames heard.
     package var sightings: UInt64 = 0
     package var enters: UInt64 = 0
-    package var leaves: UInt64 = 0
+    /// Leaves of regions, by the reason for them.
+    package var leavesByReason: [LeaveReason: UInt64] = [:]
+    /// Leaves of circles, which the position of a tracker decides.
+    package var circleLeaves: UInt64 = 0
     /// Commands that were carried out.
     package var commands: UInt64 = 0
     /// Commands that were refused: not understood, not allowed, retained, or unencrypted although a key is set.
@@ -13,4 +19,32 @@ package struct Counters: Hashable, Sendable {
     package var waypointsRefused: UInt64 = 0
 
     package init() {}
+
+    /// Leaves by the name of their reason; `position` for those of circles.
+    package var namedLeaves: [(reason: String, count: UInt64)] {
+        LeaveReason.allCases.map { ($0.rawValue, leavesByReason[$0] ?? 0) } + [("position", circleLeaves)]
+    }
+
+    package var leaves: UInt64 { leavesByReason.values.reduce(circleLeaves, +) }
+
+    mutating func count(_ transition: PendingTransition) {
+        if transition.isEnter {
+            enters += 1
+        } else if let reason = transition.leaveReason {
+            leavesByReason[reason, default: 0] += 1
+        } else {
+            circleLeaves += 1
+        }
+    }
+
+    /// As the answer to the `status` command and `/status.json` show it.
+    package var json: JSONValue {
+        [
+            "sightings": Self.number(sightings), "enters": Self.number(enters), "leaves": Self.number(leaves),
+            "commands": Self.number(commands), "commandsRefused": Self.number(commandsRefused),
+            "waypointsRefused": Self.number(waypointsRefused),
+        ]
+    }
+
+    private static func number(_ count: UInt64) -> JSONValue { .integer(Int64(clamping: count)) }
 }

@@ -71,14 +71,9 @@ extension Gateway {
             })
         members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))
         members["answersReportLocation"] = .bool(tracker.answersReportLocation)
-        members["counters"] = [
-            "sightings": .integer(Int64(clamping: counters.sightings)),
-            "enters": .integer(Int64(clamping: counters.enters)), "leaves": .integer(Int64(clamping: counters.leaves)),
-            "commands": .integer(Int64(clamping: counters.commands)),
-            "commandsRefused": .integer(Int64(clamping: counters.commandsRefused)),
-            "waypointsRefused": .integer(Int64(clamping: counters.waypointsRefused)),
-            "sightingsDropped": .integer(Int64(clamping: droppedSightings)),
-        ]
+        var totals = counters.json.object ?? [:]
+        totals["sightingsDropped"] = .integer(Int64(clamping: droppedSightings))
+        members["counters"] = .object(totals)
         members["isClockKnown"] = .bool(wallClock.isKnown)
         return publish(.reply, of: position, on: tracker.topics.status, Status(gateway: members).payload, at: now)
     }

@@ -167,7 +167,7 @@ extension Gateway {
             for (rid, occupancy) in trackers[tracker].occupancy.sorted(by: { $0.key < $1.key }) {
                 let key = RegionKey(tracker: tracker, rid: rid.text)
                 guard !engine.isInside(key) else { continue }
-                decisions.append(.left(key, last: occupancy.beacon))
+                decisions.append(.left(key, last: occupancy.beacon, because: .restart))
                 // A removed region has no leave.
                 if trackers[tracker].regions[rid: rid.text] == nil { trackers[tracker].occupancy[rid] = nil }
             }

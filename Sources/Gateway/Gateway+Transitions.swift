@@ -52,16 +52,18 @@ extension Gateway {
         return (left.map { ($0, false) } + entered.map { ($0, true) }).map { region, isEnter in
             PendingTransition(
                 key: RegionKey(tracker: position, rid: region.rid), isEnter: isEnter, region: region, beacon: nil,
-                rssi: nil, instant: now)
+                rssi: nil, instant: now, leaveReason: nil)
         }
     }
 
     private func pendingTransition(_ decision: PresenceEngine.Effect, at now: MonotonicInstant) -> PendingTransition? {
         let (key, isEnter, beacon, rssi): (RegionKey, Bool, BeaconID, RSSI?)
+        var reason: LeaveReason?
         switch decision {
         case .entered(let region, let sighting):
             (key, isEnter, beacon, rssi) = (region, true, sighting.beacon, sighting.rssi)
-        case .left(let region, let last): (key, isEnter, beacon, rssi) = (region, false, last, nil)
+        case .left(let region, let last, let because):
+            (key, isEnter, beacon, rssi, reason) = (region, false, last, nil, because)
         case .turnedAway: return nil
         }
         guard trackers.indices.contains(key.tracker) else { return nil }
@@ -70,7 +72,7 @@ extension Gateway {
             return nil
         }
         return PendingTransition(
-            key: key, isEnter: isEnter, region: region, beacon: beacon, rssi: rssi, instant: now)
+            key: key, isEnter: isEnter, region: region, beacon: beacon, rssi: rssi, instant: now, leaveReason: reason)
     }
 
     /// One transition: its message, the location after it, the retained state, a line of history.
@@ -95,7 +97,7 @@ extension Gateway {
     /// Counts the transition, changes the tracker's occupancy, and decides which circles the tracker crosses by it.
     private mutating func updateTracker(by transition: PendingTransition, at now: MonotonicInstant) {
         let key = transition.key
-        if transition.isEnter { counters.enters += 1 } else { counters.leaves += 1 }
+        counters.count(transition)
         persistence.recordChange(of: key)
         guard let beacon = transition.beacon else {
             trackers[key.tracker].circles[key.rid] =

@@ -14,4 +14,6 @@ struct PendingTransition: Sendable {
     let rssi: RSSI?
     /// The instant of the decision.
     let instant: MonotonicInstant
+    /// nil for an enter, and where the tracker's position left a circle.
+    let leaveReason: LeaveReason?
 }

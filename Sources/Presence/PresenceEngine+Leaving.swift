@@ -6,7 +6,7 @@ extension PresenceEngine {
     /// beacons would wake the gateway by itself, although it was heard meanwhile.
     private static var lookAhead: Int64 { 1_000_000_000 }
 
-    mutating func leave(_ position: Int, of place: Int, _ effects: inout [Effect]) {
+    mutating func leave(_ position: Int, of place: Int, because reason: LeaveReason, _ effects: inout [Effect]) {
         var member = membership(position, of: place)
         let region = Int(member.region)
         member.set(near: false)
@@ -15,7 +15,8 @@ extension PresenceEngine {
         tracked[place].nearCount -= 1
         mayMakeRoom = true
         insideCount[region] -= 1
-        if insideCount[region] == 0 { effects.append(.left(regions[region].key, last: tracked[place].beacon)) }
+        guard insideCount[region] == 0 else { return }
+        effects.append(.left(regions[region].key, last: tracked[place].beacon, because: reason))
     }
 
     /// Lets beacons leave that are silent for too long. It examines only beacons that may be due.
@@ -55,7 +56,8 @@ extension PresenceEngine {
             if member.isNear {
                 let deadline = deadline(of: position, at: place, now: now)
                 if deadline <= now.nanoseconds {
-                    leave(position, of: place, &effects)
+                    let silence = self.deadline(of: position, at: place, now: now, fades: false)
+                    leave(position, of: place, because: silence <= now.nanoseconds ? .silence : .signal, &effects)
                 } else {
                     next = min(next, deadline)
                 }
@@ -91,8 +93,10 @@ extension PresenceEngine {
     /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, because no receiver listens.
     ///
     /// A beacon leaves when every receiver has given it up. A receiver that does not listen gives it up later.
+    ///
+    /// - Parameter fades: whether a level below `leaveRSSI` counts, too.
     @inline(__always)
-    func deadline(of position: Int, at place: Int, now: MonotonicInstant) -> Int64 {
+    func deadline(of position: Int, at place: Int, now: MonotonicInstant, fades: Bool = true) -> Int64 {
         let member = membership(position, of: place)
         var latest = Int64.min
         var fade = Int64.max
@@ -103,7 +107,7 @@ extension PresenceEngine {
             let timeout = rules[Int(member.region)].leaveTimeout(learned: link.model.leaveTimeout)
             let end = max(link.model.lastHeard, clock.silenceStart(of: receiver)) &+ timeout
             latest = max(latest, clock.instant(at: end, of: receiver, now: now))
-            if member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
+            if fades, member.isFading, receiver.index == member.receiver, clock.isListening(receiver),
                 let due = member.fadeDeadline(dwell: Self.dwell(interval: link.model.interval))
             {
                 fade = clock.instant(at: due, of: receiver, now: now)

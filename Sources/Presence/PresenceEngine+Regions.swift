@@ -20,7 +20,9 @@ extension PresenceEngine {
             var position = tracked[place].membership
             while position >= 0 {
                 let member = membership(position, of: place)
-                if member.isNear, moved[Int(member.region)] == nil { leave(position, of: place, &effects) }
+                if member.isNear, moved[Int(member.region)] == nil {
+                    leave(position, of: place, because: .region, &effects)
+                }
                 position = Int(member.next)
             }
         }

@@ -28,7 +28,7 @@ package struct PresenceEngine: Sendable {
         /// The first beacon of the region is near.
         case entered(RegionKey, by: Sighting)
         /// The last beacon of the region is gone.
-        case left(RegionKey, last: BeaconID)
+        case left(RegionKey, last: BeaconID, because: LeaveReason)
         /// A beacon of this region, among others, is not remembered, because too many are. At most once a minute.
         case turnedAway(RegionKey)
     }
@@ -213,7 +213,7 @@ package struct PresenceEngine: Sendable {
             insideCount[region] += 1
             if insideCount[region] == 1 { effects.append(.entered(regions[region].key, by: sighting)) }
         } else {
-            leave(position, of: place, &effects)
+            leave(position, of: place, because: .signal, &effects)
         }
     }
 

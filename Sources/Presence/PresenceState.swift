@@ -150,7 +150,7 @@ extension PresenceEngine {
             ($0.key.tracker, ExactString($0.key.rid)) < ($1.key.tracker, ExactString($1.key.rid))
         })
         where !isInside(key) {
-            effects.append(.left(key, last: beacon))
+            effects.append(.left(key, last: beacon, because: .region))
         }
         expireAll(at: now, &effects)
         return effects

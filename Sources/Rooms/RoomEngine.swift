@@ -228,7 +228,7 @@ package struct RoomEngine: Sendable {
         for effect in presence.handle(input, at: now) {
             switch effect {
             case .entered(let key, _): setHome(key.tracker, true, at: now, &effects)
-            case .left(let key, _): setHome(key.tracker, false, at: now, &effects)
+            case .left(let key, _, _): setHome(key.tracker, false, at: now, &effects)
             // Nobody is told yet.
             case .turnedAway: break
             }

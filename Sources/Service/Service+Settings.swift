@@ -54,7 +54,9 @@ extension Service {
         let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
         settings.configuration = configuration
         keys.update(configuration)
+        let before = gateway.trackers.map(\.topics.base)
         handle(.configuration(configuration), at: host.now)
+        monitor.replaceTrackers(before, by: gateway.trackers.map(\.topics.base))
         guard !isSameBroker else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()

@@ -87,13 +87,33 @@ struct StatusMonitor {
         transitions = transitions.sorted { $0.at > $1.at }.prefix(Self.mostTransitions).map(\.self)
     }
 
-    /// - Returns: whether the status page shows it at once.
     /// `host:port` of the broker that is connected or tried next.
     func brokerName(_ settings: Broker) -> String { broker.name(of: settings) }
 
+    /// - Returns: whether the status page shows it at once.
     mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         if case .acknowledged = event { sent += 1 }
         return broker.record(event, at: now)
+    }
+
+    /// Other trackers are in force: what is known of a region stays with its tracker.
+    ///
+    /// - Parameters: The base topics of the trackers, in their order.
+    mutating func replaceTrackers(_ old: [String], by new: [String]) {
+        guard !old.elementsEqual(new, by: { $0.hasSameBytes(as: $1) }) else { return }
+        let positions: [Int?] = old.map { topic in new.firstIndex { $0.hasSameBytes(as: topic) } }
+        changes = Self.renamed(changes, positions)
+        hearings = Self.renamed(hearings, positions)
+    }
+
+    /// - Parameter positions: For each old position of a tracker the new one; nil: the tracker is gone.
+    private static func renamed<Value>(_ values: [RegionKey: Value], _ positions: [Int?]) -> [RegionKey: Value] {
+        var renamed: [RegionKey: Value] = [:]
+        for (key, value) in values where positions.indices.contains(key.tracker) {
+            guard let position = positions[key.tracker] else { continue }
+            renamed[RegionKey(tracker: position, rid: key.rid)] = value
+        }
+        return renamed
     }
 
     /// A message went to the broker's thread.

@@ -142,13 +142,3 @@ extension StatusSnapshot.Finding {
         ["level": .string(level.rawValue), "subject": .string(subject), "text": .shown(text), "cure": .string(cure)]
     }
 }
-
-extension Counters {
-    fileprivate var json: JSONValue {
-        [
-            "sightings": .count(sightings), "enters": .count(enters), "leaves": .count(leaves),
-            "commands": .count(commands), "commandsRefused": .count(commandsRefused),
-            "waypointsRefused": .count(waypointsRefused),
-        ]
-    }
-}

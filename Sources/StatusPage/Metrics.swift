@@ -37,6 +37,9 @@ extension StatusSnapshot {
             "ibeacon_gateway_transitions_total", .counter, "Transitions decided.",
             [([("event", "enter")], Double(counters.enters)), ([("event", "leave")], Double(counters.leaves))])
         writer.family(
+            "ibeacon_gateway_leaves_total", .counter, "Leaves decided, by reason; position: of a circle.",
+            counters.namedLeaves.map { ([("reason", $0.reason)], Double($0.count)) })
+        writer.family(
             "ibeacon_gateway_commands_total", .counter, "Commands that arrived, by what became of them.",
             [
                 ([("result", "done")], Double(counters.commands)),

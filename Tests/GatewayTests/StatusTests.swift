@@ -86,6 +86,17 @@ import Testing
         #expect((harness.gateway.counters.enters, harness.gateway.counters.leaves) == (1, 1))
     }
 
+    @Test func `Leaves are counted by their reason`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
+        try harness.hear()
+        harness.wait(61)
+        try harness.hear()
+        harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k", more: #","lat":100,"lon":500"#))
+        let counts = harness.gateway.counters.namedLeaves.filter { $0.count > 0 }.map { "\($0.reason) \($0.count)" }
+        #expect(counts == ["silence 1", "region 1"])
+    }
+
     @Test func `The JSON has a member for each property of a region, an adapter and a transition`() throws {
         let adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
         let region = StatusSnapshot.RegionState(rid: "k", name: "Kitchen", description: "", isInside: true)

@@ -37,7 +37,9 @@ import Testing
         let verdict = try Self.examine(Self.sound, port: broker.port)
         #expect(verdict.code == 0, "\(verdict.text)")
         #expect(
-            verdict.says("all is well", "accepts connections", "connected as 'jane'", "cmd arrive", "one beacon region")
+            verdict.says(
+                "all is well", "accepts connections", "connected as 'jane'", "client id is 'janehall'", "cmd arrive",
+                "one beacon region")
         )
     }
 

@@ -128,7 +128,11 @@ import Testing
         simulation.hear(sighting(1), at: 1)
         simulation.hear(sighting(2), at: 2)
         let effects = simulation.engine.handle(.tick, at: at(100))
-        #expect(effects == [.left(key("long"), last: beacon(1)), .left(key("short"), last: beacon(2))])
+        #expect(
+            effects == [
+                .left(key("long"), last: beacon(1), because: .silence),
+                .left(key("short"), last: beacon(2), because: .silence),
+            ])
     }
 
     @Test func `Entries that hold no more are bounded`() {

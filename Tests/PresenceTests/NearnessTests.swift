@@ -45,6 +45,30 @@ struct NearnessTests {
         #expect(simulation.events.map(\.change) == [.entered(key("a"))])
     }
 
+    @Test("A leave says why: the silence, the signal, or the region")
+    func reasons() {
+        func reason(_ leave: (inout Simulation) -> [PresenceEngine.Effect]) -> [LeaveReason] {
+            let room = region("room", leave: .after(.seconds(100)), enterRSSI: -65, leaveRSSI: -75)
+            var simulation = Simulation([room])
+            for tenth in 1...100 { simulation.hear(sighting(rssi: -50), at: Double(tenth) / 10) }
+            return leave(&simulation).compactMap { if case .left(_, _, let reason) = $0 { reason } else { nil } }
+        }
+        #expect(reason { $0.engine.handle(.tick, at: at(1000)) } == [.silence])
+        #expect(reason { $0.engine.handle(.regions([]), at: at(11)) } == [.region])
+        #expect(
+            reason { simulation in
+                (11...40).flatMap { simulation.engine.handle(.sighting(sighting(rssi: -90)), at: at(Double($0))) }
+            } == [.signal])
+        // The level fell, and then nothing came that could show it.
+        #expect(
+            reason { simulation in
+                let weak = (101...135).flatMap {
+                    simulation.engine.handle(.sighting(sighting(rssi: -85)), at: at(Double($0) / 10))
+                }
+                return weak + simulation.engine.handle(.tick, at: at(20))
+            } == [.signal])
+    }
+
     @Test("A level that fell and then fell silent leaves after the dwell, not after the silence")
     func fadesAway() throws {
         var simulation = Simulation([region("room", leave: .after(.seconds(100)), enterRSSI: -65, leaveRSSI: -75)])

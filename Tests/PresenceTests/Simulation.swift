@@ -77,7 +77,7 @@ struct Simulation {
         for effect in effects {
             switch effect {
             case .entered(let key, _): events.append(Event(change: .entered(key), seconds: now))
-            case .left(let key, _): events.append(Event(change: .left(key), seconds: now))
+            case .left(let key, _, _): events.append(Event(change: .left(key), seconds: now))
             case .turnedAway(let key): events.append(Event(change: .turnedAway(key), seconds: now))
             }
         }

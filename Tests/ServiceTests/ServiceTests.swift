@@ -167,6 +167,22 @@ struct ServiceTests {
         fixture.wait(.seconds(120))
         #expect(fixture.transitions == ["enter Keys", "leave Keys"])
     }
+
+    @Test func `Another tracker in the place of one that was removed does not inherit when its regions changed`() throws
+    {
+        let waypoints = #"waypoints: [{_type: "waypoint", rid: "keys", desc: "Bag:\#(ServiceFixture.uuid):1:7"}]"#
+        func trackers(_ device: String) -> String { "trackers: [{deviceId: \"\(device)\", \(waypoints)}]," }
+        let fixture = try ServiceFixture(trackers("bag"), in: directory)
+        func lastChange() -> MonotonicInstant? {
+            fixture.status.source?.statusSnapshot().trackers.last?.regions.first?.since
+        }
+        try fixture.bringKeys()
+        fixture.wait(.seconds(90))
+        #expect(lastChange() != nil)
+        try fixture.reload("")
+        try fixture.reload(trackers("box"))
+        #expect(lastChange() == nil)
+    }
 }
 
 /// A file layer of SQLite that fails on command.

@@ -42,7 +42,9 @@ extension DoctorChecks {
         }
         let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
         let way = configuration.broker.tls ? "TLS, and " : ""
-        var findings = [DoctorFinding(.broker, "\(way)MQTT, connected \(login)")]
+        // Two services with one client id throw each other out.
+        let text = "\(way)MQTT, connected \(login); the service's client id is '\(configuration.broker.clientID)'"
+        var findings = [DoctorFinding(.broker, text)]
         findings += rights(outcome, configuration)
         return findings
     }
