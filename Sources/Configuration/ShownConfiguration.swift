@@ -36,7 +36,7 @@ extension Configuration {
             rooms.map {
                 [
                     "site": .string($0.site), "instance": text($0.instance),
-                    "days": .integer(Int64(roomHistoryDays)), "http": page($0.statusPage),
+                    "days": $0.historyDays.map { .integer(Int64($0)) } ?? .null, "http": page($0.statusPage),
                 ]
             } ?? .null
         members["http"] = page(statusPage)

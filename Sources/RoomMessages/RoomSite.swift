@@ -119,10 +119,13 @@ package struct RoomSite: Sendable {
     ///
     /// - Returns: What clears the states of tags that are no more, and ends their visits.
     package mutating func replaceTags(by tags: [TagIdentity], at now: MonotonicInstant, epoch: Int64) -> Outcome {
+        var outcome = Outcome()
+        leave(
+            identities.filter { old in tags.contains { $0.id == old.id && $0.pattern != old.pattern } }, epoch, &outcome
+        )
         let old = Array(zip(identities, states))
         settings.tags = tags
         setTags(tags, at: now)
-        var outcome = Outcome()
         guard let site else { return outcome }
         let left = Set(identities.map(\.id))
         for (tag, state) in old where !left.contains(tag.id) {
@@ -133,6 +136,16 @@ package struct RoomSite: Sendable {
             }
         }
         return outcome
+    }
+
+    /// Tags that are other beacons from now on: nothing is known of where those are.
+    private mutating func leave(_ tags: [TagIdentity], _ epoch: Int64, _ outcome: inout Outcome) {
+        let exchanged = Set(tags.map(\.id))
+        for place in identities.indices where exchanged.contains(identities[place].id) && states[place].isHome {
+            let decision = RoomEngine.Decision(
+                tag: place, isHome: false, from: states[place].room, to: nil, confidence: 1)
+            publish(decision, epoch: epoch, &outcome)
+        }
     }
 
     /// From now on decisions are published, or are not. What was decided meanwhile and is not what another service

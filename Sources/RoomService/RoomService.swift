@@ -36,6 +36,8 @@ package final class RoomService {
         var events: ArraySlice<BrokerEvent> = []
         /// For what goes to the broker beside the outbox; those are below 0.
         var lastToken: Int64 = 0
+        /// When something that was learned was last deleted.
+        var forgotten: MonotonicInstant?
     }
 
     /// To the world, and what the page shows of them.
@@ -65,6 +67,8 @@ package final class RoomService {
 
     /// How often what was learned is kept.
     private static let keepingPeriod: Duration = .seconds(900)
+    /// Between two deletions from it.
+    private static let forgettingPeriod: Duration = .seconds(5)
     private static let pruningPeriod: Duration = .seconds(86_400)
     /// After this time a turn of the loop leaves the rest of what the broker sent to the next: ten thousand messages may
     /// be there at once, and timers and signals are served between turns.
@@ -291,9 +295,7 @@ package final class RoomService {
     }
 
     private func applyConfiguredTags() {
-        guard let list = settings.json["rooms"]?["tags"], let changes = try? RoomSettings.tagChanges(list) else {
-            return
-        }
+        guard let changes = try? RoomSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([])) else { return }
         links.monitor.configuredTags = Self.ids(of: changes)
         change(tags: changes)
     }
@@ -332,7 +334,7 @@ package final class RoomService {
     }
 
     private func keepTags(_ more: [StoreChange], publishing messages: [RoomMessage] = []) {
-        commit(election.role == .active ? messages : [], [.regions(tracker: identity.topics.base, tags.regions)] + more)
+        commit(site.isActive ? messages : [], [.regions(tracker: identity.topics.base, tags.regions)] + more)
     }
 
     // MARK: - The broker
@@ -432,10 +434,22 @@ package final class RoomService {
             if case .card = topic { outcome.messages += upkeep.update(site, at: now) }
             if outcome.hasForgotten {
                 outcome.messages += upkeep.update(site, at: now)
-                keepLearned()
+                keepForgotten(at: now)
             }
             perform(outcome)
         }
+    }
+
+    /// What a person deletes is deleted on the disk at once. All that was learned is written for it, so that a client which may
+    /// write a card cannot have it written again and again.
+    private func keepForgotten(at now: MonotonicInstant) {
+        let last = conversation.forgotten
+        guard last.map({ $0.duration(to: now) >= Self.forgettingPeriod }) ?? true else {
+            timers?.keeping?.arm(after: Self.forgettingPeriod)
+            return
+        }
+        conversation.forgotten = now
+        keepLearned()
     }
 
     private func obey(_ message: ReceivedMessage) {

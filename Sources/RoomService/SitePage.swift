@@ -36,6 +36,11 @@ enum TagWish: Hashable {
 final class SitePage: PageSource {
     private unowned let owner: any SitePageOwner
     private var history = BeliefHistory()
+    /// The latest comparison of a room with the others. One costs up to a tenth of a second on a large site, and whoever can
+    /// open the page can ask for it.
+    private var comparison: (room: String, at: MonotonicInstant, outcome: RoomConfusion?)?
+    /// Between two comparisons.
+    private static let comparisonLife: Duration = .seconds(1)
 
     /// - Parameter owner: Not kept alive by the page.
     init(_ owner: any SitePageOwner) { self.owner = owner }
@@ -174,7 +179,14 @@ final class SitePage: PageSource {
         }
         let place = tag.flatMap { id in site.tags.firstIndex { $0.id == id } }
         let run = place.flatMap { site.engine.explanation(ofTag: $0, at: owner.now).training }
-        let confusion = site.engine.confusion(ofRoom: id)
+        let confusion: RoomConfusion?
+        if let last = comparison, last.at.duration(to: owner.now) < Self.comparisonLife {
+            guard last.room == id else { return .refused(status: 503, "another room is compared now; ask again") }
+            confusion = last.outcome
+        } else {
+            confusion = site.engine.confusion(ofRoom: id)
+            comparison = (id, owner.now, confusion)
+        }
         let others = rooms.filter { $0.name.id != id && !($0.gateways.isEmpty && $0.labelledSeconds == 0) }
         let text = SiteText.training(
             of: room.name.name, confusion, run: run?.room.id == id ? run : nil,

@@ -119,7 +119,12 @@ struct SiteUpkeep {
     ///
     /// Without a connection, the gateways are what they were.
     mutating func update(_ site: RoomSite, at now: MonotonicInstant) -> [RoomMessage] {
-        guard site.isActive, isSettled(at: now) || (connected == nil && shape != nil) else { return [] }
+        guard site.isActive else {
+            // Another service writes now. What the broker has is compared again when this one takes over.
+            shape = nil
+            return []
+        }
+        guard isSettled(at: now) || (connected == nil && shape != nil) else { return [] }
         let new = Shape(tags: site.tags, rooms: site.engine.knownRooms, gateways: gateways(of: site, at: now))
         var messages: [RoomMessage] = []
         if new != shape || isBorn { messages += describe(new) }

@@ -126,7 +126,7 @@ extension RoomEngine {
         } else if gateways[gateway].lastReport == .min {
             gateways[gateway].lastReport = now.nanoseconds
         } else if !gateways[gateway].isDeaf, now.nanoseconds - gateways[gateway].lastReport > Self.deafAfter,
-            gateways.contains(where: { now.nanoseconds - $0.lastReport < 5_000_000_000 && $0.lastReport != .min })
+            gateways.contains(where: { $0.lastReport != .min && now.nanoseconds - $0.lastReport < 5_000_000_000 })
         {
             gateways[gateway].isDeaf = true
             effects.append(.found(.deaf(gateway: gateways[gateway].name)))

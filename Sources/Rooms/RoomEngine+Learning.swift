@@ -50,7 +50,8 @@ extension RoomEngine {
     }
 
     mutating func forgetRoom(named name: String) {
-        guard let room = roomPlaces[RoomName.id(of: name)] else { return }
+        // The name, or the id itself: an id that was cut is not the id of itself.
+        guard let room = roomPlaces[name] ?? roomPlaces[RoomName.id(of: name)] else { return }
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
     }

@@ -37,6 +37,10 @@ package struct StoreEditor: ~Copyable {
     ) throws(DatabaseError) {
         // What is deleted is overwritten, not only given up.
         if erased != nil { try database.run("PRAGMA secure_delete = ON") }
+        defer {
+            // The overwritten pages are in the log until a checkpoint; while the service reads, it may not be possible.
+            if erased != nil { try? database.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+        }
         try database.transaction { () throws(DatabaseError) in
             // The numbers continue after deleted edits: the service remembers the last one.
             var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0

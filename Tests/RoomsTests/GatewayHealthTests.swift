@@ -48,6 +48,13 @@ import Testing
         #expect(reports() == ["h does not listen deaf", "k listens well"])
     }
 
+    @Test mutating func `A gateway that is known and has never sent disturbs no judgement of the others`() {
+        var house = House([("a", "Attic"), ("k", "Kitchen"), ("h", "Hall")])
+        for _ in 0..<60 { house.second(["k": -50, "h": nil as Float?], reports: 0) }
+        self.house = house
+        #expect(reports() == ["a does not listen noReadings", "h does not listen deaf", "k listens well"])
+    }
+
     /// Messages of the gateway `k`, each of a start of its own name, one per second.
     private mutating func send(_ boots: String) {
         for boot in boots {

@@ -108,8 +108,9 @@ struct SiteStatus {
                     tags.map { id, state in
                         let isHome = state["home"]?.asBool == true
                         let room = isHome ? state["roomName"]?.string ?? "at home" : "away"
-                        let confidence = state["confidence"]?.asNumber.map { "\(Int(($0 * 100).rounded())) %" } ?? ""
-                        let seconds = state["since"]?.asInteger.map { max(0, now - $0) }
+                        let confidence =
+                            state["confidence"]?.asNumber.map { "\(Int((max(0, min(1, $0)) * 100).rounded())) %" } ?? ""
+                        let seconds = state["since"]?.asInteger.map { now - max(0, min(now, $0)) }
                         return [
                             state["name"]?.string ?? id, room, seconds.map(Self.span) ?? "", isHome ? confidence : "",
                         ]
