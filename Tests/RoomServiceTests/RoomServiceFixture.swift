@@ -120,8 +120,9 @@ final class RoomServiceFixture {
     }
 
     /// `setWaypoints` with one tag.
-    static func command(adding name: String, minor: Int) -> String {
-        #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["#
-            + #"{"_type":"waypoint","desc":"\#(name):\#(uuid):1:\#(minor)","tst":1600000000}]}}"#
+    static func command(adding name: String, minor: Int, rid: String? = nil) -> String {
+        let member = rid.map { #""rid":"\#($0)","# } ?? ""
+        return #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["#
+            + #"{"_type":"waypoint",\#(member)"desc":"\#(name):\#(uuid):1:\#(minor)","tst":1600000000}]}}"#
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import JSON
 import Messaging
 import RoomMessages
 import ServiceSupport
@@ -91,5 +92,20 @@ import Testing
         fixture.broker.restore()
         fixture.wait(.seconds(15))
         #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
+    }
+
+    @Test func `A tag whose beacon is exchanged leaves its room, and is away until the new beacon is heard`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Pet", minor: 7, rid: "pet"))
+        fixture.stay(in: 0, seconds: 20)
+        #expect(fixture.published("ibeacon-rooms/home/tag/pet").last?.contains(#""room":"kitchen""#) == true)
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Pet", minor: 8, rid: "pet"))
+        #expect(fixture.published("ibeacon-rooms/home/tag/pet").last?.contains(#""home":false"#) == true)
+        let events = fixture.published("owntracks/jane/pet/event").compactMap { text in
+            (try? JSONValue(parsing: Array(text.utf8)))?["event"]?.string
+        }
+        #expect(events == ["enter", "leave"])
+        #expect(fixture.published("ibeacon-rooms/home/room/kitchen").last?.contains(#""count":0"#) == true)
     }
 }
