@@ -22,7 +22,8 @@ import Testing
         #expect(topics.update(to: [("same", payload("1")), ("new", payload("1")), ("other", payload("2"))]).isEmpty)
     }
 
-    @Test func `However much is retained below a site, it is remembered within a bound, and what is new is published`() {
+    @Test func `However much is retained below a site, it is remembered within a bound, and what is new is published`()
+    {
         var topics = RetainedTopics()
         for number in 0..<2000 { topics.note("t\(number)", [UInt8](repeating: 1, count: 10_000)) }
         #expect(topics.update(to: [("own", payload("1"))]).count <= (8 << 20) / 10_000 + 1)
