@@ -120,9 +120,7 @@ package struct RoomSite: Sendable {
     /// - Returns: What clears the states of tags that are no more, and ends their visits.
     package mutating func replaceTags(by tags: [TagIdentity], at now: MonotonicInstant, epoch: Int64) -> Outcome {
         var outcome = Outcome()
-        leave(
-            identities.filter { old in tags.contains { $0.id == old.id && $0.pattern != old.pattern } }, epoch, &outcome
-        )
+        leaveExchanged(by: tags, epoch, &outcome)
         let old = Array(zip(identities, states))
         settings.tags = tags
         setTags(tags, at: now)
@@ -139,9 +137,10 @@ package struct RoomSite: Sendable {
     }
 
     /// Tags that are other beacons from now on: nothing is known of where those are.
-    private mutating func leave(_ tags: [TagIdentity], _ epoch: Int64, _ outcome: inout Outcome) {
-        let exchanged = Set(tags.map(\.id))
-        for place in identities.indices where exchanged.contains(identities[place].id) && states[place].isHome {
+    private mutating func leaveExchanged(by tags: [TagIdentity], _ epoch: Int64, _ outcome: inout Outcome) {
+        let patterns = Dictionary(tags.map { ($0.id, $0.pattern) }) { first, _ in first }
+        for place in identities.indices where states[place].isHome {
+            guard let new = patterns[identities[place].id], new != identities[place].pattern else { continue }
             let decision = RoomEngine.Decision(
                 tag: place, isHome: false, from: states[place].room, to: nil, confidence: 1)
             publish(decision, epoch: epoch, &outcome)

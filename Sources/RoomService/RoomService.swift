@@ -419,7 +419,11 @@ package final class RoomService {
 
     private func take(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
-        if upkeep.received(message, isActive: site.isActive, at: now) { return commit(upkeep.update(site, at: now)) }
+        if upkeep.received(message, isActive: site.isActive, at: now) {
+            // Home Assistant waits for an answer. Everything else waits for the next look.
+            if upkeep.isBorn { commit(upkeep.update(site, at: now)) }
+            return
+        }
         switch RoomTopic(message.topic) {
         case .service(_, let instance):
             guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }

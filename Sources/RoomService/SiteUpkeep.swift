@@ -28,7 +28,7 @@ struct SiteUpkeep {
     /// What the messages were made of; nil: all of them are compared.
     private var shape: Shape?
     /// Home Assistant said that it has started, and is not answered yet.
-    private var isBorn = false
+    private(set) var isBorn = false
 
     /// All that the messages of `update` are made of, but for the states of tags.
     private struct Shape: Hashable {
