@@ -103,7 +103,11 @@ running, house, browser = [], None, Browser()
 try:
     running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    time.sleep(0.5)
+    ready = ["mosquitto_pub", "-p", str(mqtt), "-t", "ready", "-m", "yes"]
+    for _ in range(900):
+        if subprocess.run(ready, stderr=subprocess.DEVNULL).returncode == 0:
+            break
+        time.sleep(0.1)
     with open(path("log"), "w") as out:
         running.append(subprocess.Popen(
             [program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "rooms", "run"],
