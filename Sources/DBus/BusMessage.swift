@@ -178,35 +178,12 @@ package struct BusWriter {
     package mutating func string(_ value: String) { text(value, BusType.string) }
     package mutating func path(_ value: String) { text(value, BusType.path) }
 
-    package mutating func boolean(_ value: Bool) {
-        var number: UInt32 = value ? 1 : 0
-        dbus_message_iter_append_basic(&iterator, BusType.boolean, &number)
-    }
-
-    package mutating func byte(_ value: UInt8) {
-        var value = value
-        dbus_message_iter_append_basic(&iterator, BusType.byte, &value)
-    }
-
-    package mutating func int16(_ value: Int16) {
-        var value = value
-        dbus_message_iter_append_basic(&iterator, BusType.int16, &value)
-    }
-
-    package mutating func uint16(_ value: UInt16) {
-        var value = value
-        dbus_message_iter_append_basic(&iterator, BusType.uint16, &value)
-    }
-
-    package mutating func int32(_ value: Int32) {
-        var value = value
-        dbus_message_iter_append_basic(&iterator, BusType.int32, &value)
-    }
-
-    package mutating func uint32(_ value: UInt32) {
-        var value = value
-        dbus_message_iter_append_basic(&iterator, BusType.uint32, &value)
-    }
+    package mutating func boolean(_ value: Bool) { number(UInt32(value ? 1 : 0), BusType.boolean) }
+    package mutating func byte(_ value: UInt8) { number(value, BusType.byte) }
+    package mutating func int16(_ value: Int16) { number(value, BusType.int16) }
+    package mutating func uint16(_ value: UInt16) { number(value, BusType.uint16) }
+    package mutating func int32(_ value: Int32) { number(value, BusType.int32) }
+    package mutating func uint32(_ value: UInt32) { number(value, BusType.uint32) }
 
     /// Opens a container, lets `body` fill it, and closes it.
     ///
@@ -224,6 +201,11 @@ package struct BusWriter {
             entry.string(name)
             entry.container(BusType.variant, signature, body)
         }
+    }
+
+    private mutating func number(_ value: some FixedWidthInteger, _ type: CInt) {
+        var value = value
+        dbus_message_iter_append_basic(&iterator, type, &value)
     }
 
     private mutating func text(_ value: String, _ type: CInt) {

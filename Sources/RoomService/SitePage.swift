@@ -36,8 +36,8 @@ enum TagWish: Hashable {
 final class SitePage: PageSource {
     private unowned let owner: any SitePageOwner
     private var history = BeliefHistory()
-    /// The latest comparison of a room with the others. One costs up to a tenth of a second on a large site, and whoever can
-    /// open the page can ask for it.
+    /// The latest comparison of a room with the others. One costs up to a tenth of a second on a large site, and any client
+    /// that can open the page may ask for it.
     private var comparison: (room: String, at: MonotonicInstant, outcome: RoomConfusion?)?
     /// Between two comparisons.
     private static let comparisonLife: Duration = .seconds(1)

@@ -131,21 +131,8 @@ extension SiteSnapshot {
     }
 
     private func finding(_ trouble: GatewayHealth.Trouble, _ names: String) -> StatusSnapshot.Finding {
-        let doctor = "'ibeacon-gateway doctor' on the gateway says why"
-        let (text, cure) =
-            switch trouble {
-            case .sharedName: ("several gateways have the same name", "give each a deviceId of its own")
-            case .offline:
-                (
-                    "not at the broker",
-                    "look at its power and network, or forget it with 'ibeacon-gateway rooms gateways remove'"
-                )
-            case .noReadings: ("has said where it stands, and sends no readings", doctor)
-            case .silent: ("sends no readings any more", doctor)
-            case .notListening: ("does not listen", doctor)
-            case .deaf: ("receives nothing while others do", "look at its radio and its antenna")
-            }
-        return .init(.warning, "gateways", "\(text): \(names)", cure: cure)
+        let advice = GatewayAdvice(trouble, of: names, site: service.site)
+        return .init(.warning, "gateways", advice.text, cure: advice.cure)
     }
 
     /// Of many, the first few.

@@ -30,7 +30,7 @@ extension DoctorChecks {
                 )
             ]
         }
-        let findings = status.gatewayFindings.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
         let seen = DoctorFinding(.rooms, "\(status.gateways.count) gateways at site '\(identity.site)'")
         return [seen] + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
     }

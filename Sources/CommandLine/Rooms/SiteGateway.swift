@@ -1,5 +1,5 @@
 import JSON
-import RoomMessages
+import RoomService
 import Rooms
 
 /// A gateway as the retained messages of a site show it.
@@ -34,24 +34,8 @@ struct SiteGateway {
         }
     }
 
-    /// What is wrong and what to do about it; nil: nothing is.
-    func finding(site: String) -> (text: String, cure: String)? {
-        let rights =
-            "it needs the right to write \(RoomTopic.heard(site: site, gateway: id).text), and not to be in quiet mode"
-        return switch trouble {
-        case .sharedName: ("several gateways are called \(id)", "give each a deviceId of its own")
-        case .offline:
-            (
-                "\(id) is offline",
-                "look at its power and network, or forget it with: ibeacon-gateway rooms gateways remove \(id)"
-            )
-        case .noReadings: ("\(id) has said where it stands and publishes no readings", rights)
-        case .silent: ("\(id) has ceased to publish readings", "is it running? \(rights)")
-        case .notListening: ("\(id) does not listen", "see 'ibeacon-gateway doctor' there")
-        case .deaf: ("\(id) receives nothing while others do", "look at its radio and its antenna")
-        case nil: nil
-        }
-    }
+    /// nil: nothing is wrong.
+    func advice(site: String) -> GatewayAdvice? { trouble.map { GatewayAdvice($0, of: id, site: site) } }
 
     var json: JSONValue {
         var members = card?.object ?? [:]

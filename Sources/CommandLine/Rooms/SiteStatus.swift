@@ -1,6 +1,7 @@
 import Base
 import JSON
 import RoomMessages
+import RoomService
 import Rooms
 import System
 
@@ -135,10 +136,10 @@ struct SiteStatus {
         return advice.isEmpty ? table : table + "\n\n" + advice.joined(separator: "\n")
     }
 
-    private var advice: [String] { gatewayFindings.map { "\($0.text): \($0.cure)" } + remarks }
+    private var advice: [String] { gatewayAdvice.map { "\($0.text): \($0.cure)" } + remarks }
 
     /// What is wrong with gateways, and what to do.
-    var gatewayFindings: [(text: String, cure: String)] { gateways.compactMap { $0.finding(site: site) } }
+    var gatewayAdvice: [GatewayAdvice] { gateways.compactMap { $0.advice(site: site) } }
 
     /// What may be meant: gateways that are not of this site, and rooms without a gateway.
     var remarks: [String] {
