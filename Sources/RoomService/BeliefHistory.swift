@@ -2,8 +2,7 @@ package import Base
 
 /// What was believed of the tags on the page during the last five minutes, for a small drawing of each.
 ///
-/// It is kept for tags that are looked at: `note` comes with each state that the page is sent, and without a page nothing is
-/// kept. At most `mostTags` tags have a history, about 5 kB each.
+/// It is kept while a page is open: each state that is sent to the page is noted. At most `mostTags` tags have a history, about 5 kB each.
 package struct BeliefHistory {
     /// One column of the drawing.
     package static let step: Duration = .seconds(5)
@@ -45,7 +44,7 @@ package struct BeliefHistory {
         columns[id] = known
     }
 
-    /// Forgets tags that are no longer looked at.
+    /// Forgets all other tags.
     package mutating func keepOnly(_ ids: Set<String>) {
         guard columns.keys.contains(where: { !ids.contains($0) }) else { return }
         columns = columns.filter { ids.contains($0.key) }

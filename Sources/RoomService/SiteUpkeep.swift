@@ -71,7 +71,7 @@ struct SiteUpkeep {
     /// Takes a message of the broker.
     ///
     /// - Parameter isActive: Whether this service alone publishes, so that what comes later is its own.
-    /// - Returns: false if somebody else has to take it too.
+    /// - Returns: Whether the message is done with; false: the site needs it, too.
     mutating func received(_ message: ReceivedMessage, isActive: Bool, at now: MonotonicInstant) -> Bool {
         if message.topic == discovery?.birthTopic {
             // A retained birth is of old.
