@@ -127,6 +127,16 @@ import Testing
         #expect(next.service.site.engine.knownRooms.map(\.id) == ["bath", "hall", "kitchen"])
     }
 
+    @Test func `However often a room is forgotten, what was learned is written once in five seconds`() throws {
+        let fixture = try active()
+        func commits() -> UInt64 { fixture.store.counters?.commits ?? 0 }
+        let before = commits()
+        for _ in 1...50 { fixture.receive(Self.root + "learn", #"{"room":"kitchen","forget":true}"#) }
+        #expect(commits() - before == 1)
+        fixture.wait(.seconds(6))
+        #expect(commits() - before == 2)
+    }
+
     @Test func `What was learned is deleted on the disk in the same turn in which a person says so`() throws {
         let fixture = try active()
         fixture.receive(Self.root + "learn", #"{"room":"Attic","tag":"Jane","seconds":20}"#)
