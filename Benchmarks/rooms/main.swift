@@ -2,32 +2,20 @@ import Glibc
 import Rooms
 
 var tuning = RoomTuning()
-var homes: [Home] = []
+var recordings: [String] = []
+var isEngineOnly = false
 for argument in CommandLine.arguments.dropFirst() {
-    if argument.hasPrefix("-") { continue }
-    if let equals = argument.firstIndex(of: "=") {
+    if argument == "--engine" {
+        isEngineOnly = true
+    } else if argument.hasPrefix("-") {
+        fail("\(argument) is not known")
+    } else if let equals = argument.firstIndex(of: "=") {
         tuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
     } else {
-        homes.append(Home(path: argument))
+        recordings.append(argument)
     }
 }
-for home in homes {
-    let phases = home.gateways.indices.map { Double($0 * 37 % 100) / 100 }
-    for (label, use, phase) in [
-        ("untrained   ", 0, nil as [Double]?), ("self-trained", 1, nil), ("one walk    ", 2, nil),
-        ("walk, phases", 2, phases), ("untr, phases", 0, phases),
-    ] {
-        if CommandLine.arguments.contains("-q"), phase != nil { continue }
-        var score = Score()
-        for place in home.sessions.indices {
-            var run = EngineRun(home, tuning, phases: phase)
-            if use > 0 {
-                for other in home.sessions.indices where other != place {
-                    run.play(home.sessions[other], as: use == 2 ? .walk : .unlabelled)
-                }
-            }
-            score.add(home.sessions[place], run.play(home.sessions[place], as: .test))
-        }
-        print(label, score.text, score.sessions.map { fixed($0, 2) }.joined(separator: " "))
-    }
+for recording in recordings {
+    let comparison = Comparison(home: Home(path: recording), tuning: tuning)
+    if isEngineOnly { comparison.printEngine() } else { comparison.printTable() }
 }

@@ -1,34 +1,5 @@
 import Glibc
 
-/// What all gateways measured of one tag at one moment.
-struct Moment {
-    /// Seconds.
-    var time: Double
-    /// Place in the rooms of the home.
-    var room: Int
-    /// dBm by gateway; nil: nothing was heard.
-    var levels: [Double?]
-}
-
-/// One uninterrupted recording with known rooms.
-struct Session {
-    var name: String
-    var moments: [Moment] = []
-
-    /// Rooms in their order: from, to (seconds), and the room.
-    var stays: [(room: Int, from: Double, to: Double)] {
-        var stays: [(room: Int, from: Double, to: Double)] = []
-        for moment in moments {
-            if stays.last?.room != moment.room {
-                if !stays.isEmpty { stays[stays.count - 1].to = moment.time }
-                stays.append((moment.room, moment.time, moment.time))
-            }
-            stays[stays.count - 1].to = moment.time
-        }
-        return stays
-    }
-}
-
 /// A home: gateways in rooms, and what was recorded there.
 struct Home {
     var name: String
@@ -57,6 +28,7 @@ struct Home {
             sessions[sessions.count - 1].moments.append(
                 Moment(time: time, room: room(fields[2]), levels: fields.dropFirst(3).map { Double($0) }))
         }
+        for place in sessions.indices { sessions[place].seconds = sessions[place].makeSeconds() }
     }
 
     private mutating func room(_ name: String) -> Int {

@@ -1,0 +1,63 @@
+import Rooms
+
+/// Our engine beside the peers' rules and the plain Markov model, on one home.
+struct Comparison {
+    let home: Home
+    let tuning: RoomTuning
+
+    func printTable() {
+        Table.printHead(home)
+        for (name, rule) in peerRules(home) {
+            Table.printRow(name, score { place in playAnew(rule, home.sessions[place]) })
+        }
+        for (spread, weight, stay, threshold) in [
+            (4.0, 1.0, 300.0, 0.9), (4, 0.7, 60, 0.9), (4, 0.35, 60, 0.7), (6, 0.35, 60, 0.9),
+        ] {
+            let setting = MarkovModel.Setting(spread: spread, weight: weight, stay: stay, threshold: threshold)
+            let name = "\(fixed(spread, 0)) dB, \(fixed(weight, 2)), \(fixed(stay, 0)) s, \(fixed(threshold, 1))"
+            Table.printRow(
+                "HMM, labelled: \(name)",
+                score { place in
+                    MarkovModel(labelled: others(than: place), home, setting).play(home.sessions[place])
+                })
+            Table.printRow(
+                "HMM, EM: \(name)",
+                score { place in
+                    MarkovModel(unlabelled: others(than: place), home, setting).play(home.sessions[place])
+                })
+        }
+        printEngine()
+    }
+
+    /// - Parameter phases: Whether the gateways' seconds are out of step, too.
+    func printEngine() {
+        let outOfStep = home.gateways.indices.map { Double($0 * 37 % 100) / 100 }
+        for (suffix, phases) in [("", nil), (", seconds out of step", outOfStep)] {
+            Table.printRow("ours, untrained" + suffix, engine(trainedBy: nil, phases))
+            Table.printRow("ours, self-trained" + suffix, engine(trainedBy: .unlabelled, phases))
+            Table.printRow("ours, one walk" + suffix, engine(trainedBy: .walk, phases))
+        }
+    }
+
+    private func engine(trainedBy use: EngineRun.Use?, _ phases: [Double]?) -> Score {
+        score { place in
+            var run = EngineRun(home, tuning, phases: phases)
+            if let use { for other in others(than: place) { run.play(other, as: use) } }
+            return run.play(home.sessions[place], as: .test)
+        }
+    }
+
+    private func others(than place: Int) -> [Session] {
+        home.sessions.indices.filter { $0 != place }.map { home.sessions[$0] }
+    }
+
+    /// Scores each session by what a rule reports of it that knows the other sessions at most.
+    private func score(_ reports: (Int) -> [Report]) -> Score {
+        Score(sessions: home.sessions.indices.map { SessionScore(home.sessions[$0], reports($0)) })
+    }
+
+    private func playAnew(_ rule: any PeerRule, _ session: Session) -> [Report] {
+        var rule = rule
+        return rule.play(session)
+    }
+}

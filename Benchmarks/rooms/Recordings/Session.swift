@@ -1,0 +1,32 @@
+/// What all gateways measured of one tag at one moment.
+struct Moment {
+    /// Seconds.
+    var time: Double
+    /// Place in the rooms of the home.
+    var room: Int
+    /// dBm by gateway; nil: nothing was heard.
+    var levels: [Double?]
+}
+
+/// One uninterrupted recording with known rooms.
+struct Session {
+    typealias Stay = (room: Int, from: Double, to: Double)
+
+    var name: String
+    var moments: [Moment] = []
+    /// The same second by second, for the Markov model.
+    var seconds: [Second] = []
+
+    /// Rooms in their order: from, to (seconds), and the room.
+    var stays: [Stay] {
+        var stays: [Stay] = []
+        for moment in moments {
+            if stays.last?.room != moment.room {
+                if !stays.isEmpty { stays[stays.count - 1].to = moment.time }
+                stays.append((moment.room, moment.time, moment.time))
+            }
+            stays[stays.count - 1].to = moment.time
+        }
+        return stays
+    }
+}
