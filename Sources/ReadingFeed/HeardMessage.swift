@@ -3,18 +3,18 @@ import Beacon
 
 /// The payload of `ibeacon-rooms/<site>/heard/<gateway>`, version 1. `FeedDecoder.heard` reads it.
 ///
-/// It is written without a tree of JSON values in between: a gateway writes it every second. No text in it needs
-/// escaping.
+/// The text is written directly, without a tree of JSON values, because a gateway writes it every second. No text in it
+/// needs escaping.
 enum HeardMessage {
-    /// Tags in one message; more go into further messages with the same `at`.
+    /// Largest number of tags in one message. Further tags go into further messages with the same `at`.
     static let mostBeacons = 256
 
-    /// What all messages of one second share.
+    /// The members that all messages of one second share.
     struct Header {
         let boot: String
         /// End of the second.
         let at: MonotonicInstant
-        /// How long the radio listened in the second.
+        /// Listening time of the radio in the second.
         let listened: Duration
         /// Advertising reports since the previous message.
         let reports: UInt64

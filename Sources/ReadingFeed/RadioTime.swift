@@ -1,9 +1,9 @@
 import Base
 import Beacon
 
-/// How long at least one radio listened since the beginning of a second.
+/// The time for which at least one radio listened since the beginning of a second.
 ///
-/// Two receivers listen no longer than one: the one with the larger duty counts.
+/// The times of two receivers are not added: the receiver with the larger duty counts.
 struct RadioTime: Sendable {
     private struct Radio: Sendable {
         let receiver: Receiver
@@ -27,7 +27,7 @@ struct RadioTime: Sendable {
         radios[place(of: receiver)].duty = min(max(duty, 0), 1)
     }
 
-    /// Begins to count at `now`.
+    /// Starts counting at `now`.
     mutating func restart(at now: MonotonicInstant) {
         accounted = now
         listened = .zero
@@ -35,7 +35,7 @@ struct RadioTime: Sendable {
 
     /// Counts the time up to `now`.
     ///
-    /// - Parameter restarting: Whether to begin anew from there.
+    /// - Parameter restarting: Whether to set `listened` to zero afterwards.
     mutating func advance(to now: MonotonicInstant, restarting: Bool) {
         if now > accounted {
             let duty = radios.lazy.filter(\.isListening).map(\.duty).max() ?? 0

@@ -3,12 +3,12 @@ import Beacon
 
 /// The packets of one tag in one second.
 struct Reading: Sendable {
-    /// Levels that are kept for the median. A tag that advertises every 100 ms and is heard by three adapters has 30;
-    /// of a tag that is heard more often, the first ones count.
+    /// Largest number of levels kept for the median. A tag that advertises every 100 ms and is heard by three adapters
+    /// has 30. Of a tag that is heard more often, the first 32 levels count.
     static let mostLevels = 32
 
     var beacon = BeaconID(uuid: BeaconUUID(high: 0, low: 0), major: 0, minor: 0)
-    /// Packets, also those without a level.
+    /// Number of packets, including those without a level.
     private(set) var count: UInt32 = 0
     private(set) var measuredPower = MeasuredPower(dBm: 0)
     private(set) var last = MonotonicInstant.zero
@@ -33,8 +33,8 @@ struct Reading: Sendable {
         strongest = .min
     }
 
-    /// The median and the strongest level in dBm; nil if no packet had a level. Of an even number of levels the
-    /// median is the weaker one of the two in the middle.
+    /// The median and the strongest level in dBm; nil if no packet had a level. The median of an even number of levels
+    /// is the weaker one of the two in the middle.
     var levelSummary: (median: Int8, strongest: Int8)? {
         guard levelCount > 0 else { return nil }
         var sorted = (0..<levelCount).map { levels[$0] }

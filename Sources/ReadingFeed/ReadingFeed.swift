@@ -1,30 +1,30 @@
 package import Base
 package import Beacon
 
-/// Sums up, second by second, what this gateway heard of the tags of a site.
+/// Summarizes, for each second, the packets that this gateway received from the tags of a site.
 ///
-/// The rooms service decides from these readings in which room a tag is. The feed keeps nothing and repeats nothing: a
+/// The rooms service decides from these readings in which room a tag is. The feed stores nothing and repeats nothing: a
 /// reading that cannot be sent at once is useless. Without a list of tags the feed does nothing and needs no timer.
 ///
-/// Memory is proportional to the number of tags, at most `mostTags`. One input costs constant time, except the end of a
-/// second, which costs time for each tag that was heard in it.
+/// Memory is proportional to the number of tags, at most `mostTags`. One input takes constant time. The end of a second
+/// takes time proportional to the number of tags heard in it.
 package struct ReadingFeed: Sendable {
-    /// Tags that one site may have. Tags beyond this number are ignored.
+    /// Largest number of tags of a site. Tags beyond this number are ignored.
     package static let mostTags = 10_000
     /// Time after which a gateway that hears no tag publishes an empty list, so that the service knows it is alive.
     package static let keepalive: Duration = .seconds(10)
-    /// Readings sum up one second.
+    /// Each reading covers one second.
     package static let period: Duration = .seconds(1)
 
     package enum Input: Sendable {
-        /// The site has these tags from now on, at most `mostTags`; nil, no list at all, turns the feed off.
+        /// Replaces the tags of the site, at most `mostTags`. Without a list (nil) the feed is off.
         case tags([BeaconID]?)
-        /// A receiver began or ceased to listen.
+        /// A receiver started or stopped listening.
         case listening(Receiver, Bool)
         /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
         case scanDuty(Receiver, Double)
-        /// All receivers together delivered this many advertising reports of any kind. The number starts again when an
-        /// adapter is removed.
+        /// The total number of advertising reports of any kind from all receivers. It starts again when an adapter is
+        /// removed.
         case reports(UInt64)
         /// A receiver heard an iBeacon.
         case sighting(Sighting)
@@ -32,19 +32,19 @@ package struct ReadingFeed: Sendable {
         case tick
     }
 
-    /// Chosen at random at each start of the program. It shows the service that `sequence` and the clock begin again.
+    /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock restarted.
     private let boot: String
     private var sequence: UInt64 = 0
     private var places: [BeaconID: Int] = [:]
     private var readings: [Reading] = []
-    /// Whether the site has a list of tags. It may be empty: then the messages only show that the gateway is alive.
+    /// Whether the site has a list of tags. If the list is empty, the messages only show that the gateway is alive.
     package private(set) var isOn = false
-    /// Places of the readings of tags that were heard in the current second.
+    /// Indices of the readings of tags heard in the current second.
     private var heard: [Int] = []
     /// Beginning of the current second.
     private var start = MonotonicInstant.zero
     private var lastMessage = MonotonicInstant.zero
-    /// Reports since the previous message, and in all as far as known.
+    /// Reports since the previous message, and the latest known total.
     private var reports: UInt64 = 0
     private var allReports: UInt64 = 0
     private var radios = RadioTime()
@@ -52,7 +52,7 @@ package struct ReadingFeed: Sendable {
     /// - Parameter boot: Up to 32 characters that differ at each start.
     package init(boot: String) { self.boot = boot }
 
-    /// When `tick` has something to do; nil while the feed is off.
+    /// When `tick` is due; nil while the feed is off.
     package var nextDeadline: MonotonicInstant? {
         guard isOn else { return nil }
         return heard.isEmpty ? lastMessage.advanced(by: Self.keepalive) : start.advanced(by: Self.period)
@@ -60,7 +60,7 @@ package struct ReadingFeed: Sendable {
 
     /// Handles one input.
     ///
-    /// - Returns: The payloads to publish now, in their order. More than one only if more than
+    /// - Returns: The payloads to publish now, in order. There is more than one only if more than
     ///   `HeardMessage.mostBeacons` tags were heard in the second.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [[UInt8]] {
         if case .reports(let all) = input {
@@ -101,14 +101,14 @@ package struct ReadingFeed: Sendable {
         readings[place].add(sighting, at: now)
     }
 
-    /// Ends the current second if it is over. Seconds in which nothing was heard are skipped.
+    /// Ends the current second if it is over. Seconds without packets are skipped.
     private mutating func finishSeconds(before now: MonotonicInstant) -> [[UInt8]] {
         let elapsed = start.duration(to: now)
         guard elapsed >= Self.period else { return [] }
         var messages: [[UInt8]] = []
         if !heard.isEmpty { messages = message(at: start.advanced(by: Self.period)) }
         let seconds = elapsed.nanoseconds / Self.period.nanoseconds
-        // The last second that is over is the one that an empty message is about.
+        // An empty message covers the last complete second.
         radios.advance(to: start.advanced(by: Self.period * Int(clamping: seconds - 1)), restarting: true)
         start = start.advanced(by: Self.period * Int(clamping: seconds))
         if messages.isEmpty, lastMessage.duration(to: start) >= Self.keepalive { messages = message(at: start) }

@@ -1,14 +1,14 @@
 package import Base
 import JSON
 
-/// Decides which of the services of a site is the active one: the one that publishes decisions.
+/// Elects the active service of a site: the one that publishes decisions.
 ///
-/// Every service publishes a card with a counter, retained. The counter of the active one moves every `period`. A service
-/// that sees another one's counter move stays standby, and takes over when it has stood still for `patience`. Of two that
-/// are active, the one with the larger name stands down.
+/// Every service publishes a retained card with a counter. The active service increments its counter every `period`. A
+/// service that sees another counter move stays standby. It takes over when that counter has not moved for `patience`.
+/// If two services are active, the one with the larger name stands down.
 package struct ActiveService: Sendable {
     package enum Role: Hashable, Sendable {
-        /// It has just connected, and listens for another.
+        /// The service has just connected and listens for the cards of others.
         case listening
         case active, standby
     }
@@ -16,19 +16,19 @@ package struct ActiveService: Sendable {
     package enum Effect: Hashable, Sendable {
         /// Publish the card.
         case publish(isActive: Bool, counter: UInt64)
-        /// It is active from now on.
+        /// This service became active.
         case began
-        /// It was active, and another one is.
+        /// This service was active and stood down because another service is active.
         case stoodDown(for: String)
     }
 
-    /// Between two cards of the active one.
+    /// Time between two cards of the active service.
     package static let period: Duration = .seconds(2)
-    /// For how long a counter must have stood still.
+    /// Time without a change of a counter after which its service is considered gone.
     package static let patience: Duration = .seconds(10)
-    /// For how long retained cards are waited for after connecting.
+    /// Time to wait for retained cards after connecting.
     package static let listening: Duration = .seconds(1)
-    /// Others that are kept in mind; more are not heeded.
+    /// Largest number of other services that are tracked. Further ones are ignored.
     private static let mostOthers = 32
 
     private struct Other: Sendable {
@@ -41,20 +41,20 @@ package struct ActiveService: Sendable {
     private var others: [String: Other] = [:]
     private var counter: UInt64 = 0
     private var next: MonotonicInstant?
-    /// When the connection was lost; nil: it never was, or there is one.
+    /// When the connection was lost; nil while connected and before the first connection.
     private var lost: MonotonicInstant?
 
     /// - Parameter instance: A topic level that no other service of the site has.
     package init(instance: String) { self.instance = instance }
 
-    /// When `tick` has something to do; nil without a connection.
+    /// When `tick` is due; nil without a connection.
     package var nextDeadline: MonotonicInstant? { next }
 
-    /// Another service that is active, as far as is known.
+    /// The other service that is presumably active.
     package var other: String? { others.keys.min() }
 
-    /// The broker accepted the connection. One that was active goes on, unless it was away for so long that another may have
-    /// taken over.
+    /// The broker accepted the connection. An active service stays active, unless it was disconnected for `patience` or
+    /// longer: then another service may have taken over.
     package mutating func connected(at now: MonotonicInstant) -> [Effect] {
         let wasShort = lost.map { $0.duration(to: now) < Self.patience } ?? true
         lost = nil
@@ -72,7 +72,7 @@ package struct ActiveService: Sendable {
         lost = lost ?? now
     }
 
-    /// Another service's card.
+    /// A card of another service arrived.
     package mutating func heard(
         _ name: String, isActive: Bool, counter: UInt64, at now: MonotonicInstant
     ) -> [Effect] {
@@ -84,7 +84,7 @@ package struct ActiveService: Sendable {
         }
         guard others[name] != nil || others.count < Self.mostOthers else { return [] }
         if let known = others[name], known.counter == counter { return [] }
-        // A retained card may be of a service that is gone: it has to move to be believed against an active one.
+        // A retained card may belong to a service that is gone. An active service yields only if the counter moves.
         let isAlive = others[name] != nil
         others[name] = Other(counter: counter, moved: now)
         switch role {
@@ -126,7 +126,7 @@ extension ActiveService {
         ]).bytes
     }
 
-    /// Reads a card; nil if it is none.
+    /// Reads a card; nil if the payload is not a card.
     package static func read(_ payload: some Collection<UInt8>) -> (isActive: Bool, counter: UInt64)? {
         guard payload.count <= 4096, let json = try? JSONValue(parsing: payload), json["v"]?.asInteger == 1,
             let isActive = json["active"]?.asBool, let counter = json["counter"]?.asInteger, counter >= 0

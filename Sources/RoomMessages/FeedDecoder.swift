@@ -4,18 +4,19 @@ import JSON
 import OwnTracks
 package import Rooms
 
-/// Why a message of the feed was not taken.
+/// Why a message of the feed was rejected.
 package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Reads what gateways and people publish for the rooms service. Whoever may publish there may send anything.
+/// Decodes the messages of gateways and users to the rooms service. Any client with publish rights can send arbitrary
+/// bytes.
 package enum FeedDecoder {
-    /// Tags in one message of a gateway.
+    /// Largest number of tags in one message of a gateway.
     package static let mostReadings = 256
-    /// Bytes of such a message: 256 readings with every member in full are 36 kB.
+    /// Largest size of such a message, bytes: 256 readings with every member at full length are 36 kB.
     package static let mostHeardBytes = 65_536
     /// Longest name of a room or a tag, bytes.
     package static let mostNameBytes = 128
@@ -62,7 +63,7 @@ package enum FeedDecoder {
         return BeaconID(uuid: uuid, major: major, minor: minor)
     }
 
-    /// A level in dBm; nil if it is none that a radio can measure.
+    /// A level in dBm; nil if a radio cannot measure such a level.
     private static func level(_ json: JSONValue?) -> Float? {
         guard let value = json?.asNumber, (-127...20).contains(value) else { return nil }
         return Float(value)
@@ -128,14 +129,14 @@ package enum FeedDecoder {
         return tags
     }
 
-    /// A request about what is learned of a room.
+    /// A request about the training of a room.
     package enum LearnRequest: Hashable, Sendable {
-        /// The tag is carried through the room; a duration of zero ends that.
+        /// Begins a training run: the tag is carried through the room. A duration of zero ends the run.
         case train(room: String, tag: String, Duration)
-        /// What was learned of the room is deleted.
+        /// Deletes everything learned about the room.
         case forget(room: String)
 
-        /// Its payload.
+        /// The request as a payload of `ibeacon-rooms/<site>/learn`.
         package var payload: [UInt8] {
             switch self {
             case .train(let room, let tag, let duration):

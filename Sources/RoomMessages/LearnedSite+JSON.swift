@@ -2,8 +2,8 @@ import Base
 package import JSON
 package import Rooms
 
-/// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen","labelled":[[seconds,gateway,eighths,…],…],
-/// "own":[…]},…]}`; a level that is not known is null.
+/// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
+/// "labelled":[[seconds,gateway,eighths,…],…],"own":[…]},…]}`; an unknown level is null.
 extension LearnedSite {
     package var json: JSONValue {
         .object([
@@ -29,7 +29,7 @@ extension LearnedSite {
         return .array(values)
     }
 
-    /// - Throws: What is wrong with it.
+    /// - Throws: The first error in the JSON.
     package init(_ json: JSONValue) throws(FeedError) {
         self.init()
         guard json["v"]?.asInteger == 1 else { throw FeedError("'v' is not 1; another version wrote it") }

@@ -2,18 +2,18 @@ import Base
 import JSON
 import OwnTracks
 
-/// One line of a recording: what `mosquitto_sub -F '%j'` or `-F '%J'` prints of a message.
+/// One line of a recording: a message as `mosquitto_sub -F '%j'` or `-F '%J'` prints it.
 package struct RecordedMessage: Hashable, Sendable {
-    /// When it was received, nanoseconds since 1970.
+    /// Time of reception, nanoseconds since 1970.
     package let epochNanoseconds: Int64
     package let topic: String
     package let payload: [UInt8]
     package let isRetained: Bool
 
-    /// Bytes of the longest line that is read: a list of 10,000 tags, with every quote escaped, is 1.2 MB.
+    /// Largest length of a line, bytes. A list of 10,000 tags, with every quote escaped, is 1.2 MB.
     package static let longestLine = 16 << 20
 
-    /// - Throws: What is wrong with the line.
+    /// - Throws: The first error in the line.
     package init(line: some Collection<UInt8>) throws(FeedError) {
         var limits = JSONLimits()
         limits.bytes = Self.longestLine
@@ -46,8 +46,8 @@ package struct RecordedMessage: Hashable, Sendable {
         return Int64(seconds * 1e9)
     }
 
-    /// Reads `2026-11-21T23:04:23.612022Z+0000`: the `Z` is literal, and the offset behind it counts. Without an offset
-    /// the time is UTC.
+    /// Reads `2026-11-21T23:04:23.612022Z+0000`. The `Z` is literal; the offset after it applies. Without an offset the
+    /// time is UTC.
     static func time(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 19, bytes.count <= 48 else { return nil }

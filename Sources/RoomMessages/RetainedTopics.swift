@@ -1,9 +1,10 @@
-/// What the broker retains of topics that the active service alone writes, as far as it is known.
+/// The retained messages of the broker on the topics that only the active service writes, as far as they are known.
 ///
-/// A broker may lose what it retained, and another service, or an earlier run, may have left what is not wanted any more.
-/// So after each connection the broker's messages are collected first, and then made what they should be.
+/// A broker may lose its retained messages, and another service or an earlier run may have left obsolete ones. So after
+/// each connection the service first collects the broker's messages and then corrects them.
 package struct RetainedTopics: Sendable {
-    /// Bytes of topics and payloads: ten thousand tags take a quarter of it. Any client may write more below the site.
+    /// Largest total size of topics and payloads, bytes. Ten thousand tags take a quarter of it. The limit is needed
+    /// because any client may write more topics below the site.
     private static let mostBytes = 8 << 20
 
     private var known: [String: [UInt8]] = [:]
@@ -11,8 +12,8 @@ package struct RetainedTopics: Sendable {
 
     package init() {}
 
-    /// The broker has this, or will have it from the outbox. A message for which there is no room is not remembered: it stays
-    /// at the broker, or is published once more.
+    /// Records a message that the broker has, or will get from the outbox. A message beyond `mostBytes` is not
+    /// recorded: it stays at the broker, or is published once more.
     package mutating func note(_ topic: String, _ payload: [UInt8]) {
         let before = known[topic].map { Self.size(topic, $0) } ?? 0
         let after = payload.isEmpty ? 0 : Self.size(topic, payload)
@@ -26,12 +27,12 @@ package struct RetainedTopics: Sendable {
     /// The payload that the broker has.
     package func payload(of topic: String) -> [UInt8]? { known[topic] }
 
-    /// Makes the broker's messages what they should be.
+    /// Computes the messages that correct the broker's retained ones.
     ///
     /// - Parameters:
-    ///   - wanted: All topics that should have a message; with nil in place of a payload, whatever they have is right.
-    ///   - isAgain: Whether what the broker has already is published once more.
-    /// - Returns: What has to be published: first what is no longer wanted, emptied, then what is new or another.
+    ///   - wanted: All topics that should have a message. With nil in place of the payload, any payload is right.
+    ///   - isAgain: Whether messages that the broker already has are published once more.
+    /// - Returns: The messages to publish: first empty ones for obsolete topics, then new and changed ones.
     package mutating func update(
         to wanted: [(topic: String, payload: [UInt8]?)], isAgain: Bool = false
     ) -> [RoomMessage] {

@@ -17,12 +17,13 @@ package struct TagIdentity: Hashable, Sendable {
         self.pattern = pattern
     }
 
-    /// A region as a tag: its `rid` is the id if it came with one that can be a topic level, else the name makes one.
+    /// A region as a tag. The id is the region's `rid` if the region came with one that can be a topic level. Otherwise
+    /// it is derived from the name.
     ///
     /// - Returns: nil for a region without a beacon.
     package init?(_ region: Region) {
         guard case .beacon(let pattern) = region.kind else { return nil }
-        // A derived one says nothing to people.
+        // A derived `rid` means nothing to users.
         let isDerived = region.rid.hasSameBytes(as: derivedRID(name: region.displayName, timestamp: region.timestamp))
         let isID = !isDerived && TopicIdentifier.isIdentifier(region.rid)
         self.init(
@@ -30,17 +31,17 @@ package struct TagIdentity: Hashable, Sendable {
     }
 }
 
-/// What the configuration says of rooms.
+/// The settings of the rooms service.
 package struct RoomSettings: Hashable, Sendable {
     package var site: String?
-    /// `%u` of the tags' topics; nil: `rooms-<site>`.
+    /// The user level (`%u`) of the tags' topics; nil: `rooms-<site>`.
     package var user: String?
-    /// Whether `tags` are all there are. A replay takes those of the recording besides.
+    /// Whether `tags` is the complete list. A replay also takes the tags of the recording.
     package var ownsTags = false
     package var tags: [TagIdentity] = []
     /// Rooms by gateway, sorted by gateway.
     package var gateways: [(gateway: String, room: String)] = []
-    /// Where transitions and locations say that they are.
+    /// The position in transitions and locations.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
 
     package init() {}

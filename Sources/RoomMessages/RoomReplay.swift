@@ -2,23 +2,23 @@ import Base
 import Beacon
 package import Rooms
 
-/// Recordings of the feed through the whole service, in virtual time.
+/// Plays recordings of the feed through the whole service, in virtual time.
 package struct RoomReplay: Sendable {
-    /// A message with the time at which it would be published, nanoseconds since 1970.
+    /// A message with its time of publication, nanoseconds since 1970.
     package typealias Published = (epochNanoseconds: Int64, message: RoomMessage)
 
     package private(set) var site: RoomSite
     package private(set) var lines = 0
-    /// Lines that are no messages, and messages that were not taken.
+    /// Lines that are not messages, and rejected messages.
     package private(set) var problems = 0
     package private(set) var messages = 0
     private var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     /// Wall clock minus virtual time, nanoseconds; nil before the first line.
     private var offset: Int64?
 
-    /// A step back of the recording's clock up to this is only jitter.
+    /// A step back of the recording's clock by up to this many nanoseconds counts as jitter.
     private static let jitter: Int64 = 5_000_000_000
-    /// What lies between two recordings of which the second is not later than the first.
+    /// Virtual time between two recordings if the second does not begin after the first, nanoseconds.
     private static let gap: Int64 = 60_000_000_000
 
     package init(_ settings: RoomSettings, tuning: RoomTuning = RoomTuning()) {
@@ -26,7 +26,7 @@ package struct RoomReplay: Sendable {
         site.start(at: now)
     }
 
-    /// Begins another recording: the gateways' clocks of before do not hold there.
+    /// Begins another recording. The gateways' clocks of the previous recording do not apply to it.
     package mutating func beginRecording(_ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void) {
         guard let offset else { return }
         deliver(site.breakOff(at: now, epoch: seconds(offset)), emit, found)
@@ -37,7 +37,7 @@ package struct RoomReplay: Sendable {
 
     /// Plays one line.
     ///
-    /// - Throws: Why the line, or its message, was not taken. The replay can go on.
+    /// - Throws: Why the line or its message was rejected. The replay can continue.
     package mutating func play(
         line: some Collection<UInt8>, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void
     ) throws(FeedError) {
@@ -55,7 +55,7 @@ package struct RoomReplay: Sendable {
         }
     }
 
-    /// Lets virtual time run on, without anything being heard.
+    /// Advances virtual time without any messages.
     package mutating func run(
         for tail: Duration, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void
     ) {
@@ -73,7 +73,7 @@ package struct RoomReplay: Sendable {
                 if !isNewRecording, let offset {
                     deliver(site.breakOff(at: now, epoch: seconds(offset)), emit, found)
                 }
-                // The clock was set back, or an older recording follows: virtual time goes on all the same.
+                // The clock was set back, or an older recording follows. Virtual time must not go back.
                 let next = now.nanoseconds + Self.gap
                 if offset != nil { tick(until: MonotonicInstant(nanoseconds: next), emit, found) }
                 offset = epoch - next

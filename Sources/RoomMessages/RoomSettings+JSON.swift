@@ -7,7 +7,7 @@ import Rooms
 extension RoomSettings {
     /// Reads the member `rooms` of a configuration: `{site, tags: [waypoints], gateways: {gateway: room}}`.
     ///
-    /// - Throws: The first thing that is wrong, with its place.
+    /// - Throws: The first error, with its place.
     package init(configuration json: JSONValue) throws(FeedError) {
         guard let members = json.object else { throw FeedError("the configuration is no object") }
         if let latitude = members["lat"]?.asNumber, let longitude = members["lon"]?.asNumber {

@@ -5,31 +5,31 @@ import OwnTracks
 import Regions
 package import Rooms
 
-/// The rooms service of one site without its broker and its clock: messages in, messages out.
+/// The rooms service of one site without broker and clock: messages in, messages out.
 package struct RoomSite: Sendable {
     package private(set) var engine: RoomEngine
     package private(set) var site: String?
     private var settings: RoomSettings
-    /// Whether decisions are published. Without, what another service publishes of the tags is kept in mind.
+    /// Whether decisions are published. A standby records the tag states that another service publishes.
     package private(set) var isActive = true
     private var identities: [TagIdentity] = []
     private var states: [TagState] = []
-    /// What gateways said besides what they heard.
+    /// Cards and availability of the gateways.
     private var roll = GatewayRoll()
-    /// Tags in each room by the room's id, in the order in which they came.
+    /// Tags in each room by the room's id, in order of arrival.
     private var occupants: [String: [Int]] = [:]
-    /// Rooms that ESPresense's nodes may not speak for, because a gateway of ours does.
+    /// Rooms that have an ibeacon-gateway. Messages of an ESPresense node for such a room are ignored.
     private var feedingRooms: Set<String> = []
-    /// Gateways whose room the configuration says.
+    /// Rooms by gateway, as the configuration sets them.
     private let fixedRooms: [String: String]
     package private(set) var counters = Counters()
 
     package struct Counters: Hashable, Sendable {
-        /// Messages that were taken.
+        /// Accepted messages.
         package var taken: UInt64 = 0
-        /// Messages of topics that are not ours, or of other sites.
+        /// Messages on unknown topics, or of other sites.
         package var foreign: UInt64 = 0
-        /// Retained messages where only live ones count.
+        /// Retained messages on topics where only live messages count.
         package var retained: UInt64 = 0
         package var malformed: UInt64 = 0
     }
@@ -37,7 +37,7 @@ package struct RoomSite: Sendable {
     private struct TagState: Sendable {
         var room: RoomName?
         var isHome = false
-        /// Epoch seconds; 0: nothing was published of it.
+        /// Epoch seconds; 0: no state of the tag was published.
         var since: Int64 = 0
         /// 0 … 1
         var confidence: Float = 1
@@ -46,7 +46,7 @@ package struct RoomSite: Sendable {
             (self.room, self.isHome, self.since, self.confidence) = (room, isHome, since, confidence)
         }
 
-        /// Reads the payload of a tag's state; nil if it is none.
+        /// Reads the payload of a tag's state; nil if the payload is not a state.
         init?(_ payload: some Collection<UInt8>) {
             guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), let isHome = json["home"]?.asBool
             else { return nil }
@@ -60,9 +60,9 @@ package struct RoomSite: Sendable {
         }
     }
 
-    /// What is known of gateways by name; at most as many as the engine takes.
+    /// Known facts about gateways, by name. It holds at most as many gateways as the engine accepts.
     private struct GatewayRoll: Sendable {
-        /// Those with a card: gateways of ours, and no ESPresense nodes.
+        /// Gateways with a card. ESPresense nodes have none.
         private(set) var cards: Set<String> = []
         private(set) var offline: Set<String> = []
 
@@ -74,15 +74,15 @@ package struct RoomSite: Sendable {
         }
     }
 
-    /// What came of a message.
+    /// The results of one input.
     package struct Outcome: Sendable {
         package var messages: [RoomMessage] = []
-        /// What the history remembers.
+        /// Visits for the history.
         package var visits: [RoomVisit] = []
         package var findings: [RoomEngine.Finding] = []
-        /// Whether something was deleted from what was learned.
+        /// Whether learned data was deleted.
         package var hasForgotten = false
-        /// Why the message was not taken.
+        /// Why the message was rejected.
         package var problem: FeedError?
     }
 
@@ -93,11 +93,11 @@ package struct RoomSite: Sendable {
         fixedRooms = Dictionary(settings.gateways.map { ($0.gateway, $0.room) }) { first, _ in first }
     }
 
-    /// Takes what the configuration says, and what was kept of an earlier run. Must come first.
+    /// Starts from the configuration and the stored state of an earlier run. This must be the first call.
     ///
     /// - Parameters:
-    ///   - reported: The payloads of the tags' states by the tag's id.
-    ///   - tags: In place of those of the configuration.
+    ///   - reported: The payloads of the tags' states, by the tag's id.
+    ///   - tags: Replaces the tags of the configuration.
     package mutating func start(
         learned: LearnedSite? = nil, reported: [String: [UInt8]] = [:], tags: [TagIdentity]? = nil,
         at now: MonotonicInstant
@@ -115,9 +115,9 @@ package struct RoomSite: Sendable {
             zip(identities, states).map { ReportedTag(id: $0.id, isHome: $1.isHome, room: $1.room) }, at: now)
     }
 
-    /// These are the tags of the configuration from now on.
+    /// Replaces the tags of the configuration.
     ///
-    /// - Returns: What clears the states of tags that are no more, and ends their visits.
+    /// - Returns: The messages that clear the states of removed tags, and the ends of their visits.
     package mutating func replaceTags(by tags: [TagIdentity], at now: MonotonicInstant, epoch: Int64) -> Outcome {
         var outcome = Outcome()
         leaveExchanged(by: tags, epoch, &outcome)
@@ -136,7 +136,7 @@ package struct RoomSite: Sendable {
         return outcome
     }
 
-    /// Tags that are other beacons from now on: nothing is known of where those are.
+    /// Publishes tags whose beacon changes as away: the room of the new beacon is not known.
     private mutating func leaveExchanged(by tags: [TagIdentity], _ epoch: Int64, _ outcome: inout Outcome) {
         let patterns = Dictionary(tags.map { ($0.id, $0.pattern) }) { first, _ in first }
         for place in identities.indices where states[place].isHome {
@@ -147,8 +147,8 @@ package struct RoomSite: Sendable {
         }
     }
 
-    /// From now on decisions are published, or are not. What was decided meanwhile and is not what another service
-    /// published last, is published now.
+    /// Turns the publishing of decisions on or off. When it is turned on, decisions that differ from the last states
+    /// published by another service are published at once.
     package mutating func setActive(_ isActive: Bool, at now: MonotonicInstant, epoch: Int64) -> Outcome {
         var outcome = Outcome()
         let begins = isActive && !self.isActive
@@ -168,19 +168,19 @@ package struct RoomSite: Sendable {
     /// The tags in force.
     package var tags: [TagIdentity] { identities }
 
-    /// What is published of the tag at this position in `tags`, as JSON.
+    /// The published state of the tag at this position in `tags`, as JSON.
     package func published(ofTag place: Int) -> JSONValue {
         Self.state(of: identities[place], states[place])
     }
 
-    /// What is published of each tag.
+    /// The published state of each tag.
     package var reported: [(id: String, payload: [UInt8])] {
         identities.indices.map { place in
             (identities[place].id, Self.state(of: identities[place], states[place]).bytes)
         }
     }
 
-    /// What the broker should retain of the tags; a payload is nil where nothing was published yet.
+    /// The messages about tags that the broker should retain. A payload is nil if none was published yet.
     package var retainedTags: [(topic: String, payload: [UInt8]?)] {
         guard let site else { return [] }
         return zip(identities, states).map { tag, state in
@@ -188,7 +188,7 @@ package struct RoomSite: Sendable {
         }
     }
 
-    /// What the broker should retain of the rooms.
+    /// The messages about rooms that the broker should retain.
     package var retainedRooms: [(topic: String, payload: [UInt8]?)] {
         guard let site else { return [] }
         return engine.knownRooms.map { room in
@@ -200,7 +200,7 @@ package struct RoomSite: Sendable {
     /// Whether the gateway has published a card; an ESPresense node has none.
     package func hasCard(_ gateway: String) -> Bool { roll.cards.contains(gateway) }
 
-    /// The list of tags for the gateways. Only a tag that is one beacon can be in it.
+    /// The list of tags for the gateways. It contains only tags with an exact beacon (UUID, major and minor).
     package var tagList: RoomMessage? {
         guard let site else { return nil }
         let tags = identities.compactMap { tag -> JSONValue? in
@@ -214,7 +214,7 @@ package struct RoomSite: Sendable {
         return RoomMessage(topic: RoomTopic.tags(site: site).text, payload: payload.bytes, qos: 1, isRetained: true)
     }
 
-    /// When `tick` has something to do.
+    /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? { engine.nextDeadline }
 
     package mutating func tick(at now: MonotonicInstant, epoch: Int64) -> Outcome {
@@ -223,18 +223,18 @@ package struct RoomSite: Sendable {
         return outcome
     }
 
-    /// What comes next was recorded at another time.
+    /// Ends the present recording. The next message was recorded at another time.
     package mutating func breakOff(at now: MonotonicInstant, epoch: Int64) -> Outcome {
         var outcome = Outcome()
         pass(.discontinuity, at: now, epoch: epoch, &outcome)
         return outcome
     }
 
-    /// Takes a message.
+    /// Handles a message.
     ///
     /// - Parameters:
-    ///   - isRetained: Whether it was retained when it was received, and so may be old.
-    ///   - epoch: Seconds since 1970 at `now`, for what is published.
+    ///   - isRetained: Whether the broker had retained the message, so that it may be old.
+    ///   - epoch: Seconds since 1970 at `now`, for the published messages.
     package mutating func take(
         _ topic: String, _ payload: some Collection<UInt8>, isRetained: Bool, at now: MonotonicInstant, epoch: Int64
     ) -> Outcome {
@@ -252,7 +252,7 @@ package struct RoomSite: Sendable {
         return outcome
     }
 
-    /// The first site that is met is ours, unless the configuration says which.
+    /// Without a configured site, the site of the first message becomes the site of this service.
     private mutating func belongs(_ topic: RoomTopic) -> Bool {
         guard let met = topic.site else { return true }
         guard TopicIdentifier.isIdentifier(met) else { return false }
@@ -290,7 +290,7 @@ package struct RoomSite: Sendable {
             pass(.heard(gateway: node, second), at: now, epoch: epoch, &outcome)
         case .card(_, let gateway): try takeCard(of: gateway, payload, at: now, epoch: epoch, &outcome)
         case .tags:
-            // A service knows its tags; a replay has them from here.
+            // A service has its own tags; a replay takes them from this message.
             guard !settings.ownsTags else { return }
             takeTags(try FeedDecoder.tags(payload), at: now)
         case .tag(_, let id):
@@ -314,8 +314,8 @@ package struct RoomSite: Sendable {
         }
     }
 
-    /// Whether a gateway of ours feeds readings for the room of an ESPresense node: both are the same radio, or the
-    /// node is the message that the gateway itself publishes.
+    /// Whether an ibeacon-gateway feeds readings for the room of an ESPresense node: both are the same radio, or the
+    /// gateway itself publishes the message in the node's name.
     private func isFedByOurs(_ node: String) -> Bool {
         feedingRooms.contains(node) || feedingRooms.contains { engine.roomID(ofGateway: $0) == RoomName.id(of: node) }
     }
@@ -326,7 +326,7 @@ package struct RoomSite: Sendable {
     ) throws(FeedError) {
         guard !payload.isEmpty else {
             roll.note(card: gateway, false)
-            // Where this one stands, the configuration says.
+            // The configuration sets the room of this gateway.
             guard fixedRooms[gateway] == nil else { return }
             outcome.hasForgotten = true
             return pass(.forget(gateway: gateway), at: now, epoch: epoch, &outcome)
@@ -336,7 +336,7 @@ package struct RoomSite: Sendable {
         if let room, fixedRooms[gateway] == nil {
             pass(.card(gateway: gateway, room: room), at: now, epoch: epoch, &outcome)
         }
-        // The broker may have told this before it told the card.
+        // The broker may have delivered the availability before the card.
         if roll.offline.contains(gateway) {
             pass(.available(gateway: gateway, false), at: now, epoch: epoch, &outcome)
         }
@@ -360,7 +360,7 @@ package struct RoomSite: Sendable {
         let old = Dictionary(zip(identities.map(\.id), states)) { first, _ in first }
         _ = engine.handle(
             .tags(tags.map { TagDescription(id: $0.id, name: $0.name, pattern: $0.pattern) }), at: now)
-        // The engine leaves out what has the id of another.
+        // The engine omits tags whose id is already taken.
         let kept = Set(engine.tags.map(\.id))
         var seen: Set<String> = []
         identities = tags.filter { kept.contains($0.id) && seen.insert($0.id).inserted }
@@ -397,15 +397,15 @@ package struct RoomSite: Sendable {
         }
     }
 
-    /// Another service, or an earlier run of this one, published this of a tag.
+    /// Takes over a state of a tag.
     private mutating func adopt(_ state: TagState, ofTag place: Int) {
         if let old = states[place].room { occupants[old.id]?.removeAll { $0 == place } }
         if let new = state.room { occupants[new.id, default: []].append(place) }
         states[place] = state
     }
 
-    /// Makes all messages of one decision: leave of the old room, enter of the new one, location, tag, old room, new
-    /// room.
+    /// Makes the messages of one decision, in this order: leave of the old room, enter of the new room, location, tag,
+    /// old room, new room.
     private mutating func publish(
         _ decision: RoomEngine.Decision, epoch: Int64, _ outcome: inout Outcome
     ) {
@@ -466,13 +466,13 @@ package struct RoomSite: Sendable {
             "room": state.room.map { .string($0.id) } ?? .null,
             "roomName": state.room.map { .string($0.name) } ?? .null,
             "since": .integer(state.since),
-            // Hundredths, made of a whole number: the same text everywhere.
+            // Rounded to hundredths from an integer, so that the text is the same on every machine.
             "confidence": .number(Double(Int((state.confidence * 100).rounded())) / 100),
             "home": .bool(state.isHome),
         ])
     }
 
-    /// Tags that a room's message names.
+    /// Largest number of tags that a room's message names.
     private static let mostNamed = 50
 
     private func state(of room: RoomName, _ site: String) -> RoomMessage {

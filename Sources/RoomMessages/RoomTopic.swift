@@ -1,6 +1,6 @@
 package import Beacon
 
-/// What a topic is about, for the service of one site.
+/// The topics that the service of a site reads and writes.
 package enum RoomTopic: Hashable, Sendable {
     /// `ibeacon-rooms/<site>/tags`
     case tags(site: String)
@@ -25,7 +25,7 @@ package enum RoomTopic: Hashable, Sendable {
     /// `espresense/rooms/<node>/status`
     case espresenseStatus(node: String)
 
-    /// - Returns: nil for a topic that is none of these.
+    /// - Returns: nil for any other topic.
     package init?(_ topic: String) {
         guard topic.utf8.count <= 512 else { return nil }
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -55,7 +55,7 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
-    /// The topic's text. Names of sites and gateways are taken as they are: `TopicIdentifier` makes levels of any text.
+    /// The topic's text. Names of sites and gateways are not checked here: `TopicIdentifier` makes a level of any text.
     package var text: String {
         switch self {
         case .tags(let site): "ibeacon-rooms/\(site)/tags"
@@ -73,7 +73,7 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
-    /// The site of a topic that belongs to one.
+    /// The site of the topic; nil for a topic without a site.
     package var site: String? {
         switch self {
         case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),

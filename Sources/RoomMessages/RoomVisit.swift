@@ -1,6 +1,6 @@
 package import Rooms
 
-/// The begin or the end of a tag's stay in a room, for the history.
+/// The beginning or the end of a tag's stay in a room, for the history.
 package struct RoomVisit: Hashable, Sendable {
     package enum Event: Hashable, Sendable { case begins, ends }
 

@@ -1,20 +1,21 @@
 package import Base
 
-/// What was believed of the tags on the page during the last five minutes, for a small drawing of each.
+/// The room probabilities of the tags on the page during the last five minutes, for a small plot of each tag.
 ///
-/// It is kept while a page is open: each state that is sent to the page is noted. At most `mostTags` tags have a history, about 5 kB each.
+/// The history is recorded while a page is open, from each state that is sent to the page. At most `mostTags` tags have
+/// a history of about 5 kB each.
 package struct BeliefHistory {
-    /// One column of the drawing.
+    /// Time span of one column of the plot.
     package static let step: Duration = .seconds(5)
     package static let columns = 60
     package static let mostTags = 50
-    /// A room below this share is not drawn, %.
+    /// A room with a lower probability is not drawn, %.
     private static let leastPercent: UInt8 = 5
 
     private struct Column {
-        /// Steps since the zero of the clock.
+        /// Number of the step, counted from the zero of the clock.
         var step: Int64
-        /// % by the room's id. Empty: the tag is away, or its room is not known.
+        /// Probability by the room's id, %. Empty: the tag is away, or its room is not known.
         var percents: [(room: String, percent: UInt8)]
     }
 
@@ -22,12 +23,12 @@ package struct BeliefHistory {
 
     package init() {}
 
-    /// Tags that have a history.
+    /// Number of tags with a history.
     package var count: Int { columns.count }
 
     private static func step(of now: MonotonicInstant) -> Int64 { now.nanoseconds / step.nanoseconds }
 
-    /// What is believed of a tag now; several in one step are one column, the last.
+    /// Records the present probabilities of a tag. Of several in one step the last is kept.
     package mutating func note(
         tag id: String, _ belief: [(room: String, probability: Float)], at now: MonotonicInstant
     ) {
@@ -50,8 +51,8 @@ package struct BeliefHistory {
         columns = columns.filter { ids.contains($0.key) }
     }
 
-    /// The last five minutes of a tag, by the id of each room: % of each column, the newest last, with commas between them. A
-    /// column without a page is empty.
+    /// The last five minutes of a tag, by room id: the % of each column, newest last, separated by commas. A column is
+    /// empty if no page was open.
     package func series(ofTag id: String, at now: MonotonicInstant) -> [String: String] {
         guard let known = columns[id] else { return [:] }
         let first = Self.step(of: now) - Int64(Self.columns) + 1

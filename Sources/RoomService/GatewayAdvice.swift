@@ -1,15 +1,15 @@
 package import Rooms
 
-/// What is wrong with gateways of a site, in words: for the page, `rooms status` and `doctor`.
+/// Describes a problem of gateways: for the page, `rooms status` and `doctor`.
 package struct GatewayAdvice: Hashable, Sendable {
     package let text: String
-    /// What to do about it.
+    /// What the user can do about it.
     package let cure: String
 
     /// - Parameters:
-    ///   - trouble: The same of all of them.
-    ///   - names: One gateway, or several with commas between them.
-    ///   - site: Of which they are.
+    ///   - trouble: The problem that all these gateways have.
+    ///   - names: One gateway, or several separated by commas.
+    ///   - site: The site of the gateways.
     package init(_ trouble: GatewayHealth.Trouble, of names: String, site: String) {
         let rights =
             "a gateway needs the right to write below ibeacon-rooms/\(site)/heard, and must not be in quiet mode; "
@@ -20,12 +20,12 @@ package struct GatewayAdvice: Hashable, Sendable {
             case .offline:
                 (
                     "not at the broker: \(names)",
-                    "look at power and network, or forget the gateway with 'ibeacon-gateway rooms gateways remove'"
+                    "check power and network, or remove the gateway with 'ibeacon-gateway rooms gateways remove'"
                 )
             case .noReadings: ("has said where it stands, and sends no readings: \(names)", rights)
-            case .silent: ("sends no readings any more: \(names)", "does it run? \(rights)")
+            case .silent: ("sends no readings any more: \(names)", "is it running? \(rights)")
             case .notListening: ("does not listen: \(names)", "see 'ibeacon-gateway doctor' there")
-            case .deaf: ("receives nothing while others do: \(names)", "look at its radio and its antenna")
+            case .deaf: ("receives nothing while others do: \(names)", "check its radio and its antenna")
             }
     }
 }

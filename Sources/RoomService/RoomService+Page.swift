@@ -15,11 +15,11 @@ import StatusPage
 import Storage
 import System
 
-/// What the page shows of the service, and what can be requested there.
+/// The state of the service for the page, and the requests of the page.
 extension RoomService: SitePageOwner {
-    /// Opens the page, if the configuration wants one.
+    /// Opens the page if it is configured.
     ///
-    /// - Throws: `Failure` where starting would show the home to others, or never work.
+    /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
     func openPage() throws(Failure) {
         guard let address = settings.configuration.rooms?.statusPage, let status = links.status else { return }
         var page = try StatusServerSettings(
@@ -54,7 +54,7 @@ extension RoomService: SitePageOwner {
     // MARK: - Tags
 
     func change(_ wish: TagWish) -> String? {
-        // What is kept on the disk would be replaced by what is known without it.
+        // A change before the stored state is read would overwrite that state.
         guard links.broker.settings != nil else { return "the service has not read its state yet" }
         return switch wish {
         case .add(let name, let beacon): add(name, beacon)
@@ -69,7 +69,7 @@ extension RoomService: SitePageOwner {
             return "'\(shortened(beacon))' is no beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
         }
         guard site.tags.count < RoomEngine.mostTags else {
-            return "there are \(RoomEngine.mostTags) tags, and no more are possible"
+            return "there are already \(RoomEngine.mostTags) tags, the largest possible number"
         }
         if let other = site.tags.first(where: { $0.pattern.matches(beacon) }) {
             return "this beacon is the tag '\(other.name)' already"
@@ -83,7 +83,7 @@ extension RoomService: SitePageOwner {
         guard let (region, tag) = changeable(id) else { return refusal(of: id) }
         guard name != tag.name else { return nil }
         if let problem = problem(withName: name, except: id) { return problem }
-        // With the id as its key the tag stays the same under every name.
+        // With the id as its key, the tag keeps its identity under every name.
         var renamed = region
         renamed.rid = id
         renamed.description = RegionDescription(name: name, pattern: tag.pattern)
@@ -104,7 +104,7 @@ extension RoomService: SitePageOwner {
         Region(rid: id, description: RegionDescription(name: name, pattern: pattern), timestamp: epoch)
     }
 
-    /// The tag with this id as a region, unless the configuration file has it: there it would come back.
+    /// The tag with this id as a region; nil if the configuration file defines it, because a reload would restore it.
     private func changeable(_ id: String) -> (region: Region, tag: TagIdentity)? {
         guard !monitor.configuredTags.contains(id) else { return nil }
         for region in tags.regions {
@@ -118,7 +118,7 @@ extension RoomService: SitePageOwner {
             ? "the tag is in the configuration file (rooms.tags); change it there" : "there is no such tag"
     }
 
-    /// - Parameter id: The tag that has the name now.
+    /// - Parameter id: The tag that may have the name.
     private func problem(withName name: String, except id: String? = nil) -> String? {
         guard (1...FeedDecoder.mostNameBytes).contains(name.utf8.count),
             !name.contains(where: { $0 == ":" || $0 == "|" }),
@@ -139,7 +139,7 @@ extension RoomService: SitePageOwner {
         if case .train(_, let tag, _) = request, !site.tags.contains(where: { $0.id == tag || $0.name == tag }) {
             return "there is no such tag"
         }
-        // Over the broker, as from the command line: another service of the site learns it too.
+        // Sent through the broker, as from the command line, so that the other services of the site receive it too.
         guard links.broker.isConnected else { return "there is no connection to the broker" }
         publishAside(RoomTopic.learn(site: identity.site).text, request.payload, isRetained: false)
         return nil

@@ -12,10 +12,10 @@ package import Service
 import Storage
 package import System
 
-/// The rooms service of one site: what gateways hear goes in, the rooms of tags come out.
+/// The rooms service of one site: it receives the readings of gateways and publishes the rooms of tags.
 ///
-/// `RoomSite` decides, this carries out: each decision is one transaction of the store, and its messages go to the broker
-/// from there. It is used by one thread.
+/// `RoomSite` decides; this class executes. Each decision is one transaction of the store, and the store hands its
+/// messages to the broker. The class is used by one thread.
 package final class RoomService {
     let host: any ServiceHost
     let links: Links
@@ -24,27 +24,27 @@ package final class RoomService {
     let identity: RoomServiceIdentity
     package private(set) var site: RoomSite
     package private(set) var election: ActiveService
-    /// Tags as regions: those of the configuration, and those that came by `setWaypoints` or the command line.
+    /// Tags as regions, from the configuration, `setWaypoints` and the command line.
     private(set) var tags = RegionSet()
     private var timers: Timers?
     private var upkeep: SiteUpkeep
     private var conversation = Conversation()
 
-    /// With the broker.
+    /// State of the exchange with the broker.
     private struct Conversation {
-        /// What came from the broker and waits for its turn.
+        /// Events from the broker that are not handled yet.
         var events: ArraySlice<BrokerEvent> = []
-        /// For what goes to the broker beside the outbox; those are below 0.
+        /// The last token of a message that does not go through the outbox. Such tokens are negative.
         var lastToken: Int64 = 0
-        /// When something that was learned was last deleted.
+        /// When learned data was last deleted.
         var forgotten: MonotonicInstant?
     }
 
-    /// To the world, and what the page shows of them.
+    /// The connections of the service, and the monitor that reports their state to the page.
     struct Links {
         let store: any StoreLink
         let broker: any BrokerLink
-        /// nil: there is never a page.
+        /// nil: the service has no page.
         let status: (any StatusLink)?
         let monitor: SiteMonitor
     }
@@ -52,33 +52,33 @@ package final class RoomService {
     private var store: any StoreLink { links.store }
     private var broker: any BrokerLink { links.broker }
 
-    /// nil before the start and after the end.
+    /// The timers exist between start and stop.
     private struct Timers {
         let deadline: (any ServiceTimer)?
-        /// For what was learned.
+        /// Stores the learned data.
         let keeping: (any ServiceTimer)?
-        /// For the rest of what the broker sent.
+        /// Continues with the remaining events of the broker.
         let brokerTurn: (any ServiceTimer)?
-        /// For what the broker retains of the site.
+        /// Corrects the retained messages of the site.
         let upkeep: (any ServiceTimer)?
-        /// For visits that are too old to be kept.
+        /// Deletes old visits.
         let history: (any ServiceTimer)?
     }
 
-    /// How often what was learned is kept.
+    /// Time between two writes of the learned data.
     private static let keepingPeriod: Duration = .seconds(900)
-    /// Between two deletions from it.
+    /// Shortest time between two writes after deletions of learned data.
     private static let forgettingPeriod: Duration = .seconds(5)
     private static let pruningPeriod: Duration = .seconds(86_400)
-    /// After this time a turn of the loop leaves the rest of what the broker sent to the next: ten thousand messages may
-    /// be there at once, and timers and signals are served between turns.
+    /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
+    /// messages may be waiting, and timers and signals are served between turns.
     private static let longestTurn: Duration = .milliseconds(20)
-    /// Messages that may be with the broker unacknowledged.
+    /// Largest number of unacknowledged messages at the broker.
     private static let window = 20
     private static let learnedKey = "rooms.learned"
     private static let tagKeyPrefix = "rooms.tag."
 
-    /// - Throws: What is wrong with `rooms` in the configuration.
+    /// - Throws: The first error of `rooms` in the configuration.
     package init(
         settings: Settings, store: any StoreLink, broker: any BrokerLink, status: (any StatusLink)? = nil,
         host: any ServiceHost, log: Log
@@ -106,7 +106,7 @@ package final class RoomService {
         }
     }
 
-    /// Opens the page and the store. The service begins when the store is open.
+    /// Opens the page and the store. The service starts work when the store is open.
     package func start() throws {
         try openPage()
         timers = Timers(
@@ -130,7 +130,7 @@ package final class RoomService {
         ) { [unowned self] in handleStoreEvents() }
     }
 
-    /// Ends in order: what was learned goes to the disk, and another service may take over at once.
+    /// Shuts down in order: the learned data is written to the disk, and another service can take over at once.
     package func stop() {
         guard timers != nil else { return }
         host.report(.stopping)
@@ -141,11 +141,11 @@ package final class RoomService {
         publishCard(isActive: false, counter: 0)
         broker.close(within: broker.isConnected ? .seconds(2) : .zero)
         handleBrokerEvents()
-        if !store.close(within: .seconds(10)) { log.error("the disk is too slow; what was not written is lost") }
+        if !store.close(within: .seconds(10)) { log.error("the disk is too slow; data that was not written is lost") }
         host.exit(.ok)
     }
 
-    /// Reads the tags and gateways of the configuration file again.
+    /// Reads the tags of the configuration file again.
     package func reload() {
         host.report(.reloading)
         defer { host.report(.reloaded) }
@@ -171,7 +171,7 @@ package final class RoomService {
         elect(election.tick(at: now))
     }
 
-    /// Keeps what was decided, with its messages, in one transaction, and asks to be woken in time.
+    /// Stores decisions and their messages in one transaction, and sets the timer for the next deadline.
     private func perform(_ outcome: RoomSite.Outcome) {
         defer { armDeadline() }
         for finding in outcome.findings { log.once("\(finding)", .warning, finding.text) }
@@ -197,13 +197,13 @@ package final class RoomService {
         if !messages.isEmpty { links.status?.changed() }
     }
 
-    /// Visits as the history keeps them.
+    /// The changes that add these visits to the history.
     private func history(_ visits: [RoomVisit]) -> [StoreChange] {
         guard settings.configuration.roomHistoryDays != 0 else { return [] }
         return visits.map { .history(HistoryEntry($0, happened: host.now)) }
     }
 
-    /// Deletes visits that are older than the configuration wants, once the time of day is known.
+    /// Deletes visits that are older than the configured limit, once the time of day is known.
     private func pruneHistory() {
         let clock = host.wallClock
         guard clock.isKnown, let begin = Configuration.historyBegin(settings.configuration.roomHistoryDays, at: epoch)
@@ -239,7 +239,7 @@ package final class RoomService {
         }
     }
 
-    /// Goes on from what was kept, and connects.
+    /// Restores the stored state and connects.
     private func begin(with snapshot: StoreSnapshot) {
         tags = RegionSet(snapshot.regions[ExactString(identity.topics.base)] ?? [])
         let configured = (try? RoomSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([]))) ?? []
@@ -250,7 +250,7 @@ package final class RoomService {
             reported[String(key.text.dropFirst(Self.tagKeyPrefix.count))] = value
         }
         site.start(learned: learned(in: snapshot), reported: reported, tags: identities, at: host.now)
-        // Until it is known whether another service is active.
+        // Standby until it is known whether another service is active.
         _ = site.setActive(false, at: host.now, epoch: epoch)
         apply(snapshot.edits)
         connect()
@@ -269,12 +269,12 @@ package final class RoomService {
             limits.values = 10_000_000
             return try LearnedSite(try JSONValue(parsing: bytes, limits: limits))
         } catch {
-            log.error("what was learned cannot be read and is learned anew: \(error)")
+            log.error("the learned data cannot be read; learning starts again: \(error)")
             return nil
         }
     }
 
-    /// The state was taken away or damaged: all of it is written again.
+    /// Writes the whole state again, after the database was removed or damaged.
     private func keepAll() {
         keepTags([])
         keepLearned()
@@ -314,13 +314,13 @@ package final class RoomService {
     }
 
     /// - Parameters:
-    ///   - more: For the same transaction.
-    ///   - last: What comes behind all that follows from the change.
+    ///   - more: Further changes for the same transaction.
+    ///   - last: Store changes after all consequences of `changes`.
     func change(tags changes: [RegionChange], _ more: [StoreChange] = [], then last: [StoreChange] = []) {
         let difference = tags.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
         let outcome = site.replaceTags(by: identities, at: host.now, epoch: epoch)
-        // The list goes to the gateways from the disk: a tag that they hear of is one that a power cut does not take.
+        // The list is published once it is on the disk, so that a power cut cannot remove a tag that gateways know.
         let list = difference.isEmpty ? nil : site.tagList
         upkeep.committed(outcome.messages)
         keepTags(
@@ -344,7 +344,7 @@ package final class RoomService {
             return log.error("mode 3 (HTTP): a rooms service needs an MQTT broker")
         }
         guard !settings.configuration.broker.isOffline else {
-            return log.error("offline (port 0): without a broker there is nothing to decide about")
+            return log.error("offline (port 0): the rooms service needs a broker")
         }
         links.monitor.connects(at: host.now)
         do {
@@ -370,7 +370,7 @@ package final class RoomService {
         return filters.union(upkeep.filters)
     }
 
-    /// The one whose turn it is. No more are taken from the broker's bounded mailbox before those that were are done.
+    /// The next event. New events are taken from the broker's bounded mailbox only when all earlier ones are handled.
     private func nextBrokerEvent() -> BrokerEvent? {
         if conversation.events.isEmpty { conversation.events = broker.takeEvents()[...] }
         return conversation.events.first
@@ -420,7 +420,7 @@ package final class RoomService {
     private func take(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
         if upkeep.received(message, isActive: site.isActive, at: now) {
-            // Home Assistant waits for an answer. Everything else waits for the next look.
+            // Home Assistant waits for an answer. Everything else waits for the upkeep timer.
             if upkeep.isBorn { commit(upkeep.update(site, at: now)) }
             return
         }
@@ -429,12 +429,12 @@ package final class RoomService {
             guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }
             elect(election.heard(instance, isActive: card.isActive, counter: card.counter, at: now))
         case .tags:
-            // A broker that lost the list, or another program, must not leave gateways without it.
+            // The broker lost the list, or another program changed it: the gateways need the right one.
             guard election.role == .active, message.payload != site.tagList?.payload else { return }
             publishTagList()
         case let topic:
             var outcome = site.take(message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch)
-            // A gateway that comes or goes is told at once, as is what a person has deleted.
+            // New and removed gateways, and deletions by a user, are published at once.
             if case .card = topic { outcome.messages += upkeep.update(site, at: now) }
             if outcome.hasForgotten {
                 outcome.messages += upkeep.update(site, at: now)
@@ -444,8 +444,8 @@ package final class RoomService {
         }
     }
 
-    /// What a person deletes is deleted on the disk at once. All that was learned is written for it, so that a client which may
-    /// write a card cannot have it written again and again.
+    /// Stores a deletion by a user at once. All learned data is written for it, so the rate is limited: a client with
+    /// the right to write cards must not cause endless writes.
     private func keepForgotten(at now: MonotonicInstant) {
         let last = conversation.forgotten
         guard last.map({ $0.duration(to: now) >= Self.forgettingPeriod }) ?? true else {
@@ -463,14 +463,15 @@ package final class RoomService {
                 for problem in reading.problems { log.warning("setWaypoints: \(problem)") }
                 change(tags: reading.changes)
             case .clearWaypoints: change(tags: tags.regions.map { .remove(rid: $0.rid) })
-            case let command: log.notice("the rooms service does not obey '\(command)'")
+            case let command: log.notice("the rooms service does not support the command '\(command)'")
             }
         } catch {
             log.once("command", .warning, "command on \(message.topic) refused: \(error)")
         }
     }
 
-    /// Rows of the outbox, which are on the disk by now. What a service decided that is not active any more is of no worth.
+    /// Publishes rows of the outbox, which are on the disk. The decisions of a service that is no longer active are
+    /// obsolete and are dropped.
     private func deliver(_ rows: [OutboxRow]) {
         guard election.role == .active else {
             for row in rows { store.submit(.acknowledged(row.id)) }
@@ -496,9 +497,9 @@ package final class RoomService {
             case .publish(let isActive, let counter):
                 publishCard(isActive: isActive, counter: counter)
                 guard !isActive else { continue }
-                // One that was active before a long outage learns of the other here.
+                // A service that was active before a long outage becomes standby here.
                 _ = site.setActive(false, at: host.now, epoch: epoch)
-                // A standby has the store hand out what waits, and drops it.
+                // A standby takes the waiting messages from the store and drops them.
                 store.submit(.window(Self.window))
             case .began:
                 log.notice("this service is the active one of site '\(identity.site)'")
@@ -525,8 +526,8 @@ package final class RoomService {
         publishAside(list.topic, list.payload)
     }
 
-    /// Publishes a message that needs no place in the outbox: a retained one, made anew for every connection, or one that is
-    /// worth nothing later.
+    /// Publishes a message without the outbox: a retained message that is made again for each connection, or a message
+    /// that is useless later.
     func publishAside(_ topic: String, _ payload: [UInt8], isRetained: Bool = true) {
         guard broker.isConnected else { return }
         conversation.lastToken -= 1

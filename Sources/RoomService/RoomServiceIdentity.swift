@@ -6,13 +6,13 @@ import RoomMessages
 import Service
 package import System
 
-/// What the rooms service is called at the broker. It differs from every gateway's, so that both can share a machine and a
-/// configuration file.
+/// The names of the rooms service at the broker. They differ from those of every gateway, so that both can share a
+/// machine and a configuration file.
 package struct RoomServiceIdentity: Hashable, Sendable {
     package let site: String
-    /// Under which the tags have their topics.
+    /// The user level of the tags' topics.
     package let user: String
-    /// The service's own topics, those of an OwnTracks device `rooms-<site>`.
+    /// The service's own topics: those of an OwnTracks device `rooms-<site>`.
     package let topics: Topics
 
     package init(_ configuration: Configuration) throws(Failure) {
@@ -24,7 +24,7 @@ package struct RoomServiceIdentity: Hashable, Sendable {
         do throws(TopicError) {
             topics = try Topics(base: "owntracks/\(user)/rooms-\(rooms.site)")
         } catch {
-            throw Failure(.configuration, "the topic of the rooms service is no topic: \(error)")
+            throw Failure(.configuration, "the topic of the rooms service is not valid: \(error)")
         }
         if let tracker = configuration.trackers.first(where: { $0.topics == topics }) {
             throw Failure(
@@ -37,12 +37,12 @@ package struct RoomServiceIdentity: Hashable, Sendable {
     /// The topic of a tag as an OwnTracks device, under which its history is kept.
     package func topic(ofTag id: String) -> String { "owntracks/\(user)/\(id)" }
 
-    /// How to reach the broker, with a will that tells a standby to take over.
+    /// The settings for the broker, with a will that tells a standby to take over.
     ///
-    /// - Parameter instance: What this service is called among those of the site.
+    /// - Parameter instance: The name of this service among the services of the site.
     package func brokerSettings(_ configuration: Configuration, instance: String) -> BrokerSettings {
         var settings = BrokerSettings(configuration, for: .command("rooms-\(site)-\(instance)"))
-        // A thousand gateways send as many messages a second.
+        // A thousand gateways send a thousand messages a second.
         settings.limits.incoming = 10_000
         settings.limits.incomingBytes = 64 << 20
         settings.will = BrokerSettings.Will(

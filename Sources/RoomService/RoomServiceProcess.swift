@@ -4,9 +4,9 @@ package import Runtime
 package import Service
 package import System
 
-/// The rooms service as a process of its own: the event loop, the real links, and signals.
+/// The rooms service as a separate process: the event loop, the real links, and signals.
 package enum RoomServiceProcess {
-    /// Where state is kept unless the command line or systemd says otherwise.
+    /// The state directory, unless the command line or systemd sets another.
     package static let defaultStateDirectory = "/var/lib/ibeacon-gateway-rooms"
 
     /// Runs until a signal ends it.
@@ -14,7 +14,7 @@ package enum RoomServiceProcess {
         let loop = try EventLoop()
         loop.onSlowTurn = { turn in log.once("turn", .warning, "one turn of the loop took \(decimal(turn)) s") }
         let host = try EventLoopHost(loop: loop, log: log)
-        // Signals are taken over before another thread starts.
+        // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = try RoomService(
             settings: settings, store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),

@@ -5,7 +5,7 @@ package import Rooms
 import Storage
 
 extension RoomMessage {
-    /// What may be dropped first when there is no room.
+    /// The kind decides which messages a full outbox drops first.
     var kind: MessageKind {
         if topic.hasSuffix("/event") { return .transition }
         return topic.hasPrefix("owntracks/") ? .location : .state
@@ -31,16 +31,16 @@ extension HistoryEntry {
 }
 
 extension RoomEngine.Finding {
-    /// For people: what it is, and what to do.
+    /// A description for users, with advice.
     package var text: String {
         switch self {
         case .deaf(let gateway):
-            "gateway \(gateway) receives nothing while others do; look at its radio and its antenna"
+            "gateway \(gateway) receives nothing while others do; check its radio and its antenna"
         case .hears(let gateway): "gateway \(gateway) receives again"
         case .shared(let gateway):
-            "several gateways are called \(gateway), and what they hear cannot be told apart; give each a deviceId of its own"
-        case .tooManyGateways: "there are more gateways than a site can have; the ones that came last are not heeded"
-        case .tooManyRooms: "there are more rooms than a site can have; the ones that came last are not heeded"
+            "several gateways are called \(gateway), so their readings cannot be told apart; give each its own deviceId"
+        case .tooManyGateways: "there are more gateways than a site can have; the latest ones are ignored"
+        case .tooManyRooms: "there are more rooms than a site can have; the latest ones are ignored"
         }
     }
 }

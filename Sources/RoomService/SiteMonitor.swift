@@ -8,12 +8,12 @@ import Service
 import Status
 import Storage
 
-/// Collects what the page and `/metrics` show besides the site itself: what gateways and services say of themselves, and
-/// how broker and disk are. It decides nothing.
+/// Collects what the page and `/metrics` show besides the site itself: the cards of gateways and services, and the
+/// state of broker and disk. It decides nothing.
 final class SiteMonitor {
-    /// What a gateway says of itself.
+    /// The card of a gateway.
     struct Card: Hashable {
-        /// Empty: it does not say.
+        /// Empty if the card has no version.
         var version: String
         var scanner: String
     }
@@ -27,15 +27,15 @@ final class SiteMonitor {
     private static let mostServices = 32
 
     let startedAt: MonotonicInstant
-    /// By the gateway's name. Nodes of ESPresense have none.
+    /// Cards by the gateway's name. ESPresense nodes have none.
     private(set) var cards: [String: Card] = [:]
     private(set) var services: [String: Service] = [:]
-    /// Why the state cannot be written; nil: it can.
+    /// Why the state cannot be written; nil if it can.
     private(set) var storeProblem: String?
-    /// Messages that the broker acknowledged.
+    /// Number of messages that the broker acknowledged.
     private(set) var sent: UInt64 = 0
     private var broker: BrokerWatch
-    /// Ids of the tags that the configuration file names.
+    /// Ids of the tags in the configuration file.
     var configuredTags: Set<String> = []
 
     init(at now: MonotonicInstant) {
@@ -49,7 +49,7 @@ final class SiteMonitor {
         broker.state(of: configuration.broker, at: now)
     }
 
-    /// - Returns: Whether the page shows it at once.
+    /// - Returns: Whether the page must be updated at once.
     func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         switch event {
         case .message(let message): return note(message.topic, message.payload)
@@ -67,7 +67,7 @@ final class SiteMonitor {
         }
     }
 
-    /// Takes note of a card. Readings, which are nearly all messages, cost one look at their topic.
+    /// Records a card. Nearly all messages are readings; for them only the topic is examined.
     private func note(_ topic: String, _ payload: [UInt8]) -> Bool {
         guard topic.contains("/gateway/") || topic.contains("/service/"), payload.count <= 8192
         else { return false }

@@ -7,24 +7,24 @@ import Rooms
 import Status
 import StatusPage
 
-/// What the page needs of the service. All calls come on the loop's thread.
+/// The interface that the page uses. All calls are made on the loop's thread.
 protocol SitePageOwner: AnyObject {
     var site: RoomSite { get }
     var now: MonotonicInstant { get }
-    /// Everything but tags, rooms and gateways, as it is now.
+    /// The present state, except tags, rooms and gateways.
     var pageFrame: SiteSnapshot { get }
     var monitor: SiteMonitor { get }
     /// Adds, renames and removes tags as `setWaypoints` does.
     ///
-    /// - Returns: Why not; nil: it is done.
+    /// - Returns: Why the change was refused; nil if it was made.
     func change(_ wish: TagWish) -> String?
-    /// Begins or ends a training run, or forgets what was learned of a room, at all services of the site.
+    /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
     ///
-    /// - Returns: Why not; nil: it is on its way.
+    /// - Returns: Why the request was refused; nil if it was sent.
     func learn(_ request: FeedDecoder.LearnRequest) -> String?
 }
 
-/// What can be wished of tags on the page.
+/// A change of the tags, requested on the page.
 enum TagWish: Hashable {
     /// `beacon` is `UUID:major:minor`.
     case add(name: String, beacon: String)
@@ -36,13 +36,13 @@ enum TagWish: Hashable {
 final class SitePage: PageSource {
     private unowned let owner: any SitePageOwner
     private var history = BeliefHistory()
-    /// The latest comparison of a room with the others. One costs up to a tenth of a second on a large site, and any client
-    /// that can open the page may ask for it.
+    /// The latest comparison of a room with the others. A comparison takes up to a tenth of a second on a large site,
+    /// and any client that can open the page can request one.
     private var comparison: (room: String, at: MonotonicInstant, outcome: RoomConfusion?)?
-    /// Between two comparisons.
+    /// Shortest time between two comparisons.
     private static let comparisonLife: Duration = .seconds(1)
 
-    /// - Parameter owner: Not kept alive by the page.
+    /// - Parameter owner: Referenced weakly.
     init(_ owner: any SitePageOwner) { self.owner = owner }
 
     var pageFiles: [PageFile] {
@@ -59,7 +59,7 @@ final class SitePage: PageSource {
 
     // MARK: - What is shown
 
-    /// - Parameter isWatched: Whether the tags are for a page, so that what is believed of them is kept for its drawings.
+    /// - Parameter isWatched: Whether the snapshot is for a page, so that the probabilities are recorded for its plots.
     private func snapshot(isWatched: Bool) -> SiteSnapshot {
         let site = owner.site
         var snapshot = owner.pageFrame
@@ -109,7 +109,7 @@ final class SitePage: PageSource {
     private func gateways(of site: RoomSite, _ frame: SiteSnapshot) -> [SiteSnapshot.GatewayState] {
         let cards = owner.monitor.cards
         let usual = Self.usualVersion(cards.values.map(\.version))
-        // Without a connection nothing can be said about a silence.
+        // Without a connection, the silence of a gateway means nothing.
         let connected = frame.broker.phase == .connected ? frame.broker.since ?? frame.now : frame.now
         let health = Dictionary(
             site.engine.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
@@ -122,7 +122,7 @@ final class SitePage: PageSource {
         }
     }
 
-    /// The version that most gateways have; of several, the last in the alphabet.
+    /// The most frequent version of the gateways; of equally frequent ones, the alphabetically last.
     private static func usualVersion(_ versions: [String]) -> String? {
         let counts = Dictionary(grouping: versions.filter { !$0.isEmpty }) { $0 }.mapValues(\.count)
         return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
@@ -168,9 +168,9 @@ final class SitePage: PageSource {
         ]
     }
 
-    /// What the training of a room brought.
+    /// The result of the training of a room.
     ///
-    /// - Parameter tag: The id of the tag that was carried, for how often it was heard.
+    /// - Parameter tag: The id of the carried tag; the result then includes how often it was heard.
     private func result(ofRoom id: String, tag: String?) -> PageAnswer {
         let site = owner.site
         let rooms = site.engine.roomReports

@@ -6,40 +6,40 @@ import Rooms
 import Status
 import StatusPage
 
-/// All that a person or a machine may want to know of a rooms service at one moment. The page, `/status.json` and
-/// `/metrics` are made of it, so that they cannot disagree.
+/// The state of a rooms service at one moment. The page, `/status.json` and `/metrics` are made from it, so that they
+/// cannot disagree.
 struct SiteSnapshot {
     /// The service that answers.
     struct ServiceState {
         var site: String
         var instance: String
         var role: ActiveService.Role
-        /// Another service that is active, as far as is known.
+        /// The other service that is presumably active.
         var other: String?
         var version: String
         var startedAt: MonotonicInstant
-        /// Messages of the broker that were dropped, for want of room.
+        /// Messages of the broker that were dropped because the mailbox was full.
         var dropped: UInt64 = 0
         var process: StatusSnapshot.ProcessState?
     }
 
     struct TagState {
         var id: String
-        /// What is published of it.
+        /// The published state of the tag.
         var published: JSONValue
-        /// `UUID:major:minor`, as far as it is given.
+        /// `UUID:major:minor`, `UUID:major` or `UUID`.
         var beacon: String
-        /// The configuration file names it, so it cannot be changed elsewhere.
+        /// Whether the configuration file defines the tag, so that it cannot be changed elsewhere.
         var isConfigured: Bool
         var belief: [(room: RoomName, probability: Float)]
         var training: TagExplanation.Training?
-        /// The last five minutes, as `BeliefHistory.series` has them.
+        /// The last five minutes, as `BeliefHistory.series` returns them.
         var series: [String: String]
     }
 
     struct RoomState {
         var report: RoomReport
-        /// Tags that are in it.
+        /// Number of tags in the room.
         var count: Int
         /// Names of the first of them.
         var tags: [String]
@@ -47,16 +47,16 @@ struct SiteSnapshot {
 
     struct GatewayState {
         var report: GatewayReport
-        /// nil: it has none, as a node of ESPresense.
+        /// nil if the gateway has no card, like an ESPresense node.
         var card: SiteMonitor.Card?
         var trouble: GatewayHealth.Trouble?
-        /// Its version is not that of most gateways.
+        /// Whether its version differs from that of most gateways.
         var isOfOtherVersion = false
     }
 
-    /// Tags that are listed; `tagCount` tells how many there are.
+    /// Largest number of listed tags; `tagCount` is the number of all tags.
     static let listedTags = 250
-    /// Tags that are named in a room.
+    /// Largest number of tags named in a room.
     static let namedTags = 50
 
     let now: MonotonicInstant
@@ -64,14 +64,14 @@ struct SiteSnapshot {
     var service: ServiceState
     var broker: StatusSnapshot.BrokerState
     var queue = StatusSnapshot.QueueState()
-    /// Why the state cannot be written; nil: it can.
+    /// Why the state cannot be written; nil if it can.
     var storeProblem: String?
     var tags: [TagState] = []
     var tagCounts = TagCounts()
     var rooms: [RoomState] = []
     var gateways: [GatewayState] = []
     var services: [String: SiteMonitor.Service] = [:]
-    /// nil: the site was not looked at yet.
+    /// nil before the site is read.
     var counters: Counters?
 
     struct TagCounts {
@@ -94,7 +94,7 @@ struct SiteSnapshot {
 // MARK: - What needs attention
 
 extension SiteSnapshot {
-    /// The worst first.
+    /// The worst findings come first.
     var findings: [StatusSnapshot.Finding] {
         var findings: [StatusSnapshot.Finding] = []
         if broker.phase != .connected || !broker.reason.isEmpty {
@@ -114,7 +114,7 @@ extension SiteSnapshot {
         if gateways.isEmpty {
             findings.append(
                 .init(
-                    .warning, "gateways", "no gateway has said that it is there",
+                    .warning, "gateways", "no gateway has announced itself",
                     cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
         }
         findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
@@ -135,7 +135,7 @@ extension SiteSnapshot {
         return .init(.warning, "gateways", advice.text, cure: advice.cure)
     }
 
-    /// Of many, the first few.
+    /// The names of the gateways; of many, the first few.
     private func names(_ gateways: [GatewayState]) -> String {
         let shown = gateways.prefix(5).map(\.report.name).joined(separator: ", ")
         return gateways.count > 5 ? "\(shown) and \(gateways.count - 5) more" : shown
@@ -145,8 +145,8 @@ extension SiteSnapshot {
 // MARK: - As JSON
 
 extension SiteSnapshot {
-    /// What `/status.json` and the live events show. Tags, rooms, gateways and services stand under their ids, with the
-    /// members of their retained messages and more.
+    /// The content of `/status.json` and of the live events. Tags, rooms, gateways and services are listed under their
+    /// ids, with the members of their retained messages and more.
     var json: JSONValue {
         [
             "site": .string(service.site), "instance": .string(service.instance),
@@ -182,7 +182,7 @@ extension SiteSnapshot.TagState {
         members["configured"] = .bool(isConfigured)
         members["belief"] = .object(
             Dictionary(belief.map { ($0.room.id, .hundredths(Double($0.probability))) }) { first, _ in first })
-        // How sure it is now, rather than when it was decided.
+        // The present confidence, not the confidence at the decision.
         if let room = members["room"]?.string, !belief.isEmpty {
             members["confidence"] = .hundredths(Double(belief.first { $0.room.id == room }?.probability ?? 0))
         }
@@ -232,7 +232,7 @@ extension SiteSnapshot.GatewayState {
 // MARK: - For Prometheus
 
 extension SiteSnapshot {
-    /// Tags are counted and not listed: there may be ten thousand.
+    /// Metrics for Prometheus. Tags are counted, not listed, because a site can have ten thousand.
     func metrics(_ clients: ClientCounters) -> String {
         var writer = MetricsWriter()
         writer.family(
@@ -253,7 +253,7 @@ extension SiteSnapshot {
                 ([("state", "home")], Double(tagCounts.home)),
                 ([("state", "away")], Double(tagCounts.all - tagCounts.home)),
             ])
-        // The id makes the labels different even where names are the same.
+        // The id keeps the labels distinct if names are equal.
         writer.family(
             "ibeacon_rooms_room_tags", .gauge, "Tags in a room.",
             rooms.map { ([("id", $0.report.name.id), ("room", $0.report.name.name)], Double($0.count)) })

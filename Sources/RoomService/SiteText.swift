@@ -1,11 +1,11 @@
 import Base
 import Rooms
 
-/// What the engine knows, in sentences for people.
+/// Explanations of the engine's state, in sentences for users.
 enum SiteText {
-    /// A level that is older says nothing about now.
+    /// An older level says nothing about the present.
     private static let fresh: Duration = .seconds(3)
-    /// The share of a room's training that fits another room, from which both are called hard to distinguish.
+    /// Two rooms are called hard to distinguish if at least this share of the training of one fits the other, 0 … 1.
     private static let hardShare: Float = 0.15
 
     // MARK: Why a tag is where it is
@@ -22,7 +22,7 @@ enum SiteText {
         }
         sentences += heard(tag, at: now)
         guard let best = tag.belief.first else {
-            sentences.append("Nothing speaks for one of the rooms yet.")
+            sentences.append("No room is probable yet.")
             return sentences
         }
         let rooms = tag.belief.filter { $0.probability >= 0.005 }.prefix(4)
@@ -30,8 +30,8 @@ enum SiteText {
             "Probable rooms: \(rooms.map { "\($0.room.name) \(percent($0.probability))" }.joined(separator: ", ")).")
         if best.room.id != tag.room?.id, tag.training?.isOver != false {
             sentences.append(
-                "\(best.room.name) is reported when it has reached \(percent(tag.needed)), and two seconds in a row "
-                    + "speak for it.")
+                "\(best.room.name) is reported when it reaches \(percent(tag.needed)) and two consecutive seconds "
+                    + "support it.")
         }
         return sentences
     }
@@ -50,7 +50,7 @@ enum SiteText {
         if !silent.isEmpty {
             let verb = silent.count == 1 ? "does" : "do"
             sentences.append(
-                "\(silent.joined(separator: ", ")) \(verb) not listen, so that silence there says nothing.")
+                "\(silent.joined(separator: ", ")) \(verb) not listen, so silence there means nothing.")
         }
         return sentences
     }
@@ -58,9 +58,9 @@ enum SiteText {
     // MARK: What a training run brought
 
     /// - Parameters:
-    ///   - confusion: nil: nothing was trained in the room.
-    ///   - run: The run that is just over, if there was one.
-    ///   - others: Names of the other rooms, with whether they were trained.
+    ///   - confusion: nil if the room has no training.
+    ///   - run: The run that has just ended, if any.
+    ///   - others: Names of the other rooms, and whether they were trained.
     static func training(
         of room: String, _ confusion: RoomConfusion?, run: TagExplanation.Training?,
         others: [(name: String, isTrained: Bool)]
@@ -70,15 +70,15 @@ enum SiteText {
             let whole = run.began.duration(to: run.until).inSeconds
             if Double(run.learned) < whole / 2 {
                 sentences.append(
-                    "The tag was heard in \(Int(run.learned)) of \(Int(whole)) seconds only. Look at its battery and at the "
+                    "The tag was heard in \(Int(run.learned)) of \(Int(whole)) seconds only. Check its battery and the "
                         + "gateways, and train again.")
             }
         }
-        guard let confusion else { return sentences + ["Nothing was learned of \(room) yet."] }
+        guard let confusion else { return sentences + ["Nothing was learned about \(room) yet."] }
         if confusion.alone > 0.5 {
             sentences.append(
-                "In \(percent(confusion.alone)) of the time at most one gateway hears the tag in \(room). Rooms are told "
-                    + "apart by several: a further gateway would help.")
+                "In \(percent(confusion.alone)) of the time at most one gateway hears the tag in \(room). Several are "
+                    + "needed to distinguish rooms: a further gateway would help.")
         }
         let hard = confusion.mistaken.filter { $0.share >= hardShare }.prefix(3)
         for other in hard {
@@ -87,8 +87,8 @@ enum SiteText {
                 "\(room) and \(other.room.name) are hard to distinguish: \(percent(other.share)) of what was heard in "
                     + "\(room) fits \(other.room.name). "
                     + (isTrained
-                        ? "Train both again, through all of each room; if that does not help, move a gateway away from "
-                            + "the door between them."
+                        ? "Train both again and walk through all of each room. If that does not help, move a gateway "
+                            + "away from the door between them."
                         : "Train \(other.room.name), too."))
         }
         let trained = others.filter(\.isTrained).map(\.name)

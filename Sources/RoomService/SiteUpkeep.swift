@@ -7,12 +7,12 @@ import RoomMessages
 import Rooms
 import Service
 
-/// Keeps what the broker retains about a site true beyond the decisions: the states of tags, rooms and gateways after a
-/// broker lost them or something is gone, and what Home Assistant is told.
+/// Keeps the retained messages of a site correct between decisions: the states of tags, rooms and gateways after the
+/// broker lost them or after a removal, and the messages for Home Assistant.
 struct SiteUpkeep {
-    /// After connecting, for what the broker retains to arrive.
+    /// Time after connecting for the broker's retained messages to arrive.
     private static let settling: Duration = .seconds(2)
-    /// Between two looks at the gateways.
+    /// Time between two checks of the gateways.
     static let period: Duration = .seconds(5)
 
     private let site: String
@@ -21,16 +21,16 @@ struct SiteUpkeep {
     private var rooms = RetainedTopics()
     private var health = RetainedTopics()
     private var described = RetainedTopics()
-    /// nil: Home Assistant's discovery is off.
+    /// nil if Home Assistant's discovery is off.
     private var discovery: SiteDiscovery?
-    /// nil: without a connection.
+    /// When the connection was made; nil without a connection.
     private var connected: MonotonicInstant?
-    /// What the messages were made of; nil: all of them are compared.
+    /// The state from which the last messages were made; nil: all messages are compared again.
     private var shape: Shape?
-    /// Home Assistant said that it has started, and is not answered yet.
+    /// Whether Home Assistant has announced its start and was not answered yet.
     private(set) var isBorn = false
 
-    /// All that the messages of `update` are made of, but for the states of tags.
+    /// The state from which `update` makes its messages, without the states of tags.
     private struct Shape: Hashable {
         let tags: [TagIdentity]
         let rooms: [RoomName]
@@ -50,7 +50,7 @@ struct SiteUpkeep {
                 prefix: configuration.homeAssistant.prefix, site: identity.site, version: Program.version))
     }
 
-    /// Beside those of the site.
+    /// Subscriptions in addition to those of the site.
     var filters: Set<String> {
         let root = "ibeacon-rooms/\(site)"
         return (discovery?.subscriptions ?? []).union(["\(root)/room/+", "\(root)/health/+"])
@@ -58,7 +58,7 @@ struct SiteUpkeep {
 
     // MARK: What comes in
 
-    /// - Returns: When what the broker retains has arrived, and `update` is due.
+    /// - Returns: When the broker's retained messages have arrived and `update` is due.
     mutating func connected(at now: MonotonicInstant) -> MonotonicInstant {
         connected = now
         shape = nil
@@ -68,13 +68,13 @@ struct SiteUpkeep {
 
     mutating func disconnected() { connected = nil }
 
-    /// Takes a message of the broker.
+    /// Handles a message of the broker.
     ///
-    /// - Parameter isActive: Whether this service alone publishes, so that what comes later is its own.
-    /// - Returns: Whether the message is done with; false: the site needs it, too.
+    /// - Parameter isActive: Whether this service alone publishes, so that later messages are its own.
+    /// - Returns: Whether the message is fully handled; false if the site needs it too.
     mutating func received(_ message: ReceivedMessage, isActive: Bool, at now: MonotonicInstant) -> Bool {
         if message.topic == discovery?.birthTopic {
-            // A retained birth is of old.
+            // A retained birth message is old.
             if isActive, !message.retained, message.payload == Array("online".utf8) { isBorn = true }
             return true
         }
@@ -97,7 +97,7 @@ struct SiteUpkeep {
         }
     }
 
-    /// Takes note of messages that go to the outbox.
+    /// Records messages that go to the outbox.
     mutating func committed(_ messages: [RoomMessage]) {
         for message in messages {
             switch RoomTopic(message.topic) {
@@ -114,13 +114,12 @@ struct SiteUpkeep {
 
     // MARK: What goes out
 
-    /// What has to be published for the broker and Home Assistant to have the state of now; it costs little while
-    /// nothing has changed.
+    /// Returns the messages that bring the broker and Home Assistant up to date. The call is cheap if nothing changed.
     ///
-    /// Without a connection, the gateways are what they were.
+    /// Without a connection, the last known state of the gateways is used.
     mutating func update(_ site: RoomSite, at now: MonotonicInstant) -> [RoomMessage] {
         guard site.isActive else {
-            // Another service writes now. What the broker has is compared again when this one takes over.
+            // Another service writes now. The retained messages are compared again when this one takes over.
             shape = nil
             return []
         }
@@ -148,7 +147,7 @@ struct SiteUpkeep {
         }
     }
 
-    /// The descriptions come before the states that they name.
+    /// Descriptions come before the states to which they refer.
     private mutating func describe(_ shape: Shape) -> [RoomMessage] {
         guard let wanted = discovery?.descriptions(of: picture(shape)) else { return [] }
         let before = described

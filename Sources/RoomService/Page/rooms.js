@@ -46,7 +46,7 @@ function beliefPlot(tag) {
     plot.append(svg("path", { d: path, class: colour(room) }));
   }
   const path = most.filter((room, index) => room && room !== most[index - 1]).map(roomName);
-  const label = path.length ? "Most probable in the last five minutes: " + path.join(", then ") : "Nothing was seen in the last five minutes";
+  const label = path.length ? "Most probable in the last five minutes: " + path.join(", then ") : "No data in the last five minutes";
   plot.setAttribute("aria-label", label);
   plot.append(svg("title", {}, label));
   return plot;
@@ -312,7 +312,7 @@ function askFirst(title, text, button, path, body) {
   };
   dialog.showModal();
 }
-const askRemoval = id => askFirst("Remove this tag?", `${clean(state.tags[id].name)} is reported in no room any more, and its retained state is cleared.`, "Remove it", "/tags/remove", { id });
-const askToForget = place => askFirst("Forget what was learned?", `What was learned of ${place.name} is deleted. A room without a gateway is gone then.`, "Forget it", "/rooms/forget", { id: place.id });
+const askRemoval = id => askFirst("Remove this tag?", `${clean(state.tags[id].name)} is no longer reported in any room, and its retained state is cleared.`, "Remove it", "/tags/remove", { id });
+const askToForget = place => askFirst("Forget what was learned?", `The learned data of ${place.name} is deleted. A room without a gateway disappears.`, "Forget it", "/rooms/forget", { id: place.id });
 
 connect(show);
