@@ -3,58 +3,58 @@ package import Beacon
 package import OwnTracks
 package import Regions
 
-/// Everything that can be set, with every default filled in. How it is read: `ConfigurationReader`;
-/// what each member means to its user: `ConfigurationMember`.
+/// Everything that can be set, with every default filled in. `Setting` has a row for each setting: how it is read, shown
+/// and explained to the user.
 package struct Configuration: Hashable, Sendable {
     package var broker: Broker
     /// The identities on this radio, never empty; the first is the gateway's own.
     package var trackers: [TrackerConfiguration]
     /// Where the gateway stands.
-    package var position: Position
-    package var monitoring: MonitoringMode
+    package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
+    package var monitoring = MonitoringMode.significant
     /// The longest time without a location in significant and in move mode; nil: no limit.
-    package var ping: Duration?
+    package var ping: Duration? = .seconds(15 * 60)
     /// The same in move mode for a tracker that is inside a region.
-    package var locatorInterval: Duration?
+    package var locatorInterval: Duration? = .seconds(300)
     /// Commands are obeyed.
-    package var obeysCommands: Bool
+    package var obeysCommands = true
     /// `setConfiguration` is obeyed too.
-    package var allowsRemoteConfiguration: Bool
+    package var allowsRemoteConfiguration = false
     /// How long the broker may take with settings from afar before the old ones come back.
-    package var remoteTrial: Duration
+    package var remoteTrial = Duration.seconds(60)
     /// Put into every location.
     package var tag: String?
     /// Beacon messages are published.
-    package var ranging: Bool
+    package var ranging = false
     /// The least time between two beacon messages about one beacon.
-    package var rangingInterval: Duration
-    package var scanner: ScannerChoice
+    package var rangingInterval = Duration.seconds(5)
+    package var scanner = ScannerChoice.auto
     /// The adapters to listen with; empty: all.
-    package var adapters: [AdapterName]
+    package var adapters: [AdapterName] = []
     /// For regions that have no rule of their own.
-    package var leaveRule: LeaveRule
+    package var leaveRule = LeaveRule.auto
     /// For regions that have none of their own; nil: any strength.
     package var enterRSSI: RSSI?
     /// For regions that have none of their own; nil: only silence ends a visit.
     package var leaveRSSI: RSSI?
-    package var homeAssistant: HomeAssistantSettings
+    package var homeAssistant = HomeAssistantSettings()
     /// Where this gateway stands, by its name.
     package var room: String
     /// nil: this gateway publishes no readings for a rooms service.
-    package var rooms: RoomsSettings?
+    package var rooms: RoomsSettings? = RoomsSettings(site: "home")
     /// Where the status page is served; nil: nowhere.
-    package var statusPage: ListenAddress?
+    package var statusPage: ListenAddress? = .gateway
     /// Days for which history is kept; 0 keeps none. Below 0, days are no limit, as in the iOS app: the number of
     /// entries alone is one.
-    package var historyDays: Int
-    package var numberBase: NumberBase
+    package var historyDays = 30
+    package var numberBase = NumberBase.auto
     /// Published on `/info` if there is one.
     package var card: Card?
     /// Transitions are sent again for occupied regions after Home Assistant or the broker
     /// has forgotten them.
-    package var reannounces: Bool
+    package var reannounces = false
     /// What works but may not be meant, in words.
-    package internal(set) var warnings: [ConfigurationProblem]
+    package internal(set) var warnings: [ConfigurationProblem] = []
 
     /// Whether transitions are kept at all.
     package var keepsHistory: Bool { historyDays != 0 }
@@ -71,39 +71,6 @@ package struct Configuration: Hashable, Sendable {
 
     /// Days for which the rooms service keeps its history, as `historyDays`.
     package var roomHistoryDays: Int { rooms?.historyDays ?? historyDays }
-}
-
-/// How to reach the broker and what to agree on with it.
-package struct Broker: Hashable, Sendable {
-    /// Messages are posted there over HTTP, and there is no MQTT; nil: `hosts` and `port` have an MQTT broker.
-    package var endpoint: Endpoint?
-    /// Names or addresses, tried in turn; never empty.
-    package var hosts: [String]
-    /// 0: offline. Everything works and is kept in the history, nothing is sent.
-    package var port: UInt16
-    package var tls: Bool
-    /// Path; nil: the system's certificates.
-    package var caFile: String?
-    package var clientCertificateFile: String?
-    package var clientKeyFile: String?
-    /// The login; nil: none.
-    package var username: String?
-    package var password: Secret?
-    /// Path of a file whose first line is the password.
-    package var passwordFile: String?
-    @ExactString package var clientID: String
-    package var keepalive: Duration
-    package var cleanSession: Bool
-    /// With `v5`, 3.1.1 is spoken with a broker that does not speak 5.
-    package var protocolLevel: MQTTProtocolLevel
-    /// 0, 1 or 2, for all that is published.
-    package var qos: UInt8
-    /// Locations are retained. Nothing else of OwnTracks ever is, but the card.
-    package var retainsLocations: Bool
-    /// `/waypoint` is published unasked when a region changes.
-    package var publishesWaypoints: Bool
-
-    package var isOffline: Bool { port == 0 && endpoint == nil }
 }
 
 /// One identity: an OwnTracks device of its own.
@@ -139,13 +106,6 @@ package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
     case move = 2
 }
 
-/// Versions of MQTT, by the number that goes over the wire.
-package enum MQTTProtocolLevel: UInt8, Hashable, Sendable, CaseIterable {
-    case v3_1 = 3
-    case v3_1_1 = 4
-    case v5 = 5
-}
-
 /// A way to Bluetooth.
 package enum ScannerChoice: Hashable, Sendable {
     case auto, mgmt, hci, bluez
@@ -163,8 +123,8 @@ package enum AdapterName: Hashable, Sendable {
 
 /// MQTT discovery for Home Assistant.
 package struct HomeAssistantSettings: Hashable, Sendable {
-    package var discovery: Bool
-    package var prefix: String
+    package var discovery = false
+    package var prefix = "homeassistant"
 }
 
 /// The house or site in which many gateways decide together where a tag is.
@@ -177,7 +137,7 @@ package struct RoomsSettings: Hashable, Sendable {
     /// Days for which the history of rooms is kept; nil: as long as that of the gateway.
     package var historyDays: Int?
     /// Where the page of the rooms service is served; nil: nowhere.
-    package var statusPage: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 8081)
+    package var statusPage: ListenAddress? = .rooms
 }
 
 /// Where a server listens.
@@ -185,4 +145,9 @@ package struct ListenAddress: Hashable, Sendable {
     /// A host name or address, an IPv6 one without its brackets.
     package var host: String
     package var port: UInt16
+
+    /// The default of the gateway's status page.
+    package static let gateway = ListenAddress(host: "127.0.0.1", port: 8080)
+    /// The default of the rooms service's page.
+    package static let rooms = ListenAddress(host: "127.0.0.1", port: 8081)
 }

@@ -53,37 +53,38 @@ struct ConfigurationReader {
 
     mutating func read() -> Configuration {
         checkWhole()
+        // Waypoints depend on the number base, and so do the settings below on the trackers.
         let numberBase = numberBase()
         let trackers = trackers(base: numberBase)
-        let broker = broker(of: trackers[0])
-        let (enter, leave) = (top.rssi("enterRSSI"), top.rssi("leaveRSSI"))
-        if let enter, let leave, leave > enter {
-            top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
+        var configuration = Configuration(
+            broker: broker(of: trackers[0]), trackers: trackers, position: position(),
+            room: String(trackers[0].deviceID.prefix(64)), numberBase: numberBase)
+        for setting in Setting.all { setting.read?(&top, &configuration) }
+        checkSignal(configuration)
+        checkTransport(&configuration)
+        configuration.warnings = warnings
+        return configuration
+    }
+
+    // MARK: Checks of several settings
+
+    private mutating func checkSignal(_ configuration: Configuration) {
+        guard let enter = configuration.enterRSSI, let leave = configuration.leaveRSSI, leave > enter else { return }
+        top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
+    }
+
+    /// Removes from a configuration for HTTP what needs MQTT.
+    private mutating func checkTransport(_ configuration: inout Configuration) {
+        guard configuration.broker.endpoint != nil else { return }
+        checkHeaders(of: configuration.trackers)
+        if configuration.homeAssistant.discovery {
+            warn("homeAssistant", "discovery is off in mode 3; it needs an MQTT broker")
+            configuration.homeAssistant.discovery = false
         }
-        let endpoint = broker.endpoint
-        if endpoint != nil { checkHeaders(of: trackers) }
-        return Configuration(
-            broker: broker, trackers: trackers, position: position(),
-            monitoring: top.read("monitoring", "-1 (quiet), 0 (manual), 1 (significant) or 2 (move)") {
-                $0.asInteger.flatMap { Int(exactly: $0) }.flatMap { MonitoringMode(rawValue: $0) }
-            } ?? .significant,
-            ping: interval("ping", .seconds(60), 15, 0...525_600, ", in minutes (0 sends none)"),
-            locatorInterval: interval(
-                "locatorInterval", .seconds(1), 300, 0...31_536_000, ", in seconds (0 sends none)"),
-            obeysCommands: top.flag("cmd") ?? true,
-            allowsRemoteConfiguration: top.flag("remoteConfiguration") ?? false,
-            remoteTrial: .milliseconds(
-                Int64(((top.number("remoteConfigurationTrial", 0.1...3600, ", in seconds") ?? 60) * 1000).rounded())),
-            tag: top.text("tag"), ranging: top.flag("ranging") ?? false,
-            rangingInterval: .milliseconds(
-                Int64(((top.number("rangingInterval", 0.1...86_400, ", in seconds") ?? 5) * 1000).rounded())),
-            scanner: scanner(), adapters: adapters(),
-            leaveRule: top.read("leaveAfter", LeaveRule.allowed) { LeaveRule($0) } ?? .auto,
-            enterRSSI: enter, leaveRSSI: leave, homeAssistant: homeAssistant(endpoint),
-            room: room(default: trackers[0].deviceID), rooms: rooms(endpoint),
-            statusPage: Self.statusPage(&top, port: 8080),
-            historyDays: historyDays(), numberBase: numberBase, card: card(),
-            reannounces: top.flag("reannounce") ?? false, warnings: warnings)
+        if configuration.rooms != nil, top.value("rooms") != nil {
+            warn("rooms", "no readings are published in mode 3; a rooms service needs an MQTT broker")
+        }
+        configuration.rooms = nil
     }
 
     private mutating func checkWhole() {
@@ -99,7 +100,7 @@ struct ConfigurationReader {
         for name in ["clientpkcs", "tlsClientCrt", "tlsCaCrt", "servercer"] where top.value(name) != nil {
             warn(name, "a phone's certificate store is not read; use caFile, clientCertificateFile and clientKeyFile")
         }
-        top.refuseUnknown(known: ConfigurationMember.names, ignored: PhoneSettings.names)
+        top.refuseUnknown(known: Setting.names, ignored: PhoneSettings.names)
     }
 
     private mutating func warn(_ member: String, _ reason: String) {
@@ -133,7 +134,7 @@ struct ConfigurationReader {
     }
 
     private mutating func broker(of tracker: TrackerConfiguration) -> Broker {
-        let tls = top.flag("tls") ?? false
+        let tls = top.value("tls")?.asBool ?? false
         let port = top.whole("port", 0...65_535, " (0 is offline)")
         // Phones can hold a login that is switched off.
         let logsIn = top.flag("auth") ?? true
@@ -143,13 +144,10 @@ struct ConfigurationReader {
         if password != nil, passwordFile != nil {
             top.complain("passwordFile", "it stands beside password; give one of the two")
         }
-        let certificate = top.text("clientCertificateFile")
-        let key = top.text("clientKeyFile")
-        if certificate != nil, key == nil {
-            top.complain("clientKeyFile", "it is missing beside clientCertificateFile")
-        }
-        if key != nil, certificate == nil {
-            top.complain("clientCertificateFile", "it is missing beside clientKeyFile")
+        for (name, other) in [
+            ("clientKeyFile", "clientCertificateFile"), ("clientCertificateFile", "clientKeyFile"),
+        ] where top.value(name) == nil && top.value(other) != nil {
+            top.complain(name, "it is missing beside \(other)")
         }
         if sendsPassword, password != nil || passwordFile != nil, tracker.username == nil {
             // MQTT 3.1.1, 3.1.2.9: no password without a user name.
@@ -157,20 +155,10 @@ struct ConfigurationReader {
         }
         return Broker(
             endpoint: endpoint(), hosts: hosts() ?? ["localhost"],
-            port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)), tls: tls,
-            caFile: top.text("caFile"), clientCertificateFile: certificate, clientKeyFile: key,
+            port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)),
             username: logsIn ? tracker.username : nil, password: sendsPassword ? password : nil,
             passwordFile: sendsPassword ? passwordFile : nil,
-            clientID: top.text("clientId") ?? Self.clientID(of: tracker),
-            // libmosquitto takes no shorter one.
-            keepalive: .seconds(top.whole("keepalive", 5...65_535, ", in seconds") ?? 60),
-            cleanSession: top.flag("cleanSession") ?? false,
-            protocolLevel: top.read("mqttProtocolLevel", "3 (MQTT 3.1), 4 (3.1.1) or 5") {
-                $0.asInteger.flatMap { UInt8(exactly: $0) }.flatMap { MQTTProtocolLevel(rawValue: $0) }
-            } ?? .v5,
-            qos: UInt8(truncatingIfNeeded: top.whole("pubQos", 0...2) ?? 1),
-            retainsLocations: top.flag("pubRetain") ?? true,
-            publishesWaypoints: top.flag("publishWaypoints") ?? false)
+            clientID: top.text("clientId") ?? Self.clientID(of: tracker))
     }
 
     /// One host, or a list of those of a cluster.
@@ -260,128 +248,5 @@ struct ConfigurationReader {
             trackers.append(read)
         }
         return trackers
-    }
-
-    private mutating func scanner() -> ScannerChoice {
-        let allowed = "'auto', 'mgmt', 'hci', 'bluez' or {capture: FILE, speed: 1}"
-        if top.value("scanner")?.object != nil {
-            guard var inner = top.inner("scanner", allowed) else { return .auto }
-            let file = inner.text("capture")
-            if file == nil, inner.problems.isEmpty { inner.complain("capture", "it is missing; name a recording") }
-            let speed = inner.number("speed", 0.001...1_000_000) ?? 1
-            inner.refuseUnknown(known: ["capture", "speed"])
-            top.add(inner.problems)
-            return .capture(file: file ?? "", speed: speed)
-        }
-        return top.read("scanner", allowed) {
-            switch $0 {
-            case "auto": .auto
-            case "mgmt": .mgmt
-            case "hci": .hci
-            case "bluez": .bluez
-            default: nil
-            }
-        } ?? .auto
-    }
-
-    private mutating func adapters() -> [AdapterName] {
-        top.read("adapter", "'all', an adapter such as hci0 or 00:11:22:33:44:55, or an array of these") {
-            switch $0 {
-            case "all": return []
-            case .array(let elements):
-                let names = elements.compactMap { $0.string.flatMap { AdapterName($0) } }
-                return names.count == elements.count ? names : nil
-            default: return $0.string.flatMap { AdapterName($0) }.map { [$0] }
-            }
-        } ?? []
-    }
-
-    private mutating func homeAssistant(_ endpoint: Endpoint?) -> HomeAssistantSettings {
-        var settings = HomeAssistantSettings(discovery: false, prefix: "homeassistant")
-        guard var inner = top.inner("homeAssistant", "{discovery: true, prefix: 'homeassistant'}") else {
-            return settings
-        }
-        settings.discovery = inner.flag("discovery") ?? settings.discovery
-        if let prefix = inner.text("prefix") {
-            do throws(TopicError) {
-                settings.prefix = try Topics(base: prefix).base
-            } catch {
-                inner.complain("prefix", error.description)
-            }
-        }
-        inner.refuseUnknown(known: ["discovery", "prefix"])
-        top.add(inner.problems)
-        if endpoint != nil, settings.discovery {
-            warn("homeAssistant", "discovery is off in mode 3; it needs an MQTT broker")
-            settings.discovery = false
-        }
-        return settings
-    }
-
-    private mutating func room(default name: String) -> String {
-        top.read("room", "a name of at most 128 bytes without control characters") { value in
-            guard let name = value.string, name.utf8.count <= 128,
-                name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-            else { return nil }
-            return name
-        } ?? String(name.prefix(64))
-    }
-
-    private mutating func rooms(_ endpoint: Endpoint?) -> RoomsSettings? {
-        if top.members["rooms"] == .null { return nil }
-        let standard = endpoint == nil ? RoomsSettings(site: "home") : nil
-        guard var inner = top.inner("rooms", "{site: 'home'}, or null for none") else { return standard }
-        let level = { (json: JSONValue) in json.string.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } }
-        let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
-        let site = inner.read("site", allowed, level) ?? "home"
-        let instance = inner.read("instance", allowed, level)
-        let days = Self.historyDays(&inner)
-        // What `tags` and `gateways` hold, the rooms service reads itself.
-        inner.refuseUnknown(known: ["site", "instance", "days", "tags", "gateways", "http"])
-        let page = Self.statusPage(&inner, port: 8081)
-        top.add(inner.problems)
-        guard endpoint == nil else {
-            warn("rooms", "no readings are published in mode 3; a rooms service needs an MQTT broker")
-            return nil
-        }
-        return RoomsSettings(site: site, instance: instance, historyDays: days, statusPage: page)
-    }
-
-    /// The member `http` of `reader`; nil: there is to be no page.
-    ///
-    /// - Parameter port: Where it is served unless it says otherwise.
-    private static func statusPage(_ reader: inout MemberReader, port: UInt16) -> ListenAddress? {
-        // The one member for which null says something else than "default".
-        if reader.members["http"] == .null { return nil }
-        let standard = ListenAddress(host: "127.0.0.1", port: port)
-        guard var inner = reader.inner("http", "{listen: '\(standard)'}, or null for none") else { return standard }
-        let address = inner.read("listen", "an address with a port, such as \(standard) or [::1]:\(port)") {
-            $0.string.flatMap { ListenAddress($0) }
-        }
-        inner.refuseUnknown(known: ["listen"])
-        reader.add(inner.problems)
-        return address ?? standard
-    }
-
-    private mutating func historyDays() -> Int { Self.historyDays(&top) ?? 30 }
-
-    private static func historyDays(_ reader: inout MemberReader) -> Int? {
-        reader.whole("days", -1...36_500, " (0 keeps none, -1 sets no limit by days)")
-    }
-
-    /// - Returns: nil for 0.
-    private mutating func interval(
-        _ name: String, _ unit: Duration, _ standard: Int, _ range: ClosedRange<Int64>, _ note: String
-    ) -> Duration? {
-        let count = top.whole(name, range, note) ?? standard
-        return count == 0 ? nil : unit * count
-    }
-
-    private mutating func card() -> Card? {
-        guard var inner = top.inner("card", "{name: 'Kitchen', face: 'base64 of a picture'}") else { return nil }
-        let card = Card(name: inner.text("name"), face: inner.text("face"))
-        inner.refuseUnknown(known: ["name", "face"])
-        top.add(inner.problems)
-        return card
     }
 }

@@ -110,20 +110,3 @@ extension Endpoint: Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ExactString(url)) }
 }
-
-extension Broker {
-    /// The part of the address that is not secret.
-    package var name: String { endpoint?.origin ?? place(of: hosts[0]) }
-
-    /// `host:port`
-    package func place(of host: String) -> String { "\(host):\(port)" }
-
-    /// More addresses belong to one name.
-    package static let mostHosts = 16
-
-    /// The login over HTTP: the password beside the address goes before that in it. Without any password none is sent.
-    package var login: Endpoint.Login? {
-        if let password { return Endpoint.Login(user: username ?? "", password: password) }
-        return endpoint?.login
-    }
-}

@@ -4,11 +4,6 @@ import Regions
 
 /// Reads one identity, whether it stands at the top level or in `trackers`.
 struct TrackerReader {
-    /// Members that make up an identity. What a tracker leaves out it takes from the top level, but for `name`.
-    static let members = [
-        "tid", "username", "deviceId", "name", "pubTopicBase", "away", "encryptionKey", "encryptionKeyFile",
-        "waypoints",
-    ]
     /// Characters of a name; Home Assistant makes entity ids of it.
     static let longestName = 80
 
@@ -27,12 +22,12 @@ struct TrackerReader {
         for own: [String: JSONValue], path: String, below top: [String: JSONValue]
     ) -> MemberReader {
         var checked = MemberReader(own, path: path)
-        checked.refuseUnknown(known: members, topLevel: Set(ConfigurationMember.names))
+        checked.refuseUnknown(known: Setting.identityNames, topLevel: Set(Setting.names))
         var merged = own.filter { $0.value != .null }
         var inherited: Set<String> = []
         // A key of its own, also an empty one, stands against both ways to give one.
         let hasOwnKey = merged["encryptionKey"] != nil || merged["encryptionKeyFile"] != nil
-        for name in members where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
+        for name in Setting.identityNames where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
             // Two devices with the same name could not be distinguished.
             guard name != "name" else { continue }
             guard let value = top[name] else { continue }

@@ -86,9 +86,9 @@ private func read(_ text: String) throws -> Configuration {
         #expect(try read(text) == configuration)
     }
 
-    @Test("Every example in it can be used", arguments: ConfigurationMember.sections.flatMap(\.members).map(\.name))
+    @Test("Every example in it can be used", arguments: Setting.all.map(\.name))
     func examples(name: String) throws {
-        let member = try #require(ConfigurationMember.sections.flatMap(\.members).first { $0.name == name })
+        let member = try #require(Setting.all.first { $0.name == name })
         // Some settings only go together.
         let beside = [
             "clientCertificateFile": "clientKeyFile: 'x'", "clientKeyFile": "clientCertificateFile: 'x'",
@@ -100,7 +100,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect(configuration.warnings == [])
     }
 
-    @Test("Every setting of the table is read: none takes just anything", arguments: ConfigurationMember.names)
+    @Test("Every setting of the table is read: none takes just anything", arguments: Setting.names)
     func everyMemberIsRead(name: String) throws {
         let passedOver: Set = [
             "clientpkcs", "passphrase", "servercer", "tlsCaCrt", "tlsCaCrtPath", "tlsClientCrt",
@@ -302,14 +302,5 @@ private func read(_ text: String) throws -> Configuration {
             try read("{port: '\(String(repeating: "9", count: 5000))'}")
         }
         #expect((error?.description.utf8.count ?? 0) < 200)
-    }
-}
-
-@Suite struct ShownSettings {
-    @Test func `Every setting that the default file explains is shown`() {
-        let shown = Set(Configuration.defaults(hostName: "pi").shown.object.map { Array($0.keys) } ?? [])
-        let settings = ConfigurationMember.sections.flatMap { $0.members.map(\.name) }
-        #expect(settings.count > 30)
-        #expect(settings.filter { !shown.contains($0) } == [])
     }
 }

@@ -6,15 +6,33 @@ import Testing
 
 /// A real process with a real store, killed at random.
 @Suite struct KillTests {
-    /// - Returns: What the process said before it was killed.
-    private func runAndKill(_ directory: String, from number: Int, after milliseconds: Int) throws -> [String] {
+    private func start(_ directory: String, from number: Int) throws -> (Process, output: Pipe) {
         let process = Process()
         process.executableURL = Bundle.main.bundleURL.appendingPathComponent("StorageCrashChild")
         process.arguments = [directory, "\(number)"]
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        usleep(UInt32(milliseconds) * 1000)
+        return (process, output)
+    }
+
+    /// How long this machine takes to start the process and to open the store. An emulated one takes seconds, and instants
+    /// that do not depend on it would all lie before that.
+    private func timeToOpen(_ directory: String) throws -> Duration {
+        let clock = ContinuousClock()
+        return try clock.measure {
+            let (process, output) = try start(directory, from: 0)
+            // The first line is "o", or nothing comes any more.
+            _ = output.fileHandleForReading.availableData
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    /// - Returns: What the process said before it was killed.
+    private func runAndKill(_ directory: String, from number: Int, after delay: Duration) throws -> [String] {
+        let (process, output) = try start(directory, from: number)
+        usleep(UInt32(delay / .microseconds(1)))
         kill(process.processIdentifier, SIGKILL)
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
@@ -27,8 +45,11 @@ import Testing
         var acknowledged: Set<Int> = []
         var seen = 0
         var opened = 0
+        let opening = try timeToOpen(TemporaryDirectory().path)
         for round in 1...40 {
-            let said = try runAndKill(directory.path, from: seen, after: .random(in: 5...250, using: &random))
+            let delay = opening * Double.random(in: 0...2, using: &random)
+            let said = try runAndKill(
+                directory.path, from: seen, after: delay + .milliseconds(.random(in: 5...250, using: &random)))
             opened += said.contains("o") ? 1 : 0
             #expect(!said.contains { $0.hasPrefix("u") }, "round \(round): \(said.prefix(3))")
             let committed = said.filter { $0.hasPrefix("c ") }.compactMap { Int($0.dropFirst(2)) }

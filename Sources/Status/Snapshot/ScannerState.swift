@@ -1,0 +1,51 @@
+package import Base
+import JSON
+
+extension StatusSnapshot {
+    /// The scanner and its radios.
+    package struct ScannerState: Hashable, Sendable {
+        /// `mgmt`, `hci`, `bluez` or `capture`.
+        package var name = ""
+        package var adapters: [Adapter] = []
+
+        package init(name: String = "", adapters: [Adapter] = []) {
+            self.name = name
+            self.adapters = adapters
+        }
+    }
+
+    /// One radio.
+    package struct Adapter: Hashable, Sendable {
+        /// `hci0`, or the name of a recording.
+        package var name: String
+        package var isListening: Bool
+        /// Advertising reports since the start.
+        package var reports: UInt64 = 0
+        /// Advertising reports in each second of the last minute or so.
+        package var reportsPerSecond: Double = 0
+        package var malformed: UInt64 = 0
+        /// Reports that were lost before the gateway received them, as far as known.
+        package var lost: UInt64 = 0
+        /// How often scanning had to be started again.
+        package var restarts: UInt64 = 0
+        /// Share of the time in which the radio listens (0 … 1), if known.
+        package var duty: Double?
+        package var lastHeard: MonotonicInstant?
+
+        package init(name: String, isListening: Bool) {
+            self.name = name
+            self.isListening = isListening
+        }
+    }
+}
+
+extension StatusSnapshot.Adapter {
+    func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "name": .shown(name), "listening": .bool(isListening), "reports": .count(reports),
+            "reportsPerSecond": .tenths(reportsPerSecond), "malformed": .count(malformed), "lost": .count(lost),
+            "restarts": .count(restarts), "duty": .optional(duty.map { .hundredths($0) }),
+            "heardAgo": .ago(lastHeard, at: now),
+        ]
+    }
+}
