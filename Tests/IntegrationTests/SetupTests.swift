@@ -47,6 +47,7 @@ import Testing
                 + ["--region", "Keys"] + Self.recording)
         #expect(code == 0, "\(text)")
         #expect(text.contains("Made the region Keys."))
+        #expect(machine.file("config.json").contains(#"room: "Living room","#), "the room as people call it")
         #expect(text.contains("Who comes and goes is published on owntracks/user/living-room/event."))
         let gateway = try ChildProcess(
             try GatewayProcess.program, machine.arguments + ["run"], output: machine.directory.file("log"))
@@ -132,6 +133,7 @@ import Testing
     @Test(
         arguments: [
             (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
+            (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
             (["--beacon", "strongest"], 69, "nothing.btsnoop"),
         ] as [([String], Int32, String)])
     func `What does not fit is said, and nothing is written`(words: [String], code: Int32, text: String) throws {

@@ -74,9 +74,11 @@ enum DoctorChecks {
 
     /// Whether systemd runs the service, according to its control group. No other process is asked.
     static func service(_ settings: Settings) -> [DoctorFinding] {
-        let unit = SystemService.unit
-        guard SystemService.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else { return [] }
-        guard SystemService.isRunning else {
+        let unit = SystemService.gateway.unit
+        guard SystemService.gateway.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else {
+            return []
+        }
+        guard SystemService.gateway.isRunning else {
             return [
                 DoctorFinding(
                     .service, "\(unit) does not run",

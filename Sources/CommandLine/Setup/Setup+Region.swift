@@ -104,13 +104,12 @@ extension Setup {
 
     /// Starts the service, or starts it again with what was answered.
     func startService() throws {
-        guard isForService, SystemService.isInstalled else { return }
-        guard geteuid() == 0 else {
+        let service = SystemService.gateway
+        guard isForService, service.isInstalled else { return }
+        guard service.mayBeControlled else {
             return dialogue.show("To start the service: sudo systemctl restart ibeacon-gateway")
         }
-        guard SystemService.control("enable", "--quiet", SystemService.unit) == 0,
-            SystemService.control("restart", SystemService.unit) == 0
-        else {
+        guard service.control("enable", "--quiet"), service.control("restart") else {
             throw Failure(.unavailable, "the service does not start; why: journalctl -u ibeacon-gateway -n 20")
         }
         dialogue.show("The service runs.")

@@ -24,6 +24,8 @@ enum SetupCommand {
                 "beacon", "BEACON", "UUID[:MAJOR[:MINOR]] of the first region, 'strongest', or 'none'"),
             OptionSpecification("listen", "SECONDS", "how long beacons are listened for (default 10)"),
             OptionSpecification("scanner", "WAY", "auto, mgmt, hci, bluez, or the path of a recording"),
+            OptionSpecification(
+                "rooms-service", nil, "this machine decides which room each tag is in; one per house does"),
             OptionSpecification("no-test", nil, "do not test the broker"),
             OptionSpecification("no-service", nil, "do not touch the service"),
             OptionSpecification("force", nil, "replace a configuration that is there; the old one is kept as .old"),
@@ -49,8 +51,10 @@ enum SetupCommand {
         try setup.nameRoom()
         try setup.testBroker()
         try setup.chooseRegion()
+        try setup.chooseRoomsService()
         try setup.write()
         try setup.startService()
+        try setup.startRoomsService()
         setup.conclude()
         return .ok
     }
@@ -71,6 +75,8 @@ struct Setup {
     var trackerID = ""
     /// Name, and UUID with numbers.
     var region: (name: String, beacon: String)?
+    /// Whether this machine runs the rooms service; nil: the service stays as it is.
+    var runsRoomsService: Bool?
 
     init(_ arguments: Arguments, _ dialogue: Dialogue) {
         self.arguments = arguments
@@ -109,6 +115,7 @@ struct Setup {
         if let username { members.append(("username", .string(username))) }
         if password != nil { members.append(("passwordFile", .string(passwordPath))) }
         members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]
+        if room != deviceID { members.append(("room", .string(room))) }
         switch arguments.value("scanner") {
         case nil, "auto"?: break
         case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))

@@ -1,0 +1,38 @@
+import System
+
+extension Setup {
+    /// Asks whether this machine runs the rooms service. A house needs one, whatever the number of its gateways.
+    mutating func chooseRoomsService() throws {
+        guard isForService, SystemService.rooms.isInstalled else {
+            guard !arguments.has("rooms-service") else {
+                throw Failure(
+                    .usage, "--rooms-service starts \(SystemService.rooms.unit), which this machine does not have")
+            }
+            return
+        }
+        // The service stays as it is if the option is missing and no person can be asked.
+        guard !arguments.has("rooms-service"), dialogue.isInteractive else {
+            return runsRoomsService = arguments.has("rooms-service") ? true : nil
+        }
+        runsRoomsService = try dialogue.confirm(
+            "Should this machine decide which room a tag is in? One machine per house does.",
+            SystemService.rooms.isRunning)
+    }
+
+    /// Starts or stops the rooms service as it was answered.
+    func startRoomsService() throws {
+        guard let runsRoomsService else { return }
+        let service = SystemService.rooms
+        guard runsRoomsService || service.isRunning else { return }
+        let (verb, result) =
+            runsRoomsService ? ("enable", "The rooms service runs.") : ("disable", "The rooms service is stopped.")
+        let name = service.unit.split(separator: ".")[0]
+        guard service.mayBeControlled else {
+            return dialogue.show("For the rooms service: sudo systemctl \(verb) --now \(name)")
+        }
+        guard service.control(verb, "--quiet", "--now"), !runsRoomsService || service.control("restart") else {
+            throw Failure(.unavailable, "systemctl \(verb) failed; why: journalctl -u \(name) -n 20")
+        }
+        dialogue.show(result)
+    }
+}
