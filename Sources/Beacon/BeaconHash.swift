@@ -1,9 +1,9 @@
-/// Hashes beacons for tables that strangers can fill: one 128-bit product under a key drawn at random.
+/// Hashes beacons for tables that any transmitter can fill: one 128-bit product with a random key.
 ///
-/// A `Dictionary`'s SipHash takes three times as long, at every sighting. This one is no cryptographic hash; it need
-/// not be. To choose identities that share a slot one has to know the key, and nothing that can be observed from the
-/// air depends on it: places are given out in order, and a slot more or less is some nanoseconds in a receiver that
-/// answers nobody. The tables are bounded besides.
+/// A `Dictionary`'s SipHash takes three times as long, at every sighting. This hash is not cryptographic and need not
+/// be. An attacker must know the key to choose identities that share a slot, and nothing observable over the air
+/// depends on the key: places are assigned in order, and one slot more or less changes the time by some nanoseconds in
+/// a receiver that never answers. Moreover the tables are bounded.
 package struct BeaconHash: Sendable, BitwiseCopyable {
     private let first = UInt64.random(in: .min ... .max)
     private let second = UInt64.random(in: .min ... .max)

@@ -20,7 +20,7 @@ package enum CurlLibrary {
         return functions
     }
 
-    /// Such as `libcurl/7.88.1 OpenSSL/3.0.17`.
+    /// The version text, such as `libcurl/7.88.1 OpenSSL/3.0.17`.
     package static var version: String {
         get throws(HTTPFailure) {
             let functions = try load()
@@ -30,7 +30,7 @@ package enum CurlLibrary {
     }
 }
 
-/// Posts one message after the other, on connections that are kept open. One thread uses it.
+/// Posts messages one after another, on connections that are kept open. One thread uses it.
 package struct HTTPClient: ~Copyable {
     private let curl: curl_functions
     private let multi: UnsafeMutableRawPointer

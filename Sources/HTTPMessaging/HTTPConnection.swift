@@ -7,8 +7,8 @@ package import System
 /// - Returns: Whether the answer contained commands.
 package typealias HTTPAnswerReading = @Sendable (HTTPAnswer, HTTPSender) -> Bool
 
-/// OwnTracks over HTTP: posts messages one after the other, in the order in which they were published, on its own
-/// thread. After a failure the same message is posted again.
+/// OwnTracks over HTTP: posts messages one after another, in the order in which they were published, on its own thread.
+/// After a failure the same message is posted again.
 package final class HTTPConnection: Sendable {
     private let context: HTTPContext
     private let thread = Mutex<WorkerThread?>(nil)
@@ -16,7 +16,7 @@ package final class HTTPConnection: Sendable {
     /// - Parameters:
     ///   - sender: The identity for the first, empty request.
     ///   - tell: Called on the thread with each event; it must not block.
-    ///   - read: Called on the thread with each answer that is not empty; it may take its time.
+    ///   - read: Called on the thread with each answer that is not empty; it may block.
     /// - Throws: when the process has no descriptors left.
     package init(
         _ settings: HTTPSettings, sender: HTTPSender, tell: @escaping @Sendable (HTTPEvent) -> Void,
@@ -27,7 +27,7 @@ package final class HTTPConnection: Sendable {
             read: read)
     }
 
-    /// Begins. Calling it again does nothing.
+    /// Starts the thread. Calling it again does nothing.
     /// - Throws: when no thread can be created.
     package func start() throws(SystemError) {
         try thread.withLock { thread throws(SystemError) in

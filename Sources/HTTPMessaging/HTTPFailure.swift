@@ -15,7 +15,7 @@ package enum HTTPFailure: Error, Equatable, Sendable {
     case silent
     /// The connection broke, or the other side does not speak HTTP; with libcurl's error text.
     case broken(String)
-    /// The status of an answer that is no success.
+    /// The status of an unsuccessful answer.
     case status(Int)
 }
 
@@ -48,7 +48,7 @@ extension HTTPFailure: CustomStringConvertible {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do about it.
     ///
     /// - Parameter settings: The settings of the failed attempt.
     package func cure(_ settings: HTTPSettings) -> String {

@@ -1,7 +1,7 @@
 import Base
 package import Configuration
 
-/// Where messages are posted, and how.
+/// The server and the way of posting.
 package struct HTTPSettings: Sendable {
     /// Begins with `http://` or `https://` and contains no login.
     package var url: String

@@ -1,14 +1,14 @@
 import Base
 import System
 
-/// The loop of the posting thread: check that the server is reachable, post one message after the other, wait after a
+/// The loop of the posting thread: check that the server is reachable, post messages one after another, wait after a
 /// failure, repeat. It decides nothing.
 struct HTTPWorker {
     private let context: HTTPContext
     private var backoff: Backoff
     private var generator = SystemRandomNumberGenerator()
-    /// How often in a row the server answered to the same message that the address does not exist, although it accepted
-    /// the empty message there.
+    /// Consecutive answers to the same message that the address does not exist, although the server accepted the empty
+    /// message there.
     private var failures = (token: Int64.min, count: 0)
 
     /// After this many failures the message counts as refused. Otherwise it would block all later messages.
@@ -27,7 +27,7 @@ struct HTTPWorker {
 
     private var mailbox: HTTPMailbox { context.mailbox }
 
-    /// Returns after a stop was requested and is done.
+    /// Returns after a requested stop is complete.
     mutating func run() {
         while mailbox.takeDeadline() == nil {
             var session = Session()
@@ -44,7 +44,7 @@ struct HTTPWorker {
         }
     }
 
-    /// Posts until a stop is requested and no message is left, or the time is over.
+    /// Posts until a stop is requested and no message is left, or until the stop's deadline.
     private mutating func serve(_ session: inout Session) throws(HTTPFailure) {
         var client = try HTTPClient(context.settings)
         guard let greeting = try greet(&client) else { return }

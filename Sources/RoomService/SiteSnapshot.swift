@@ -245,7 +245,7 @@ extension SiteSnapshot {
             "ibeacon_rooms_uptime_seconds", .gauge, "Time since the service started.",
             service.startedAt.duration(to: now).inSeconds)
         writer.single(
-            "ibeacon_rooms_broker_connected", .gauge, "1 while the connection to the broker stands.",
+            "ibeacon_rooms_broker_connected", .gauge, "1 while the broker is connected.",
             broker.phase == .connected ? 1 : 0)
         writer.family(
             "ibeacon_rooms_tags", .gauge, "Tags, by whether they are at home.",
@@ -298,7 +298,7 @@ extension SiteSnapshot {
         writer.single(
             "ibeacon_rooms_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
         writer.single(
-            "ibeacon_rooms_queue_dropped_messages_total", .counter, "Messages given up for want of room.",
+            "ibeacon_rooms_queue_dropped_messages_total", .counter, "Messages dropped because the queue was full.",
             Double(queue.dropped))
         writer.single(
             "ibeacon_rooms_messages_sent_total", .counter, "Messages that the broker acknowledged.",

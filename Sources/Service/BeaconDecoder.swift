@@ -1,6 +1,6 @@
 package import Beacon
 
-/// Takes iBeacon frames out of advertising packets.
+/// Finds iBeacon frames in advertising packets.
 package struct BeaconDecoder {
     private(set) var malformed = MalformedCounters()
 

@@ -11,8 +11,8 @@ package import Status
 package struct BrokerWatch {
     /// Much longer than a working broker takes for an acknowledgement.
     private static let patience: Duration = .seconds(5)
-    /// So many connections that ended within `memory` have a common cause. Two gateways with one client id disconnect
-    /// each other for ever; even with the longest back-off that makes four.
+    /// This many connections that ended within `memory` have a common cause. Two gateways with one client id disconnect
+    /// each other for ever: four times within `memory`, even with the longest back-off.
     private static let mostLosses = 3
     private static let memory: Duration = .seconds(300)
 
@@ -66,7 +66,7 @@ package struct BrokerWatch {
         return state
     }
 
-    /// What is connected, or tried next.
+    /// The name of the broker that is connected or tried next.
     func name(of broker: Broker) -> String { host.map(broker.place(of:)) ?? broker.name }
 
     private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {

@@ -107,7 +107,7 @@ extension Service {
         updateHomeAssistant()
     }
 
-    /// A state changed that a person may be looking at.
+    /// A state changed that a user may be watching.
     func homeChanged() {
         guard home?.wantsSoon() == true else { return }
         home?.soon.arm(after: Self.homeDelay)

@@ -150,7 +150,7 @@ extension Configuration {
             && (broker.endpoint == nil || senders == other.senders)
     }
 
-    /// Secrets that stand in files of their own were read when the service started.
+    /// Secrets in separate files were read when the service started.
     fileprivate mutating func takeSecrets(from other: Configuration) {
         if broker.passwordFile != nil { broker.password = other.broker.password }
         for position in trackers.indices where trackers[position].encryptionKeyFile != nil {

@@ -16,9 +16,9 @@ import System
 
 /// The content of the status page, and its requests.
 extension Service {
-    /// Opens the status page, if the configuration wants one.
+    /// Opens the status page if it is configured.
     ///
-    /// - Throws: `Failure` where starting would show the home to others, or never work.
+    /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
     func openStatusPage() throws(Failure) {
         let configuration = settings.configuration
         monitor.isWatched = configuration.statusPage != nil || configuration.homeAssistant.discovery

@@ -150,12 +150,12 @@ extension Service {
 }
 
 extension StoredEdit {
-    /// As the core takes it.
+    /// The edit in the core's representation.
     init(_ edit: RegionEdit) { self.init(id: edit.id, topic: edit.tracker, change: edit.change) }
 }
 
 extension MonitoringMode {
-    /// As it is stored: its number as text.
+    /// The stored representation: the number as text.
     fileprivate init?(stored: [UInt8]?) {
         guard let stored, let number = Int(String(decoding: stored, as: UTF8.self)) else { return nil }
         self.init(rawValue: number)

@@ -48,7 +48,7 @@ package final class Service {
             configuration: settings.configuration, wallClock: host.wallClock, explainsTransitions: log.writes(.debug))
     }
 
-    /// Opens the status page and the store. The service begins when the store is open.
+    /// Opens the status page and the store. The service starts work when the store is open.
     package func start() throws {
         timers.deadline = host.timer(tolerance: .milliseconds(10), isLast: true) { [unowned self] now in
             timers.armedDeadline = nil
@@ -93,7 +93,7 @@ package final class Service {
         timers.deadline?.arm(at: deadline)
     }
 
-    /// Ends in order: all decisions are written to the disk, and `offline` is published.
+    /// Shuts down in order: all decisions are written to the disk, and `offline` is published.
     package func stop() {
         guard !isStopping else { return }
         isStopping = true

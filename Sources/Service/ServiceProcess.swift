@@ -5,7 +5,7 @@ package import Runtime
 import Scanning
 package import System
 
-/// The service as a process of its own: the event loop, the real links, and signals.
+/// The service as a separate process: the event loop, the real links, and signals.
 package enum ServiceProcess {
     /// Runs until a signal ends it.
     package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
@@ -21,7 +21,7 @@ package enum ServiceProcess {
             radio: radio, store: ThreadedStoreLink(loop: loop, log: log),
             broker: BrokerLinkByMode(mqtt: ThreadedBrokerLink(loop: loop), http: HTTPLink(loop: loop)),
             availability: ThreadedBrokerLink(loop: loop), status: StatusServerLink(loop: loop, log: log, host: host))
-        // Signals are taken over before another thread starts.
+        // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = Service(settings: settings, links: links, host: host, log: log)
         for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.stop() }) }

@@ -14,15 +14,15 @@ import Storage
 /// Collects the data of the status page, `/metrics` and Home Assistant. It decides nothing. A sighting costs one
 /// look-up.
 struct StatusMonitor {
-    /// Transitions for the time line.
+    /// Largest number of transitions in the time line.
     private static let mostTransitions = StatusSnapshot.listedTransitions
 
-    /// false: neither a page nor Home Assistant shows single beacons, so none is recorded.
+    /// Whether a page or Home Assistant shows single beacons. Otherwise none is recorded.
     var isWatched = true
     private(set) var startedAt: MonotonicInstant
     private var beacons = BeaconLog()
     private var latest: MonotonicInstant
-    /// The newest first.
+    /// Transitions, newest first.
     private var transitions: [StatusSnapshot.TransitionRecord] = []
     /// The last enter or leave of each region.
     private var changes: [RegionKey: MonotonicInstant] = [:]
@@ -96,7 +96,7 @@ struct StatusMonitor {
         return broker.record(event, at: now)
     }
 
-    /// Other trackers are in force: what is known of a region stays with its tracker.
+    /// Replaces the trackers. The recorded data of a region stays with its tracker.
     ///
     /// - Parameters: The base topics of the trackers, in their order.
     mutating func replaceTrackers(_ old: [String], by new: [String]) {
@@ -106,7 +106,7 @@ struct StatusMonitor {
         hearings = Self.renamed(hearings, positions)
     }
 
-    /// - Parameter positions: For each old position of a tracker the new one; nil: the tracker is gone.
+    /// - Parameter positions: The new position for each old position of a tracker; nil if the tracker was removed.
     private static func renamed<Value>(_ values: [RegionKey: Value], _ positions: [Int?]) -> [RegionKey: Value] {
         var renamed: [RegionKey: Value] = [:]
         for (key, value) in values where positions.indices.contains(key.tracker) {

@@ -4,11 +4,11 @@ package import StatusPage
 package import System
 
 extension StatusServerSettings {
-    /// How the page of a service of this machine is served, with the token of its state directory. On loopback one is
-    /// made; beyond, a person must have asked for it.
+    /// The settings of the page of a service on this machine, with the token of its state directory. On loopback a
+    /// missing token is made. On any other address the user must have made it.
     ///
-    /// - Parameter tokenCommand: What a person types to make the token.
-    /// - Throws: `Failure` where the page would show the home to others.
+    /// - Parameter tokenCommand: The command with which the user makes the token.
+    /// - Throws: `Failure` if the page would be open to others without protection.
     package init(
         pageAt address: ListenAddress, stateDirectory: String, tokenCommand: String, log: Log
     ) throws(Failure) {
@@ -35,7 +35,7 @@ extension StatusServerSettings {
         }
     }
 
-    /// The names of this machine by which a browser on the home's network may call it.
+    /// The names of this machine that a browser on the home's network may use.
     private static var hostNames: [String] {
         let name = Settings.hostName
         let short = String(name.prefix { $0 != "." })

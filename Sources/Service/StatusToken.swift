@@ -27,7 +27,7 @@ package enum StatusToken {
 
     /// Makes a token. If root makes it, the file belongs to the owner of the state directory: the service.
     package static func make(in directory: String) throws(Failure) -> String {
-        // The system's generator is the kernel's getrandom(2).
+        // The system's generator uses the kernel's getrandom(2).
         let digits = Array("0123456789abcdef")
         let token = String((0..<48).map { _ in digits[Int.random(in: 0..<16)] })
         try check(directory)

@@ -29,7 +29,7 @@ extension StoreEvent {
 }
 
 extension StoreFailure {
-    /// nil: the fault may be temporary.
+    /// nil if the fault may be temporary.
     fileprivate var exitCode: ExitCode? {
         switch error {
         case .inUse: .unavailable

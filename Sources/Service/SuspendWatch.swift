@@ -10,9 +10,8 @@ struct SuspendWatch {
 
     init(suspended: Duration) { self.suspended = suspended }
 
-    /// - Parameter suspended: Reads for how long the machine has been suspended. It is called only if a check is
-    ///   needed.
-    /// - Returns: for how long the machine was suspended since the last input; nil if it was not.
+    /// - Parameter suspended: Reads the total suspended time of the machine. It is called only if a check is needed.
+    /// - Returns: The suspended time since the last input; nil if the machine was not suspended.
     mutating func absence(at now: MonotonicInstant, suspended read: () -> Duration) -> Duration? {
         let last = lastInput ?? now
         lastInput = max(now, last)

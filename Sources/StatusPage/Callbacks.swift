@@ -1,10 +1,9 @@
 import CMicroHTTPD
 
-// The functions that the library calls. It runs on the loop's thread only, and only within calls that
-// a living `StatusServer` makes, so the unretained context is always good.
+// Callbacks of the library. The library runs only on the loop's thread and only within calls of a living
+// `StatusServer`, so the unretained context is always valid.
 
-/// `MHD_AccessHandlerCallback`: once when the headers are there, then for each piece of the body, then
-/// once more to answer.
+/// `MHD_AccessHandlerCallback`: called once after the headers, then for each part of the body, then once to answer.
 @Sendable func handleRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,

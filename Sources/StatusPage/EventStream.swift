@@ -2,12 +2,12 @@ import Base
 import Beacon
 import CMicroHTTPD
 
-/// The newest event, shared by all who watch. It is apart from the server since streams live as long
-/// as the library wants.
+/// The newest event, shared by all event streams. It is separate from the server because the library decides how long a
+/// stream lives.
 final class EventFeed {
     private(set) var event: [UInt8] = []
     private(set) var version: UInt64 = 0
-    /// By when it must have been taken.
+    /// When each client must have received the event.
     private(set) var deadline = MonotonicInstant.zero
 
     func replace(by event: [UInt8], deadline: MonotonicInstant) {
@@ -17,10 +17,10 @@ final class EventFeed {
     }
 }
 
-/// One browser that watches. It holds at most one event: who reads slowly skips states, and nothing
-/// piles up, since each event is the whole state.
+/// The event stream of one browser. It holds at most one event. Each event is the whole state, so a slow client skips
+/// states and no queue grows.
 ///
-/// All of it happens on the loop's thread: the library calls only from within `MHD_run`.
+/// It is used only on the loop's thread, because the library makes its calls from within `MHD_run`.
 final class EventStream {
     private let connection: OpaquePointer
     let client: Client
@@ -37,7 +37,7 @@ final class EventStream {
         self.feed = feed
     }
 
-    /// Something is there to be sent, and must be taken until `deadline`.
+    /// Resumes the stream: data is available, and the client must receive it before `deadline`.
     func wake(deadline: MonotonicInstant) {
         guard isSuspended else { return }
         isSuspended = false
@@ -51,7 +51,7 @@ final class EventStream {
         wake(deadline: deadline)
     }
 
-    /// Fills the library's buffer, or goes to sleep.
+    /// Fills the library's buffer, or suspends the connection.
     fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         if isEnding { return endOfStream }
         if offset == event.count {

@@ -1,6 +1,6 @@
 import CMicroHTTPD
 
-/// An answer that the library may send any number of times; it counts its own users.
+/// An answer that the library may send any number of times; the library counts the references.
 final class HTTPResponse {
     let status: UInt32
     let pointer: OpaquePointer
@@ -8,7 +8,7 @@ final class HTTPResponse {
     /// - Returns: nil if memory is short.
     init?(status: UInt32, type: String, body: [UInt8], headers: [(name: String, value: String)] = []) {
         let made = body.withUnsafeBytes { bytes in
-            // The library copies; it takes a mutable pointer for the sake of its other modes.
+            // The library copies the bytes. Only its other modes need a mutable pointer.
             MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
@@ -18,7 +18,7 @@ final class HTTPResponse {
         add(headers: securityHeaders + [("Content-Type", type)] + headers)
     }
 
-    /// An answer without an end, which the stream writes.
+    /// An endless answer, written by the stream.
     init?(stream: EventStream) {
         let context = Unmanaged.passRetained(stream)
         // MHD_SIZE_UNKNOWN is a macro with a cast, which is not imported.
@@ -41,8 +41,8 @@ final class HTTPResponse {
     deinit { MHD_destroy_response(pointer) }
 }
 
-/// Sent with everything. The page takes nothing from elsewhere, talks to nobody else, is shown in no
-/// frame, and names in it can therefore not become scripts even if one were ever written as HTML.
+/// Sent with every answer. The page loads nothing from other servers, connects to no other server and is not shown in a
+/// frame. A name cannot become a script, even if it were written as HTML by mistake.
 private let securityHeaders: [(name: String, value: String)] = [
     (
         "Content-Security-Policy",

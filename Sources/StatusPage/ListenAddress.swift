@@ -3,7 +3,7 @@ import Glibc
 import OwnTracks
 
 extension ListenAddress {
-    /// The address in figures; names are not looked up, since the answer could be anywhere.
+    /// The numeric address. Names are not looked up, because the answer could be any address.
     private var figures: String {
         switch host {
         case "localhost": "127.0.0.1"
@@ -14,7 +14,7 @@ extension ListenAddress {
 
     private var isIPv6: Bool { isIPv6Address(figures) }
 
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach the address.
     package var isLoopback: Bool {
         isIPv6 ? figures == "::1" || figures.hasPrefix("::ffff:127.") : figures.hasPrefix("127.")
     }
@@ -68,7 +68,7 @@ private func boundPort(of descriptor: CInt) -> UInt16? {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
     }
     guard isKnown else { return nil }
-    // The port stands at the same place in both families.
+    // The port has the same offset in both address families.
     return withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
 }
 
@@ -82,7 +82,7 @@ func isIPv6Address(_ text: String) -> Bool {
     return inet_pton(AF_INET6, text, &address) == 1
 }
 
-/// The kernel's words for an error number.
+/// The C library's text for an error number.
 func errorText(_ number: CInt) -> String {
     guard let text = strerror(number) else { return "error \(number)" }
     return String(cString: text)

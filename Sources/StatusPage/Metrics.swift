@@ -4,8 +4,8 @@ import Gateway
 import Status
 
 extension StatusSnapshot {
-    /// The snapshot for Prometheus. Beacons are counted and not listed: whoever walks by would add a
-    /// series, and the number of series is what a Prometheus server pays for.
+    /// The snapshot for Prometheus. Beacons are counted, not listed: every passing beacon would add a series, and the
+    /// cost of a Prometheus server is its number of series.
     func metrics(_ clients: ClientCounters) -> String {
         var writer = MetricsWriter()
         writeGateway(&writer)
@@ -89,7 +89,7 @@ extension StatusSnapshot {
 
     private func writeMessages(_ writer: inout MetricsWriter) {
         writer.family(
-            "ibeacon_gateway_broker_connected", .gauge, "1 while the connection to the broker stands.",
+            "ibeacon_gateway_broker_connected", .gauge, "1 while the broker is connected.",
             brokers.enumerated().map { position, broker in
                 ([("connection", "\(position)"), ("broker", broker.name)], broker.phase == .connected ? 1 : 0)
             })
@@ -99,7 +99,7 @@ extension StatusSnapshot {
             "ibeacon_gateway_queue_set_aside_messages", .gauge, "Messages that the broker refused.",
             Double(queue.setAside))
         writer.single(
-            "ibeacon_gateway_queue_dropped_messages_total", .counter, "Messages given up for want of room.",
+            "ibeacon_gateway_queue_dropped_messages_total", .counter, "Messages dropped because the queue was full.",
             Double(queue.dropped))
         writer.single(
             "ibeacon_gateway_incoming_messages_dropped_total", .counter,
@@ -119,13 +119,13 @@ extension StatusSnapshot {
         var signal: [(labels: [(String, String)], value: Double)] = []
         for tracker in trackers {
             for region in tracker.regions.prefix(Self.listedRegions) {
-                // The rid makes the labels different even where names are the same or were cut.
+                // The rid keeps the labels distinct if names are equal or were cut.
                 let labels = [("tracker", tracker.topic), ("rid", region.rid), ("region", region.name)]
                 inside.append((labels, region.isInside ? 1 : 0))
                 if let rssi = region.rssi, region.isInside { signal.append((labels, Double(rssi.dBm))) }
             }
         }
-        writer.family("ibeacon_gateway_region_inside", .gauge, "1 while somebody is in the region.", inside)
+        writer.family("ibeacon_gateway_region_inside", .gauge, "1 while a beacon is in the region.", inside)
         writer.family(
             "ibeacon_gateway_region_rssi_dbm", .gauge, "Signal of the region's strongest beacon in dBm.", signal)
     }

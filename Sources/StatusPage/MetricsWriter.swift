@@ -44,9 +44,9 @@ package struct MetricsWriter {
         return "\(whole)"
     }
 
-    /// What the process uses, under the names that all Prometheus clients use.
+    /// The resources of the process, under the names that all Prometheus clients use.
     ///
-    /// - Parameter startedAt: Epoch seconds; nil: the time of day is not known.
+    /// - Parameter startedAt: Epoch seconds; nil if the time of day is not known.
     package mutating func process(_ process: StatusSnapshot.ProcessState, startedAt: Int64?) {
         single(
             "process_cpu_seconds_total", .counter, "Processor time of user and kernel.",
@@ -60,9 +60,9 @@ package struct MetricsWriter {
         }
     }
 
-    /// What became of the clients of a page.
+    /// The counters of a page's clients.
     ///
-    /// - Parameter service: How the names of the service's metrics begin.
+    /// - Parameter service: The prefix of the service's metrics.
     package mutating func clients(_ clients: ClientCounters, of service: String) {
         single(
             "\(service)_http_event_streams", .gauge, "Status pages that are open.", Double(clients.streams))
@@ -71,7 +71,7 @@ package struct MetricsWriter {
             "HTTP clients dropped since they were too slow.", Double(clients.dropped))
         single(
             "\(service)_http_streams_refused_total", .counter,
-            "Status pages that were not let in as too many were open.", Double(clients.streamsRefused))
+            "Status pages that were refused because too many were open.", Double(clients.streamsRefused))
         single(
             "\(service)_http_connections_full_total", .counter,
             "Times that as many HTTP connections were open as there may be.", Double(clients.timesFull))

@@ -1,4 +1,4 @@
-/// The page's own files, made into answers once.
+/// The files of the page as prepared answers.
 struct PageFiles {
     private var responses: [String: HTTPResponse] = [:]
 

@@ -1,19 +1,20 @@
 package import JSON
 
-/// What a page shows, and where its wishes go. All calls come on the loop's thread.
+/// Provides the content of a page and handles its requests. All calls are made on the loop's thread.
 ///
-/// The server knows nothing of the subject of a page: it checks who asks, bounds what the answer costs, and passes on.
+/// The server does not know the subject of a page: it authorizes the client, limits the cost of answers, and passes
+/// requests on.
 package protocol PageSource: AnyObject {
-    /// The page's own files, asked for once. They hold no secret: a browser loads them before it has the token.
+    /// The page's own files, read once. They contain no secret, because a browser loads them before it has the token.
     var pageFiles: [PageFile] { get }
-    /// `/status.json`, and the data of each live event. Asked for at most four times a second for each of the two, however
-    /// many clients there are.
+    /// `/status.json`, and the data of each live event. Each of the two is requested at most four times a second,
+    /// regardless of the number of clients.
     func pageState() -> JSONValue
-    /// `/metrics` in Prometheus' text format. Asked for at most four times a second.
+    /// `/metrics` in Prometheus' text format. Requested at most four times a second.
     func pageMetrics(_ clients: ClientCounters) -> String
-    /// Answers a request that reads; nil: there is nothing at this path.
+    /// Answers a reading request; nil if the path does not exist.
     func read(_ request: PageRequest) -> PageAnswer?
-    /// Carries out what a client with the token asked for; nil: there is nothing at this path.
+    /// Executes a request of a client with the token; nil if the path does not exist.
     ///
     /// - Parameter body: A JSON object of at most 64 KiB.
     func change(_ path: String, _ body: JSONValue) -> PageAnswer?
@@ -23,7 +24,7 @@ package protocol PageSource: AnyObject {
 package struct PageFile: Sendable {
     /// `/page.css`; `/` is the page itself.
     package var path: String
-    /// As in the header `Content-Type`.
+    /// The value of the header `Content-Type`.
     package var type: String
     package var content: [UInt8]
 
@@ -34,10 +35,10 @@ package struct PageFile: Sendable {
     }
 }
 
-/// A request that reads.
+/// A reading request.
 package struct PageRequest {
     package let path: String
-    /// The value behind `?name=`; nil: there is none.
+    /// The value after `?name=`; nil if there is none.
     package let argument: (_ name: String) -> String?
 
     package init(path: String, argument: @escaping (_ name: String) -> String?) {
@@ -48,14 +49,15 @@ package struct PageRequest {
 
 package enum PageAnswer: Hashable, Sendable {
     case json(JSONValue)
-    /// What was asked for is done, and there is nothing to show.
+    /// The request was executed. The answer has no content.
     case done
-    /// The reason, for the person who asked. `status` is an HTTP status from 400 on.
+    /// The reason, for the user. `status` is an HTTP status of 400 or more.
     case refused(status: UInt32, String)
 }
 
 extension PageFile {
-    /// What all pages share: the style, the functions that draw and send, and the icon. `page.html` loads them by these paths.
+    /// The files that all pages share: the style, the functions for drawing and sending, and the icon. `page.html`
+    /// loads them by these paths.
     package static var shared: [PageFile] {
         [
             PageFile(path: "/base.js", type: "text/javascript; charset=utf-8", content: PackageResources.base_js),

@@ -1,17 +1,17 @@
-/// The headers of a request that decide whether it is obeyed.
+/// The headers that decide whether a request is allowed.
 struct RequestHeaders: Hashable, Sendable {
     var host: String?
     var origin: String?
-    /// `Sec-Fetch-Site`: the browser's own word for where the request comes from.
+    /// `Sec-Fetch-Site`: the browser's statement about the origin of the request.
     var fetchSite: String?
     var authorization: String?
     var cookie: String?
     var contentType: String?
-    /// nil: not given, or no number.
+    /// nil if missing or not a number.
     var contentLength: UInt64?
 }
 
-/// Who may see and who may change. A pure rule, so that it can be read and tested as a table.
+/// Decides which requests may read and which may change. It is a pure rule, so that it can be tested as a table.
 struct RequestGuard: Sendable {
     enum Verdict: Hashable, Sendable {
         case allowed
@@ -30,23 +30,23 @@ struct RequestGuard: Sendable {
         cookieName = settings.cookieName
     }
 
-    /// Whether a browser may call us so. A page of an attacker whose name was made to point here
-    /// (DNS rebinding) still sends its own name; addresses in figures cannot be rebound.
+    /// Whether the `Host` header names this machine. An attacker's page whose name was pointed to this address (DNS
+    /// rebinding) still sends the attacker's name. Numeric addresses cannot be rebound.
     func accepts(host: String?) -> Bool {
         guard let host, let name = Self.hostName(in: host) else { return false }
         return isIPv4Address(name) || isIPv6Address(name) || hostNames.contains(name)
     }
 
-    /// Whether the page itself, which holds no secret, may be shown.
+    /// Whether the page itself, which contains no secret, may be loaded.
     func mayLoadPage(_ headers: RequestHeaders) -> Verdict {
         accepts(host: headers.host)
             ? .allowed : .refused(status: 421, reason: "this machine does not go by that name")
     }
 
-    /// Whether the state may be seen.
+    /// Whether the state may be read.
     func mayRead(_ headers: RequestHeaders) -> Verdict {
         guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
-        // A browser says so when another site asks; the answer could not be read there, but counting is easy.
+        // A request from a page of another site. That page could not read the answer, but it could still measure it.
         if let site = headers.fetchSite, site == "cross-site" || site == "same-site" {
             return .refused(status: 403, reason: "another site may not ask")
         }
@@ -54,17 +54,17 @@ struct RequestGuard: Sendable {
         return .refused(status: 401, reason: "the token is needed")
     }
 
-    /// Whether something may be changed. `needsToken` is false only for handing in the token itself.
+    /// Whether the request may change state. `needsToken` is false only for the request that submits the token.
     func mayChange(_ headers: RequestHeaders, needsToken: Bool = true) -> Verdict {
         guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
         if let site = headers.fetchSite, site != "same-origin" {
             return .refused(status: 403, reason: "another site may not change things")
         }
-        // Pages that a form was posted from always name their origin; programs name none.
+        // Browsers always send the origin of a posted form. Other programs send none.
         if let origin = headers.origin, origin.lowercased() != "http://" + (headers.host ?? "").lowercased() {
             return .refused(status: 403, reason: "another site may not change things")
         }
-        // A form cannot send JSON, so a browser would ask first, and be refused.
+        // A form cannot send JSON. For JSON from another site a browser sends a preflight request, which is refused.
         guard let type = headers.contentType?.lowercased(), type.hasPrefix("application/json") else {
             return .refused(status: 415, reason: "send application/json")
         }
@@ -89,7 +89,7 @@ struct RequestGuard: Sendable {
         }
     }
 
-    /// Whether it is long enough and can stand in a cookie and a header as it is.
+    /// Whether the token is long enough and contains only characters that a cookie and a header allow.
     static func isUsable(token: String) -> Bool {
         guard (StatusServerSettings.shortestToken...256).contains(token.utf8.count) else { return false }
         return token.utf8.allSatisfy { byte in
@@ -103,7 +103,7 @@ struct RequestGuard: Sendable {
         }
     }
 
-    /// Takes as long whatever the candidate holds; only its length shows.
+    /// Compares in a time that depends only on the candidate's length.
     static func isEqualInConstantTime(_ secret: [UInt8], _ candidate: [UInt8]) -> Bool {
         guard secret.count == candidate.count else { return false }
         var difference: UInt8 = 0

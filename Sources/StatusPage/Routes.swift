@@ -2,11 +2,12 @@ import CMicroHTTPD
 import JSON
 
 extension StatusServer {
-    /// Where the token is handed in: the one change that needs none before.
+    /// The path at which the token is submitted. It is the only change that does not need a token.
     static let session = "/session"
 
-    /// The longest body that is kept, in bytes. What a page sends is far shorter than 64 KiB. A token has at most 256
-    /// bytes, and nothing is proved while it is handed in. Nothing but a POST has a body that means anything.
+    /// The longest body that is stored, in bytes. The requests of a page are far shorter than 64 KiB. For the session
+    /// the limit is lower, because the client is not authorized yet; a token has at most 256 bytes. Only a POST needs a
+    /// body.
     static func longestBody(method: String, path: String) -> Int {
         guard method == "POST" else { return 0 }
         return path == session ? 1024 : 64 * 1024
@@ -58,10 +59,10 @@ extension StatusServer {
         return HTTPResponse(stream: stream)
     }
 
-    /// Answers a request that brings a body before any of it is read, if it may not be obeyed: who has no token can
-    /// make us keep nothing.
+    /// Refuses an unauthorized request before its body is read, so that a client without the token cannot make the
+    /// server store data.
     ///
-    /// - Returns: nil if the request is to be read to its end.
+    /// - Returns: nil if the body must be read.
     func refusal(_ connection: OpaquePointer, method: String, path: String) -> MHD_Result? {
         guard method == "POST" else { return nil }
         client(of: connection)?.deadline = patienceFromNow
@@ -91,7 +92,7 @@ extension StatusServer {
         return isSession ? session(body) : perform(path, body)
     }
 
-    /// Takes the token and gives it back as a cookie that scripts cannot read and other sites do not send.
+    /// Checks the token and returns it as a cookie that scripts cannot read and other sites cannot send.
     private func session(_ body: JSONValue) -> HTTPResponse? {
         guard let token = body["token"]?.string, guardian.isToken(token.utf8) else {
             return text(401, "that is not the token")

@@ -8,21 +8,21 @@ import OwnTracks
 
 /// Serves a page, its live events, `/status.json` and `/metrics` on the event loop's thread.
 ///
-/// It costs next to nothing while nobody looks, and a bounded amount while many do: the state is
-/// taken at most four times a second, and all clients share its rendering.
+/// It costs almost nothing without clients, and the cost with many clients is limited: the state is read at most four
+/// times a second, and all clients share its rendering.
 package final class StatusServer {
-    /// The rhythm of the live events.
+    /// The period of the live events.
     static let eventPeriod: Duration = .seconds(1)
-    /// After a change that a person waits for; changes within it become one event.
+    /// Delay of the event after a change. Changes within this time share one event.
     static let changeDelay: Duration = .milliseconds(50)
-    /// A rendering is served again for this long.
+    /// Time for which a rendering is served again.
     static let renderingLife: Duration = .milliseconds(250)
-    /// How often slow clients are looked for.
+    /// Time between two checks for slow clients.
     static let sweepPeriod: Duration = .seconds(1)
 
-    /// The port that it listens on, also if the kernel chose it.
+    /// The port of the server, chosen by the kernel or by the settings.
     package let port: UInt16
-    /// For the page's own metrics.
+    /// Counters for the metrics of the page.
     package private(set) var counters = ClientCounters()
 
     let guardian: RequestGuard
@@ -41,12 +41,12 @@ package final class StatusServer {
     private enum Timer { case library, event, change, sweep, accept }
     enum Rendering { case status, metrics }
 
-    /// Opens the port and begins to serve.
+    /// Opens the port and starts serving.
     ///
     /// - Parameters:
     ///   - host: The event loop.
-    ///   - source: Where the state comes from. Not kept alive by anything else than this object.
-    /// - Throws: `StatusServerError`; nothing is left open then.
+    ///   - source: Provides the state. Only this object keeps it alive.
+    /// - Throws: `StatusServerError`; then nothing stays open.
     package init(
         settings: StatusServerSettings, host: any EventHost, source: any PageSource
     ) throws(StatusServerError) {
@@ -66,7 +66,7 @@ package final class StatusServer {
         var options = mhd_shim_options()
         options.listen_socket = descriptor
         options.connection_limit = UInt32(settings.connectionLimit)
-        // Ours comes first; the library's would be one more timer on each connection if it were shorter.
+        // `patience` must expire before the library's time-out, which would add a timer for each connection.
         options.connection_timeout = UInt32((settings.patience * 2).inSeconds.rounded(.up))
         options.connection_memory = 16 * 1024
         options.handler = handleRequest
@@ -100,22 +100,22 @@ package final class StatusServer {
         clients = [:]
     }
 
-    /// Something changed that a person watching wants to see at once.
+    /// Reports a change that the page shows at once.
     package func changed() {
         guard hasStreams, timers[.change] == nil else { return }
-        // The first change after a while shows at once; where they come in crowds, four times a second is enough.
+        // The first change after a pause is sent at once. Frequent changes are sent four times a second.
         let since = eventTakenAt.map { $0.duration(to: host.now) } ?? Self.renderingLife
         schedule(.change, after: max(Self.changeDelay, Self.renderingLife - since)) { $0.pushEvent() }
     }
 
-    /// Open event streams.
+    /// Number of open event streams.
     package var streamCount: Int { clients.values.count { $0.stream != nil } }
 
     private var hasStreams: Bool { clients.values.contains { $0.stream != nil } }
 
     var patienceFromNow: MonotonicInstant { host.now.advanced(by: settings.patience) }
 
-    /// Lets the library do what is due.
+    /// Lets the library handle all ready connections.
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)
@@ -140,7 +140,7 @@ package final class StatusServer {
 // MARK: Events
 
 extension StatusServer {
-    /// A new watcher: it gets the state at once, and the rhythm begins if it is the first.
+    /// Adds an event stream. It gets the state at once; the first stream starts the periodic events.
     func admit(_ stream: EventStream) {
         stream.client.stream = stream
         if isEventStale { renderEvent() }
@@ -172,7 +172,7 @@ extension StatusServer {
         eventTakenAt = host.now
     }
 
-    /// The rendering of now, or one of at most `renderingLife` ago.
+    /// The present rendering, at most `renderingLife` old.
     func response(for rendering: Rendering) -> HTTPResponse? {
         if let recent = rendered[rendering], recent.at.duration(to: host.now) < Self.renderingLife {
             return recent.response
@@ -192,7 +192,7 @@ extension StatusServer {
 
     func page(_ path: String) -> HTTPResponse? { pages[path] }
 
-    /// Something was changed by a request: what comes next shows it.
+    /// Discards renderings after a request changed state, so that the next answer shows the change.
     func forgetRenderings() {
         rendered = [:]
         changed()
@@ -204,7 +204,7 @@ extension StatusServer {
 extension StatusServer {
     func connected(_ client: Client) {
         clients[ObjectIdentifier(client)] = client
-        // Who comes now waits in the kernel until somebody goes.
+        // Further connections wait in the kernel until one is closed.
         if clients.count == settings.connectionLimit { counters.timesFull += 1 }
         if timers[.sweep] == nil { schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() } }
     }
@@ -215,24 +215,24 @@ extension StatusServer {
         return counters
     }
 
-    /// The library lost patience before we did.
+    /// Counts a connection that the library dropped at its own time-out.
     func countDrop() { counters.dropped += 1 }
 
-    /// One watcher too many.
+    /// Counts an event stream that was refused because of the limit.
     func countRefusal() { counters.streamsRefused += 1 }
 
     func disconnected(_ client: Client) {
         client.stream = nil
         clients[ObjectIdentifier(client)] = nil
-        // At its limit libmicrohttpd takes the port out of its epoll set, and puts it back only at the beginning of the
-        // next call: without one nobody would ever be accepted again.
+        // At its limit libmicrohttpd removes the port from its epoll set and restores it only at the beginning of the
+        // next call. Without that call no connection would be accepted again.
         if clients.count == settings.connectionLimit - 1 { schedule(.accept, after: .zero) { $0.run() } }
     }
 
-    /// Drops who has not got on in time: half-sent requests, answers not taken, watchers that sleep.
+    /// Drops clients without progress: incomplete requests, answers and events that are not read.
     private func sweep() {
-        // If it was this process that stood still, nobody else is to blame: first what is ready is taken and
-        // sent, and each stream gets the turn in which it finds that it has nothing more to send.
+        // If this process was stopped, the clients are not at fault. So all ready data is read and sent first, and each
+        // stream gets a turn in which it finds that it has no more data to send.
         run()
         run()
         let now = host.now
@@ -243,7 +243,7 @@ extension StatusServer {
             client.drop()
         }
         run()
-        // Nobody is there for most of the time: no reason to wake the processor each second.
+        // Most of the time there are no clients; the timer would wake the processor each second for nothing.
         if !clients.isEmpty { schedule(.sweep, after: Self.sweepPeriod) { $0.sweep() } }
     }
 }

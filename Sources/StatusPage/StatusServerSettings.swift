@@ -3,23 +3,24 @@ import Beacon
 package import Configuration
 import OwnTracks
 
-/// How the status page is served.
+/// The settings of the status page's server.
 package struct StatusServerSettings: Sendable {
     package var address: ListenAddress
-    /// What a client must know to change things, and to see anything if `address` is not loopback.
-    /// nil: nothing can be changed. At least 16 characters that may stand in a cookie.
+    /// The secret that a client needs for changes, and also for reading if `address` is not loopback. At least 16
+    /// characters that a cookie allows. nil: nothing can be changed.
     package var token: String?
-    /// The names by which browsers may call this machine, besides addresses in figures and `localhost`.
-    /// Any other is refused: a page from elsewhere could give its own name our address (DNS rebinding).
+    /// The names of this machine that a request may use, besides numeric addresses and `localhost`. Any other name is
+    /// refused, because the page of an attacker could point its own name to this address (DNS rebinding).
     package var hostNames: [String]
-    /// What the cookie with the token is called. Browsers tell ports of one machine not apart, so each page has its own.
+    /// The name of the cookie with the token. Browsers send a cookie to all ports of a machine, so each page has its
+    /// own name.
     package var cookieName = "ibeacon_gateway"
-    /// Open connections, event streams among them.
+    /// Largest number of open connections, including event streams.
     package var connectionLimit = 512
-    /// Open event streams.
+    /// Largest number of open event streams.
     package var streamLimit = 256
-    /// A connection that has not sent a whole request, or has not taken a whole answer, in this time is
-    /// dropped, however busily it trickles.
+    /// A connection that has not sent a whole request or received a whole answer within this time is dropped, even if
+    /// single bytes still arrive.
     package var patience: Duration = .seconds(15)
 
     package init(address: ListenAddress, token: String?, hostNames: [String] = []) {
@@ -28,17 +29,17 @@ package struct StatusServerSettings: Sendable {
         self.hostNames = hostNames
     }
 
-    /// The shortest token that is taken.
+    /// Length of the shortest accepted token, characters.
     package static let shortestToken = 16
 }
 
-/// What became of those who asked, since the start.
+/// Counters of a page's clients since the start.
 package struct ClientCounters: Hashable, Sendable {
-    /// Status pages that are open now.
+    /// Number of event streams that are open now.
     package var streams = 0
-    /// Too slow, in sending or in reading.
+    /// Connections dropped because the client sent or read too slowly.
     package var dropped: UInt64 = 0
-    /// Status pages beyond `streamLimit`.
+    /// Event streams refused because of `streamLimit`.
     package var streamsRefused: UInt64 = 0
     /// How often `connectionLimit` was reached.
     package var timesFull: UInt64 = 0
@@ -51,13 +52,13 @@ package struct ClientCounters: Hashable, Sendable {
 
 /// Why the status page cannot be served.
 package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Others on the network could see who is at home, and change it.
+    /// Without a token, other machines on the network could read and change the state of the home.
     case needsToken(address: String)
     case unusableToken
-    /// A name where only an address in figures will do.
+    /// The address must be numeric, but is a name.
     case notAnAddress(String)
     case listen(address: String, errno: CInt)
-    /// The HTTP library would not start.
+    /// The HTTP library could not start.
     case library
 
     package var description: String {

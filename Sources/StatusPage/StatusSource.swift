@@ -1,25 +1,23 @@
 package import JSON
 package import Status
 
-/// The gateway as its page sees it: where the page's contents come from and where its wishes go. All calls come on the
-/// loop's thread.
+/// Provides the content of the gateway's page and handles its requests. All calls are made on the loop's thread.
 package protocol StatusSource: PageSource {
-    /// Asked for at most four times a second, whoever looks.
+    /// Requested at most four times a second, regardless of the number of clients.
     func statusSnapshot() -> StatusSnapshot
-    /// Why the regions of this name or `rid` are as they are: one object for each of them.
+    /// Explains the state of each region with this name or `rid`: one object for each region.
     func explanation(ofRegion name: String) -> [JSONValue]
-    /// What may be changed of a region, as `Region.form` has it; nil: there is no such region.
+    /// The editable members of a region, as in `Region.form`; nil if the region does not exist.
     func region(ofTracker position: Int, rid: String) -> JSONValue?
-    /// Carries out what somebody with the token asked for, or says why not.
+    /// Executes a request of a client with the token, or returns the reason for a refusal.
     func perform(_ action: StatusAction) -> StatusActionResult
 }
 
-/// What can be asked for on the status page.
+/// The requests of the status page.
 package enum StatusAction: Hashable, Sendable {
-    /// Add or change a region: `waypoint` is the JSON text of one OwnTracks waypoint.
+    /// Adds or replaces a region: `waypoint` is the JSON text of one OwnTracks waypoint.
     case setRegion(tracker: Int, waypoint: String)
-    /// Change members of a region that there is: those of the JSON text of one OwnTracks waypoint. null takes a member
-    /// away.
+    /// Changes members of an existing region: those in the JSON text of one OwnTracks waypoint. null removes a member.
     case editRegion(tracker: Int, waypoint: String)
     case removeRegion(tracker: Int, rid: String)
     case reportLocation(tracker: Int)
@@ -28,7 +26,7 @@ package enum StatusAction: Hashable, Sendable {
 
 package enum StatusActionResult: Hashable, Sendable {
     case done
-    /// The reason, for the person who asked.
+    /// The reason, for the user.
     case refused(String)
 }
 
@@ -96,7 +94,7 @@ extension StatusSource {
     }
 }
 
-/// The position of the tracker that is meant, 0 if none is named; nil: what is named is no position.
+/// The position of the tracker in the request, 0 if none is given; nil if the member is not a position.
 private func trackerPosition(in body: JSONValue) -> Int? {
     guard let value = body["tracker"] else { return 0 }
     guard case .integer(let number) = value, number >= 0 else { return nil }

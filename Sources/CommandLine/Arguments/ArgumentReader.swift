@@ -3,7 +3,7 @@ import CGetopt
 import OwnTracks
 import System
 
-/// The words of a command line after reading: options with their arguments, then operands.
+/// The parsed words of a command line: options with their arguments, then operands.
 struct Arguments {
     private var values: [String: [String]] = [:]
     fileprivate(set) var operands: [String] = []
@@ -15,7 +15,7 @@ struct Arguments {
     /// Whether the option was given.
     func has(_ option: String) -> Bool { values[option] != nil }
 
-    /// The option's argument; the last one, if it was given more than once.
+    /// The option's argument; the last one if the option was given several times.
     func value(_ option: String) -> String? { values[option]?.last }
 
     fileprivate mutating func merge(_ other: Arguments) {
@@ -28,14 +28,14 @@ struct Arguments {
 enum ArgumentReader {
     /// Reads global options up to the command's name.
     ///
-    /// - Returns: What was read, and the words from the command's name on.
+    /// - Returns: The options, and the words from the command's name on.
     static func readGlobal(_ words: [String]) throws(Failure) -> (Arguments, rest: [String]) {
         let (arguments, rest) = try read(
             words, options: CommandSpecification.globalOptions, stopsAtOperand: true, of: nil)
         return (arguments, rest)
     }
 
-    /// Reads what follows a command's name: its own options, the global ones, and operands in any order.
+    /// Reads the words after a command's name: its own options, the global options, and operands, in any order.
     static func read(
         _ words: [String], for command: CommandSpecification, after global: Arguments
     ) throws(Failure) -> Arguments {
@@ -83,7 +83,7 @@ enum ArgumentReader {
         }
     }
 
-    /// Option values start above every character, so that `-h` and `?` cannot be mistaken for them.
+    /// Option values are greater than every character, so that they differ from `-h` and `?`.
     private static let firstOptionValue: Int32 = 256
 
     private static func missingArgument(
@@ -107,9 +107,9 @@ enum ArgumentReader {
     }
 }
 
-/// C strings that live as long as this does. getopt_long puts the words in another order, never others in.
+/// C strings that live as long as this object. getopt_long reorders the words but does not replace them.
 private final class CStringArray {
-    /// The words and a null pointer behind them.
+    /// The words, followed by a null pointer.
     let base: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let owned: [UnsafeMutablePointer<CChar>]
 

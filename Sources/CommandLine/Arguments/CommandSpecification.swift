@@ -1,7 +1,7 @@
 /// One option of a command.
 struct OptionSpecification {
     let name: String
-    /// What its argument stands for; nil if it takes none.
+    /// The name of its argument; nil if the option takes none.
     let argument: String?
     let help: String
 
@@ -12,14 +12,14 @@ struct OptionSpecification {
     }
 }
 
-/// One command as `--help` shows it and as its words are read.
+/// One command, for `--help` and for parsing.
 struct CommandSpecification {
     let name: String
-    /// What follows the options, as the usage line shows it.
+    /// The operands, as the usage line shows them.
     let operands: String
     let summary: String
     let options: [OptionSpecification]
-    /// Command lines that work as they stand, each with what it does.
+    /// Complete command lines, each with a description.
     let examples: [(line: String, what: String)]
 
     init(
@@ -33,7 +33,7 @@ struct CommandSpecification {
         self.examples = examples
     }
 
-    /// What every command takes, before or behind its name.
+    /// The options of every command. They may stand before or after its name.
     static let globalOptions = [
         OptionSpecification("config", "FILE", "configuration file (default /etc/ibeacon-gateway/config.json)"),
         OptionSpecification("state-dir", "DIR", "where state is kept (default /var/lib/ibeacon-gateway)"),

@@ -2,7 +2,7 @@ import Base
 import OwnTracks
 import System
 
-/// `completion`: scripts that let a shell complete this program's words, made of what `--help` is made of.
+/// `completion`: scripts with which a shell completes this program's words, made from the same data as `--help`.
 enum CompletionCommand {
     static let specification = CommandSpecification(
         "completion", operands: "bash | zsh | fish", "print a completion script for a shell",

@@ -1,4 +1,4 @@
-/// What `--help` prints.
+/// The output of `--help`.
 enum HelpText {
     /// The page of the whole program.
     static func overview(_ commands: [CommandSpecification]) -> String {

@@ -1,7 +1,7 @@
 import System
 
 extension Arguments {
-    /// The option's argument as seconds, 0 or more; fractions are possible.
+    /// The option's argument as seconds, 0 or more; fractions are allowed.
     func seconds(_ option: String) throws(Failure) -> Duration? {
         guard let text = value(option) else { return nil }
         guard let seconds = Double(text), seconds.isFinite, (0...1e9).contains(seconds) else {

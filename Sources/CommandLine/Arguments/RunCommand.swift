@@ -26,6 +26,6 @@ enum RunCommand {
 }
 
 extension Arguments {
-    /// What a service writes to its log, by `--verbose` and `--quiet`.
+    /// The lowest priority that a service logs, according to `--verbose` and `--quiet`.
     var logThreshold: LogPriority { has("verbose") ? .debug : has("quiet") ? .warning : .info }
 }

@@ -8,10 +8,10 @@ import Storage
 import System
 
 extension Settings {
-    /// Reads the configuration as the command line says: `--config`, `$IBEACON_GATEWAY_CONFIG`, or the
-    /// file in /etc. A file that was named must exist; the one in /etc need not.
+    /// Reads the configuration from `--config`, `$IBEACON_GATEWAY_CONFIG`, or the file in /etc. A named file must
+    /// exist; the file in /etc is optional.
     ///
-    /// - Parameter directory: Where state is kept if neither the command line nor the environment says it.
+    /// - Parameter directory: The state directory if neither the command line nor the environment sets one.
     static func load(
         _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory
     ) throws(Failure) -> Settings {
@@ -25,8 +25,7 @@ extension Settings {
         return try Settings(readingFrom: path, stateDirectory: stateDirectory)
     }
 
-    /// The settings as a running service has them: those of the file, and over them what came from afar
-    /// and was kept.
+    /// The settings in force in a running service: those of the file, overridden by stored remote settings.
     static func loadInForce(_ arguments: Arguments) throws(Failure) -> Settings {
         var settings = try load(arguments)
         var kept: [UInt8]?
@@ -41,8 +40,8 @@ extension Settings {
         return settings
     }
 
-    /// - Parameter name: The `tid` or device of a tracker; nil: the first.
-    /// - Returns: its position.
+    /// - Parameter name: The `tid` or device of a tracker; nil: the first tracker.
+    /// - Returns: The tracker's position.
     func tracker(_ name: String?) throws(Failure) -> Int {
         guard let name else { return 0 }
         let trackers = configuration.trackers

@@ -1,6 +1,6 @@
 import System
 
-/// Every command of the program: how it is written, and what carries it out.
+/// A command of the program: its specification and its implementation.
 struct Subcommand {
     let specification: CommandSpecification
     let run: (Arguments) throws -> ExitCode

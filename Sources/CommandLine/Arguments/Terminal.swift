@@ -13,10 +13,10 @@ enum Terminal {
         write(Array((text + "\n").utf8), to: STDERR_FILENO)
     }
 
-    /// Whether a person sees standard output.
+    /// Whether standard output is a terminal.
     static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Columns, left-aligned, two blanks between them; control characters are shown, never sent.
+    /// Left-aligned columns, separated by two blanks. Control characters are escaped.
     static func table(_ header: [String], _ rows: [[String]]) -> String {
         let cells = ([header] + rows).map { $0.map(printable) }
         let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
@@ -28,7 +28,7 @@ enum Terminal {
         }.joined(separator: "\n")
     }
 
-    /// Text from outside without what a terminal would obey.
+    /// Text from outside without characters that control a terminal.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -47,21 +47,21 @@ enum Terminal {
         }
     }
 
-    /// Writes all of `bytes`. If standard output cannot take them, the program ends here: what follows would be
-    /// lost as well, and a script must learn of it from the exit status.
+    /// Writes all of `bytes`. If standard output fails, the program ends here: later output would be lost too, and a
+    /// script must learn of the failure from the exit status.
     static func write(_ bytes: [UInt8], to descriptor: CInt) {
         guard !bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), descriptor == STDOUT_FILENO else { return }
         endByOutputFailure(errno)
     }
 
-    /// Closes standard output. A network file system, for one, reports a full disk not before that.
+    /// Closes standard output. Some file systems, such as network ones, report a full disk only then.
     static func closeOutput() {
-        // A caller that closed it before the start wants no output, and there was none.
+        // EBADF: the caller closed standard output before the start and wants no output.
         guard close(STDOUT_FILENO) != 0, errno != EBADF else { return }
         endByOutputFailure(errno)
     }
 
-    /// Ends the program as a filter ends whose reader has gone.
+    /// Ends the program by SIGPIPE, like a filter whose reader has ended.
     static func endByClosedPipe() -> Never {
         signal(SIGPIPE, SIG_DFL)
         var pipe = sigset_t()
@@ -79,11 +79,11 @@ enum Terminal {
         exit(ExitCode.inputOutput.rawValue)
     }
 
-    /// Occupies descriptors 0 to 2 where the caller has closed them. Otherwise the next file that is opened gets such
-    /// a number, and messages for the terminal are written into it: into the state, for one.
+    /// Occupies those of the descriptors 0 to 2 that the caller has closed. Otherwise the next opened file, such as the
+    /// state, gets such a number, and messages for the terminal are written into it.
     static func occupyStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // Opened the other way round, so that using it fails with EBADF as if it were closed.
+            // Opened in the wrong direction, so that each use fails with EBADF, as if the descriptor were closed.
             let opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
             if opened >= 0, opened != descriptor {
                 dup2(opened, descriptor)
@@ -100,7 +100,7 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.GeneralCategory {
-    /// Not a control character, a direction mark or half a character.
+    /// Whether this is neither a control character nor a direction mark nor part of a character.
     fileprivate var isHarmless: Bool {
         switch self {
         case .control, .format, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator: false

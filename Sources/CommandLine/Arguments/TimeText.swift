@@ -1,7 +1,7 @@
 import Base
 import System
 
-/// Times of day as people write and read them.
+/// Times of day in a readable form.
 enum TimeText {
     /// `2026-01-31 12:00:00`, in UTC.
     static func utc(_ epochSeconds: Int64) -> String {
@@ -22,7 +22,7 @@ enum TimeText {
             .usage, "'\(text)' is no time; write 90m, 2h, 3d, epoch seconds, or a date such as 2026-01-31T12:00")
     }
 
-    /// `2026-01-31`, with `T12:00` or `T12:00:00` behind it or not; nil for what no calendar has.
+    /// Reads `2026-01-31`, optionally with `T12:00` or `T12:00:00`; nil if the date does not exist.
     private static func calendar(_ text: String) -> Int64? {
         let halves = text.split(whereSeparator: { $0 == "T" || $0 == " " }).map(String.init)
         guard (1...2).contains(halves.count) else { return nil }

@@ -4,7 +4,7 @@ import OwnTracks
 import Service
 
 extension DoctorChecks {
-    /// The way to the broker, step by step: each says what is wrong before the next would only say that it failed.
+    /// Checks the way to the broker step by step, so that the first failing step names the cause.
     static func broker(_ settings: Settings) throws -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = configuration.broker
@@ -42,7 +42,7 @@ extension DoctorChecks {
         }
         let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
         let way = configuration.broker.tls ? "TLS, and " : ""
-        // Two services with one client id throw each other out.
+        // Two services with one client id disconnect each other.
         let text = "\(way)MQTT, connected \(login); the service's client id is '\(configuration.broker.clientID)'"
         var findings = [DoctorFinding(.broker, text)]
         findings += rights(outcome, configuration)

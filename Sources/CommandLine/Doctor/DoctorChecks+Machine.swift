@@ -37,7 +37,7 @@ extension DoctorChecks {
         for tracker in settings.configuration.trackers { set.apply(tracker.waypoints.changes) }
         do {
             let stored = try StoreReader(directory: settings.stateDirectory).regions()
-            // Regions of earlier topics are kept, but no tracker uses them.
+            // Regions of earlier topics stay stored, but no tracker uses them.
             for tracker in settings.configuration.trackers {
                 let regions = stored[tracker.topics.base]?.regions ?? []
                 set.apply(regions.map { .set($0, isRIDDerived: false) })
@@ -74,7 +74,7 @@ extension DoctorChecks {
         return [room(directory), state(directory)].compactMap { $0 }
     }
 
-    /// State is small; what is short of this is full as soon as something else grows.
+    /// Smallest free space, bytes. The state is small, but a disk with less space is soon filled by other programs.
     private static let leastRoom: UInt64 = 50 << 20
 
     private static func room(_ directory: String) -> DoctorFinding {

@@ -9,7 +9,7 @@ import Service
 import System
 
 extension DoctorChecks {
-    /// Rights, adapters, bluetoothd, and whether anything is heard.
+    /// Checks rights, adapters, bluetoothd, and reception.
     static func radio(_ settings: Settings, listening: Duration) throws -> [DoctorFinding] {
         if case .capture(let file, _) = settings.configuration.scanner {
             let path = FileAccess.resolve(file, beside: settings.path)

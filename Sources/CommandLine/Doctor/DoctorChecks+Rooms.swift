@@ -9,18 +9,18 @@ import Storage
 import System
 
 extension DoctorChecks {
-    /// The gateways and rooms of the site, on a machine where a rooms service has its state.
+    /// Checks the gateways and rooms of the site, on a machine with the state of a rooms service.
     static func rooms(_ settings: Settings) -> [DoctorFinding] {
         guard let identity = try? RoomServiceIdentity(settings.configuration), hasService(identity, settings) else {
             return []
         }
-        // What keeps a connection from being made, the broker's own findings say.
+        // The broker's findings already report why no connection is possible.
         guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters) else { return [] }
         defer { topics.close() }
         guard (try? topics.collect()) != nil else { return [] }
         let status = SiteStatus(topics.retained, site: identity.site)
         guard status.hasActiveService else {
-            // After `rooms clear` it is meant that there is none.
+            // After `rooms clear` there is intentionally no list.
             guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
             return [
                 DoctorFinding(
@@ -39,7 +39,7 @@ extension DoctorChecks {
         if settings.stateDirectory == Settings.defaultStateDirectory {
             return access(RoomServiceProcess.defaultStateDirectory, F_OK) == 0
         }
-        // A state of another place says itself whose it is.
+        // The store in another state directory shows whether it belongs to the rooms service.
         guard let reader = try? StoreReader(directory: settings.stateDirectory) else { return false }
         return (try? reader.regions()[ExactString(identity.topics.base)]) != nil
     }

@@ -6,7 +6,7 @@ import OwnTracks
 import Service
 import System
 
-/// `doctor`: everything that the service needs, each fine or with its cure.
+/// `doctor`: checks everything that the service needs. Each finding is fine or has a cure.
 enum DoctorCommand {
     static let specification = CommandSpecification(
         "doctor", "look at everything that the service needs, and say what to do",
@@ -60,7 +60,7 @@ enum DoctorCommand {
     }
 }
 
-/// What `doctor` looks at; each area is a function in an extension.
+/// The checks of `doctor`; each area is a function in an extension.
 enum DoctorChecks {
     static func configuration(_ settings: Settings) -> [DoctorFinding] {
         let warnings = settings.configuration.warnings.map {
@@ -72,7 +72,7 @@ enum DoctorChecks {
         return [DoctorFinding(.configuration, "\(path) is valid")] + warnings
     }
 
-    /// Whether systemd runs the service, according to its control group. No other process is asked.
+    /// Whether systemd runs the service, according to its control group. This needs no other process.
     static func service(_ settings: Settings) -> [DoctorFinding] {
         let unit = SystemService.gateway.unit
         guard SystemService.gateway.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else {

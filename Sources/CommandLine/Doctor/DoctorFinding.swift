@@ -1,17 +1,17 @@
 import JSON
 import OwnTracks
 
-/// One thing that `doctor` looked at.
+/// The result of one check of `doctor`.
 struct DoctorFinding {
-    /// What it is about, in the order in which it is looked at.
+    /// The areas, in the order of the checks.
     enum Area: String, CaseIterable {
         case configuration, service, radio, bluetoothd, broker, rooms, clock, regions, disk
     }
 
     let area: Area
-    /// What was found, in a sentence.
+    /// The finding in a sentence.
     let text: String
-    /// What to do; nil where all is well.
+    /// What the user can do; nil if all is well.
     let cure: String?
 
     init(_ area: Area, _ text: String, cure: String? = nil) {
@@ -30,7 +30,7 @@ struct DoctorFinding {
         return .object(members)
     }
 
-    /// `ok  broker  …`, and the cure on a line of its own.
+    /// `ok  broker  …`, and the cure on a separate line.
     var lines: [String] {
         let width = Area.allCases.map(\.rawValue.count).max() ?? 0
         let name = area.rawValue + String(repeating: " ", count: width - area.rawValue.count)

@@ -11,8 +11,8 @@ import Service
 import Storage
 import System
 
-/// `regions`: the regions of a tracker, whether the service runs or not. A running service takes changes
-/// over within seconds.
+/// `regions`: the regions of a tracker, whether the service runs or not. A running service applies changes within
+/// seconds.
 enum RegionsCommand {
     static let specification = CommandSpecification(
         "regions", operands: "list | show RID | add DESCRIPTION | remove RID | import FILE | export [FILE]",
@@ -37,9 +37,9 @@ enum RegionsCommand {
         try run(arguments, on: try Context(arguments))
     }
 
-    /// Carries out what stands behind the command's name.
+    /// Executes the action after the command's name.
     ///
-    /// - Parameter context: Whose regions they are, and what the command is called.
+    /// - Parameter context: The owner of the regions, and the command's name.
     static func run(_ arguments: Arguments, on context: Context) throws -> ExitCode {
         let words = Array(arguments.operands.dropFirst(context.leadingWords))
         let name = context.command
@@ -64,15 +64,15 @@ enum RegionsCommand {
         return .ok
     }
 
-    /// Whose regions, and where they are kept.
+    /// The owner of the regions, and where they are stored.
     struct Context {
         let directory: String
         let base: NumberBase
         let topic: String
-        /// What the command is called, and how many words of its operands are part of that.
+        /// The command's name, and the number of operands that are part of the name.
         let command: String
         let leadingWords: Int
-        /// Under which tracker the history of a region is kept, by the region's id; nil: it is not kept region by region.
+        /// The tracker that holds the history of the region with this id; nil if the history is not separate by region.
         private(set) var historyTopic: ((String) -> String)?
 
         init(_ arguments: Arguments) throws(Failure) {
@@ -109,7 +109,7 @@ enum RegionsCommand {
             }
         }
 
-        /// The region with this key; a tag may be named by its id too, which its topics show.
+        /// The region with this key. A tag can also be named by its id, which its topics contain.
         func find(_ rid: String, in regions: [Region]) -> Region? {
             if let region = regions.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
             return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
@@ -178,7 +178,7 @@ enum RegionsCommand {
         Terminal.print(Terminal.table(["RID", "NAME", "UUID", "MAJOR", "MINOR", "LEAVE", "KIND"], rows))
     }
 
-    /// In both bases, since OwnTracks' documents show both.
+    /// The number in both bases, because OwnTracks' documents use both.
     private static func numbers(_ number: UInt16?, _ pattern: BeaconPattern?) -> String {
         guard pattern != nil else { return "" }
         return number.map { "\($0) (\(hexadecimal($0)))" } ?? "any"
@@ -217,7 +217,7 @@ enum RegionsCommand {
         }
         let now = Int64(time(nil))
         let rid = arguments.value("rid") ?? derivedRID(name: description.name, timestamp: now)
-        // A local edit changes what was given and nothing else: time stamps, place and own members stay.
+        // A local edit changes only the given members: time stamps, position and the other members stay.
         var region =
             try context.regions().first { $0.rid.hasSameBytes(as: rid) }
             ?? Region(rid: rid, description: description, timestamp: now)

@@ -5,7 +5,7 @@ import System
 
 /// OwnTracks `.otrw` files.
 enum WaypointsFile {
-    /// Reads one. What is wrong with single elements is in the result, not an error.
+    /// Reads a file. Problems of single elements are part of the result; they are not thrown.
     static func read(_ path: String, base: NumberBase) throws(Failure) -> WaypointsReading {
         let bytes = try FileAccess.readNamed(path)
         let json: JSONValue

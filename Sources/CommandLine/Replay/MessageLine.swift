@@ -9,7 +9,7 @@ enum MessageLine {
         var line = Array("{\"topic\":".utf8)
         line += JSONValue.string(message.topic).bytes
         line += Array(",\"qos\":\(message.qos),\"retain\":\(message.isRetained),\"payload\":".utf8)
-        // Nothing at all is how a retained message is withdrawn.
+        // An empty payload removes a retained message.
         line += message.payload.isEmpty ? Array("null".utf8) : message.payload
         line.append(UInt8(ascii: "}"))
         line.append(UInt8(ascii: "\n"))

@@ -3,9 +3,9 @@ import Beacon
 import Gateway
 import Scanning
 
-/// Recordings through the whole gateway in virtual time, as fast as they can be read.
+/// Plays recordings through the whole gateway in virtual time, as fast as they can be read.
 struct Replay {
-    /// What came of it.
+    /// The totals of a replay.
     struct Summary {
         var events: UInt64 = 0
         var reports: UInt64 = 0
@@ -19,7 +19,7 @@ struct Replay {
     private(set) var gateway: Gateway
     private(set) var summary = Summary()
     private var now = MonotonicInstant.zero
-    /// The receivers that were met, and those that listen.
+    /// The receivers in the recordings, and those that listen.
     private var receivers: [Receiver] = []
     private var listening: [Receiver] = []
 
@@ -31,9 +31,9 @@ struct Replay {
     ///
     /// - Parameters:
     ///   - path: The capture file.
-    ///   - pace: Called with the virtual time before each record, to wait for it or not.
-    ///   - perform: Gets every effect, in order.
-    /// - Throws: What is wrong with the recording; what stood before that has been played.
+    ///   - pace: Called before each record with its virtual time; it may wait.
+    ///   - perform: Receives every effect, in order.
+    /// - Throws: The first error of the recording. The records before it have been played.
     mutating func play(
         _ path: String, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void
     ) throws(CaptureError) {
@@ -72,7 +72,7 @@ struct Replay {
         if let failure { throw failure }
     }
 
-    /// Lets virtual time run on, listening, so that pending leaves fire.
+    /// Advances virtual time while listening, so that pending leaves happen.
     mutating func listen(for tail: Duration, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void) {
         let end = now.advanced(by: tail)
         for receiver in receivers { pass(.listening(receiver, true), at: now, perform) }
@@ -95,7 +95,7 @@ struct Replay {
         _ = gateway.handle(.wallClock(clock), at: now)
     }
 
-    /// Takes one input at its time, after everything that was due before it.
+    /// Handles one input at its time, after all earlier deadlines.
     private mutating func pass(_ input: Input, at instant: MonotonicInstant, _ perform: (Effect) -> Void) {
         if let deadline = gateway.nextDeadline, deadline < instant { tick(until: instant, pace: { _ in }, perform) }
         now = instant

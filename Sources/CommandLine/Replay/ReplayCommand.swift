@@ -9,7 +9,7 @@ import Scanning
 import Service
 import System
 
-/// `replay`: recordings through the whole gateway, in virtual time. Touches no state.
+/// `replay`: plays recordings through the whole gateway, in virtual time. It does not touch the stored state.
 enum ReplayCommand {
     static let specification = CommandSpecification(
         "replay", operands: "CAPTURE…", "play btsnoop captures through the whole gateway, in virtual time",
@@ -96,7 +96,7 @@ enum ReplayCommand {
     }
 }
 
-/// Holds virtual time back to a multiple of real time.
+/// Limits virtual time to a multiple of real time.
 private struct Pace {
     let speed: Double?
     private let start = ContinuousClock.now
@@ -115,7 +115,7 @@ private struct Pace {
     }
 }
 
-/// Lines for a descriptor, many to a write.
+/// Collects lines for a descriptor, so that one write covers many lines.
 private struct LineBuffer {
     let descriptor: CInt
     private var bytes: [UInt8] = []

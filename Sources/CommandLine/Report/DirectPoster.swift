@@ -4,8 +4,8 @@ import Messaging
 import Service
 import System
 
-/// Posts messages of one command over HTTP, and waits for each answer. Commands in the answers are not obeyed: the next
-/// message of the service brings those that wait.
+/// Posts messages of one command over HTTP, and waits for each answer. Commands in the answers are not executed: the
+/// service receives them with the answer to its next message.
 final class DirectPoster {
     private let endpoint: BrokerSettings.Posting
     private let settings: HTTPSettings
@@ -25,7 +25,7 @@ final class DirectPoster {
 
     /// Posts a message.
     ///
-    /// - Parameter base: The base topic of the tracker whose message it is.
+    /// - Parameter base: The base topic of the message's tracker.
     func post(_ payload: [UInt8], of base: String) throws(Failure) {
         guard let sender = endpoint.sender(of: base) else { return }
         let answer: HTTPAnswer?

@@ -9,27 +9,27 @@ import Runtime
 import Service
 import System
 
-/// A connection of one command's own: it publishes, and the command ends when the broker has everything.
+/// A separate connection of one command. It publishes messages, and the command ends when the broker has all of them.
 ///
-/// It does not go through the running service, and needs none: whoever calls learns whether the broker
-/// has taken it, and the service's connection, under another client id, is left alone.
+/// It does not need the running service: the caller learns whether the broker accepted the messages. It uses another
+/// client id than the service, whose connection is not affected.
 final class DirectPublisher {
-    /// For how long the broker may be silent.
+    /// Longest silence of the broker.
     private static let patience: Duration = .seconds(20)
 
     private let loop: EventLoop
     private let ciphers: Ciphers
     private let firstHost: String
-    /// In HTTP mode, what posts instead of a connection.
+    /// Posts in HTTP mode, instead of a connection.
     private var poster: DirectPoster?
     private var waker: WakerWatch?
     private var connection: BrokerConnection?
     private var nextToken: Int64 = 1
     private var unanswered = 0
-    /// What ended it; nothing is sent after that.
+    /// The failure that ended the connection. No message is sent after it.
     private var failure: Failure?
 
-    /// - Parameter purpose: what is added to the client id.
+    /// - Parameter purpose: The suffix of the client id.
     init(_ configuration: Configuration, purpose: String) throws {
         guard !configuration.broker.isOffline else {
             throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker to send to")
@@ -49,8 +49,8 @@ final class DirectPublisher {
         try connection.start()
     }
 
-    /// Sends a message, after waiting for room if many are under way. After a failure it does nothing;
-    /// `finish` reports it.
+    /// Sends a message. It first waits if too many messages are unacknowledged. After a failure it does nothing, and
+    /// `finish` reports the failure.
     func publish(_ message: Message) {
         if let poster, failure == nil { return post(message, by: poster) }
         guard failure == nil, let connection else { return }
@@ -82,7 +82,7 @@ final class DirectPublisher {
         }
     }
 
-    /// Waits until the broker has everything.
+    /// Waits until the broker has all messages.
     func finish() throws(Failure) {
         while failure == nil, unanswered > 0 { wait() }
         _ = connection?.stop(within: .seconds(2))
@@ -102,7 +102,7 @@ final class DirectPublisher {
         for event in connection?.takeEvents() ?? [] {
             switch event {
             case .disconnected(let reason, _): fail("no broker: \(reason)")
-            // Not every host of the cluster has been tried.
+            // Other hosts of the cluster have not been tried yet.
             case .moved(let host): if host != firstHost { failure = nil }
             case .acknowledged: unanswered -= 1
             case .refused(_, let refusal): fail("the broker does not take a message: \(refusal)")

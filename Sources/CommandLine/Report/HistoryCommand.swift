@@ -69,7 +69,7 @@ enum HistoryCommand {
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)
             try reader.forEachLocation(filter) { entry in
-                // While its time is not known, a location has no place on a track.
+                // A location without a known time cannot be placed on a track.
                 guard entry.stamp != .provisional else { return true }
                 let coordinates = Coordinates(latitude: entry.latitude, longitude: entry.longitude)
                 let time = TimeText.utc(entry.timestamp).split(separator: " ").joined(separator: "T") + "Z"

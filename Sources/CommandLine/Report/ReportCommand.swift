@@ -9,11 +9,10 @@ import Service
 import Storage
 import System
 
-/// `report`: a location by hand (`t: "u"`), whether the service runs or not.
+/// `report`: publishes a manual location (`t: "u"`), whether the service runs or not.
 ///
-/// It is sent over a connection of its own and not left to the service: then it works without one, and
-/// who typed it learns whether the broker has it. Where the tracker is inside is what the store says,
-/// which a running service keeps up to date with every transition.
+/// The command uses its own connection. So it works without the service, and the user learns whether the broker has the
+/// message. The occupied regions come from the store, which a running service updates at every transition.
 enum ReportCommand {
     static let specification = CommandSpecification(
         "report", "publish a location now, by hand",
@@ -54,11 +53,11 @@ enum ReportCommand {
         return .ok
     }
 
-    /// The regions, and the occupancy of each: entered and not left, by the history.
+    /// The regions and their occupancy. A region is occupied if its last transition in the history is an enter.
     private static func stored(
         in settings: Settings, _ configuration: Configuration
     ) throws(Failure) -> StoredState {
-        // A gateway that has never run knows the regions of its configuration, and no beacon.
+        // A gateway that has never run has the regions of its configuration, and no beacon.
         var stored = StoredState(configuration: configuration, regions: [])
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)

@@ -5,9 +5,10 @@ import RoomService
 import Service
 import System
 
-/// `rooms clear`: turns rooms off at the broker. Gateways cease to feed, and nothing is retained of the site.
+/// `rooms clear`: turns rooms off at the broker. Gateways stop sending readings, and no message of the site stays
+/// retained.
 enum RoomsClearCommand {
-    /// A standby that takes over moves its card within this time.
+    /// Within this time a standby that takes over publishes a new counter on its card.
     private static let watching: Duration = .seconds(5)
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -22,7 +23,7 @@ enum RoomsClearCommand {
         try topics.collect()
         let services = SiteStatus(topics.retained, site: topics.identity.site).activeServices
         var active: [String] = []
-        // The card of a service that was killed may say that it is active. That of a living one moves.
+        // The card of a killed service may still say that it is active. Only the counter of a running service moves.
         try topics.wait(Self.watching) { retained in
             let now = SiteStatus(retained, site: topics.identity.site).activeServices
             active = now.filter { services[$0.key] != $0.value }.keys.sorted()
@@ -35,7 +36,7 @@ enum RoomsClearCommand {
                     + "sudo systemctl disable --now ibeacon-gateway-rooms")
         }
         let obsolete = Self.obsolete(topics)
-        // Without its list, gateways cease to feed.
+        // Without the list of tags, gateways stop sending readings.
         for topic in [RoomTopic.tags(site: topics.identity.site).text] + obsolete {
             try topics.publish(topic, [], isRetained: true)
         }
@@ -45,7 +46,7 @@ enum RoomsClearCommand {
         return .ok
     }
 
-    /// What is retained of the site, the locations of its tags included.
+    /// The retained topics of the site, including the locations of its tags.
     private static func obsolete(_ topics: SiteTopics) -> [String] {
         topics.retained.keys.sorted().flatMap { topic -> [String] in
             switch RoomTopic(topic) {

@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import System
 
-/// `rooms`: which room each tag is in, from what all gateways of a house hear.
+/// `rooms`: determines the room of each tag from the readings of all gateways of a house.
 enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",

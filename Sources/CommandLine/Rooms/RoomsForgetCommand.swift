@@ -3,7 +3,7 @@ import RoomService
 import Service
 import System
 
-/// `rooms forget`: deletes what was learned of a room.
+/// `rooms forget`: deletes the learned data of a room.
 enum RoomsForgetCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard arguments.operands.count == 2 else { throw Failure(.usage, "say which room: rooms forget Kitchen") }

@@ -5,7 +5,7 @@ import RoomService
 import Service
 import System
 
-/// `rooms gateways`: the fleet of a site.
+/// `rooms gateways`: lists and removes the gateways of a site.
 enum RoomsGatewaysCommand {
     private static let actions = ["list", "remove"]
 
@@ -30,10 +30,10 @@ enum RoomsGatewaysCommand {
         return .ok
     }
 
-    /// For the service to do its part.
+    /// Longest time that the service may take.
     private static let patience: Duration = .seconds(10)
 
-    /// The active service forgets the gateway because its card goes, and clears what is its own about it.
+    /// Removes the card of a gateway. The active service then forgets the gateway and clears its own messages about it.
     private static func remove(_ name: String, _ arguments: Arguments) throws -> ExitCode {
         let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
         defer { topics.close() }

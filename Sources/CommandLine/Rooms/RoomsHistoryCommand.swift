@@ -8,7 +8,7 @@ import Service
 import Storage
 import System
 
-/// `rooms history`: who was where, from the store of the rooms service, whether the service runs or not.
+/// `rooms history`: past visits of tags, from the store of the rooms service, whether the service runs or not.
 enum RoomsHistoryCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard arguments.operands.count == 1 else {
@@ -60,9 +60,9 @@ enum RoomsHistoryCommand {
         let name: String
         let room: String
         let roomName: String
-        /// nil: before what is shown.
+        /// nil if the visit began before the shown period.
         let from: Int64?
-        /// nil: it is there.
+        /// nil if the tag is still in the room.
         var to: Int64?
         var isOver = false
 
@@ -78,7 +78,7 @@ enum RoomsHistoryCommand {
         }
     }
 
-    /// Makes visits of transitions.
+    /// Builds visits from transitions.
     private struct Visits {
         let names: [String: String]
         private(set) var list: [Visit] = []
@@ -90,7 +90,7 @@ enum RoomsHistoryCommand {
         mutating func add(_ entry: HistoryEntry) {
             let tag = entry.tracker.split(separator: "/").last.map(String.init) ?? entry.tracker
             let last = open.removeValue(forKey: tag)
-            // An end that was never written is that of the next begin.
+            // A visit without a stored end ends when the next one begins.
             if let last { (list[last].to, list[last].isOver) = (entry.timestamp, true) }
             switch entry.event {
             case .enter:

@@ -5,7 +5,7 @@ import RoomService
 import Service
 import System
 
-/// `rooms learn`: trains one room with one tag, and shows how long it still takes.
+/// `rooms learn`: trains one room with one tag, and shows the remaining time.
 enum RoomsLearnCommand {
     private static let usual: Duration = .seconds(120)
 

@@ -5,7 +5,8 @@ import RoomService
 import Rooms
 import System
 
-/// `rooms replay`: recordings of the feed through the whole rooms service, in virtual time. Touches no state.
+/// `rooms replay`: plays recordings of the feed through the whole rooms service, in virtual time. It does not touch the
+/// stored state.
 enum RoomsReplayCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let files = arguments.operands.dropFirst()
@@ -55,7 +56,7 @@ enum RoomsReplayCommand {
         return .ok
     }
 
-    /// Reads `rooms` of a configuration file. Other members are those of the gateway, and are not looked at.
+    /// Reads `rooms` of a configuration file. The other members belong to the gateway and are ignored.
     private static func settings(_ path: String?) throws -> RoomSettings {
         guard let path else { return RoomSettings() }
         let bytes = try FileAccess.read(path)
@@ -88,7 +89,7 @@ enum RoomsReplayCommand {
     }
 }
 
-/// Lines of a file, one after the other; `-` is standard input.
+/// Reads the lines of a file; `-` is standard input.
 private struct LineReader: ~Copyable {
     private let path: String
     private let longest: Int

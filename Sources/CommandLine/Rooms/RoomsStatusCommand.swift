@@ -4,8 +4,8 @@ import RoomService
 import Service
 import System
 
-/// `rooms status`: the tags, rooms and gateways of a site, as the broker retains them. It works on every machine that reaches
-/// the broker.
+/// `rooms status`: the tags, rooms and gateways of a site, from the broker's retained messages. It works on every
+/// machine that can reach the broker.
 enum RoomsStatusCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)

@@ -5,11 +5,11 @@ import Rooms
 /// A gateway as the retained messages of a site show it.
 struct SiteGateway {
     let id: String
-    /// What it says of itself; nil: an ESPresense node.
+    /// The gateway's card; nil for an ESPresense node.
     var card: JSONValue?
-    /// What the active service says of it; nil: there is none, or it has not said anything yet.
+    /// The active service's message about the gateway; nil if there is no active service or no message yet.
     var health: JSONValue?
-    /// `online` or `offline`, as the broker has it.
+    /// `online` or `offline`, from the broker.
     var availability: String?
 
     init(id: String) { self.id = id }
@@ -21,7 +21,7 @@ struct SiteGateway {
         health?["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:))
     }
 
-    /// A word or two for a table.
+    /// A short text for a table.
     var state: String {
         switch trouble {
         case .sharedName: "shared name"
@@ -34,7 +34,7 @@ struct SiteGateway {
         }
     }
 
-    /// nil: nothing is wrong.
+    /// nil if the gateway has no problem.
     func advice(site: String) -> GatewayAdvice? { trouble.map { GatewayAdvice($0, of: id, site: site) } }
 
     var json: JSONValue {

@@ -5,9 +5,9 @@ import RoomService
 import Rooms
 import System
 
-/// What the retained messages of a site say.
+/// The state of a site, from its retained messages.
 struct SiteStatus {
-    /// What it needs, below `ibeacon-rooms/<site>`.
+    /// The needed topic filters, below `ibeacon-rooms/<site>`.
     static let filters = ["tags", "tag/+", "room/+", "gateway/+", "health/+", "service/+"]
 
     let site: String
@@ -41,16 +41,16 @@ struct SiteStatus {
         gateways = found.values.sorted { $0.id < $1.id }.map { gateway in
             var gateway = gateway
             gateway.availability = availability[gateway.id]
-            // Without a service that decides, what one has said is of old.
+            // Without an active service, the retained health is old.
             if !hasActiveService { gateway.health = nil }
             return gateway
         }
     }
 
-    /// Whether a service says that it decides.
+    /// Whether the card of a service says that it is active.
     var hasActiveService: Bool { services.contains { $0.card["active"]?.asBool == true } }
 
-    /// The cards of services that say that they decide, by the service's name.
+    /// The cards that say that their service is active, by the service's name.
     var activeServices: [String: JSONValue] {
         Dictionary(services.filter { $0.card["active"]?.asBool == true }.map { ($0.id, $0.card) }) { first, _ in first }
     }
@@ -119,7 +119,7 @@ struct SiteStatus {
         return (blocks + [gatewaysText]).joined(separator: "\n\n")
     }
 
-    /// The gateways as a table, and below it what ought to be looked at.
+    /// The gateways as a table, followed by advice and remarks.
     var gatewaysText: String {
         let table =
             gateways.isEmpty
@@ -138,10 +138,10 @@ struct SiteStatus {
 
     private var advice: [String] { gatewayAdvice.map { "\($0.text): \($0.cure)" } + remarks }
 
-    /// What is wrong with gateways, and what to do.
+    /// The problems of gateways, with advice.
     var gatewayAdvice: [GatewayAdvice] { gateways.compactMap { $0.advice(site: site) } }
 
-    /// What may be meant: gateways that are not of this site, and rooms without a gateway.
+    /// Facts that may be intended: gateways that are not part of this site, and rooms without a gateway.
     var remarks: [String] {
         let empty = rooms.filter { room in !gateways.contains { $0.roomID == room.id } }
         return strangers.map {

@@ -7,11 +7,11 @@ import Runtime
 import Service
 import System
 
-/// What a broker retains about a site, and a way to publish to it: a connection of one command's own.
+/// A separate connection of one command: it collects the retained messages of a site and publishes to the site.
 final class SiteTopics {
-    /// For the connection with TLS and login.
+    /// Longest time for the connection with TLS and login.
     private static let patience: Duration = .seconds(12)
-    /// Retained messages follow the subscription at once.
+    /// Time to collect retained messages; they follow the subscription at once.
     private static let collecting: Duration = .milliseconds(700)
 
     let identity: RoomServiceIdentity
@@ -60,10 +60,10 @@ final class SiteTopics {
         }
     }
 
-    /// Waits until the retained messages have come.
+    /// Waits for the retained messages.
     func collect() throws { try wait(Self.collecting) }
 
-    /// Lets time pass, with messages coming in, until what is retained is as it should be.
+    /// Receives messages for this time, or until the retained messages fulfil `isOver`.
     func wait(_ duration: Duration, until isOver: ([String: [UInt8]]) -> Bool = { _ in false }) throws {
         try loop.step(until: Clocks.now().advanced(by: duration)) { failure != nil || isOver(retained) }
         if let failure { throw failure }
@@ -95,7 +95,7 @@ final class SiteTopics {
             switch event {
             case .connected: isConnected = true
             case .disconnected(let reason, _): failure = failure ?? Failure(.unavailable, "no broker: \(reason)")
-            // Not every host of the cluster has been tried.
+            // Other hosts of the cluster have not been tried yet.
             case .moved(let host): if host != firstHost { failure = nil }
             case .message(let message): retained[message.topic] = message.payload.isEmpty ? nil : message.payload
             case .acknowledged: unanswered -= 1

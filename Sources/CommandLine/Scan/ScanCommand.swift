@@ -10,7 +10,7 @@ import Service
 import Storage
 import System
 
-/// `scan`: the beacons that are near, beside a running service or without one.
+/// `scan`: shows the beacons nearby, with or without a running service.
 enum ScanCommand {
     static let specification = CommandSpecification(
         "scan", "show who is near",
@@ -34,7 +34,7 @@ enum ScanCommand {
         return try session.run(for: try arguments.seconds("duration"))
     }
 
-    /// Those of the configuration, and those that the service has kept, if this user may read them.
+    /// The regions of the configuration, and the stored regions of the service if this user may read them.
     private static func regions(_ settings: Settings) -> [Region] {
         var regions = RegionSet()
         if let stored = try? StoreReader(directory: settings.stateDirectory).regions() {
@@ -45,7 +45,7 @@ enum ScanCommand {
     }
 }
 
-/// Holds a capture while it is written.
+/// A capture that is being written.
 final class Recording {
     private var writer: CaptureWriter
     private(set) var failure: CaptureError?
@@ -77,7 +77,7 @@ final class Recording {
     }
 }
 
-/// One run of `scan` on a loop of its own.
+/// One run of `scan`, with its own event loop.
 private final class ScanSession: ScannerOutput {
     private let loop: EventLoop
     private let log: Log
@@ -151,7 +151,7 @@ private final class ScanSession: ScannerOutput {
         if isJSON {
             for line in table.json(after: lastShown, at: now) { Terminal.print(line) }
         } else if isLive {
-            // Home, then clear to the end: less flicker than clearing first.
+            // Cursor home, then clear to the end: this flickers less than clearing first.
             Terminal.print("\u{1B}[H\u{1B}[J" + table.text(at: now))
         }
         lastShown = now

@@ -6,7 +6,7 @@ import Regions
 
 /// The beacons that have been heard, for `scan`.
 struct ScanTable {
-    /// What a row is about: a beacon, or with `--all` another advertiser by its address.
+    /// The subject of a row: a beacon, or with `--all` another advertiser by its address.
     enum Subject: Hashable {
         case beacon(BeaconID)
         case other(DeviceAddress)
@@ -21,9 +21,9 @@ struct ScanTable {
         var lastHeard: MonotonicInstant
     }
 
-    /// Weight of the newest report in the smoothed strength: steady to read, and it follows within a second.
+    /// Weight of the newest report in the smoothed level: it is steady enough to read and follows within a second.
     private static let smoothing = 0.2
-    /// What a street full of strangers may fill; the oldest give way.
+    /// Largest number of rows, because many beacons may pass. The oldest rows are removed.
     private static let mostRows = 500
 
     private let index: RegionIndex
@@ -69,12 +69,12 @@ struct ScanTable {
         return name
     }
 
-    /// Strongest first.
+    /// The rows, strongest first.
     private var sorted: [(Subject, Row)] {
         rows.sorted { ($0.value.rssi ?? -200) > ($1.value.rssi ?? -200) }.map { ($0.key, $0.value) }
     }
 
-    /// As a table for people.
+    /// The table as text.
     func text(at now: MonotonicInstant) -> String {
         let lines = sorted.map { subject, row -> [String] in
             let strength = row.rssi.map { "\(Int($0.rounded()))" } ?? ""
@@ -87,7 +87,7 @@ struct ScanTable {
         return Terminal.table(["BEACON", "RSSI", "DISTANCE", "INTERVAL", "REPORTS", "SEEN", "REGION"], lines)
     }
 
-    /// One JSON object for each that was heard after `since`.
+    /// One JSON object for each row that was heard after `since`.
     func json(after since: MonotonicInstant, at now: MonotonicInstant) -> [String] {
         sorted.filter { $0.1.lastHeard > since }.map { subject, row in
             var members: [String: JSONValue] = [

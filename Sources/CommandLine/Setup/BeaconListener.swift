@@ -6,7 +6,7 @@ import Scanning
 import Service
 import System
 
-/// Listens for a while and says which beacons were heard how well.
+/// Listens for some time and reports which beacons were heard, and how strong.
 final class BeaconListener: ScannerOutput {
     /// One beacon.
     struct Heard {
@@ -27,15 +27,15 @@ final class BeaconListener: ScannerOutput {
     private(set) var reports = 0
     /// Whether any receiver listened at any time.
     private(set) var hasListened = false
-    /// What the scanner found wrong, each once.
+    /// The scanner's problems, each once.
     private(set) var problems: [String] = []
 
-    /// Memory is finite and the street is long.
+    /// Largest number of beacons, to limit memory.
     private static let mostBeacons = 1000
 
     private init() throws(SystemError) { loop = try EventLoop() }
 
-    /// Listens as the settings say; for a recording, until its end if that comes first.
+    /// Listens with the scanner of the settings. A recording may end earlier.
     static func listen(_ settings: Settings, for duration: Duration) throws -> BeaconListener {
         let listener = try BeaconListener()
         try listener.run(settings, until: Clocks.now().advanced(by: duration))
@@ -58,7 +58,7 @@ final class BeaconListener: ScannerOutput {
         scanner = nil
     }
 
-    /// How the adapters did.
+    /// The state of the adapters.
     private(set) var adapters: [AdapterStatus] = []
 
     /// The strongest first.

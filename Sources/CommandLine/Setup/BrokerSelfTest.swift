@@ -8,32 +8,34 @@ import Runtime
 import Service
 import System
 
-/// Connects to the broker as the service would, beside it, and tries what the service needs to be allowed.
+/// Connects to the broker with the settings of the service, in addition to it, and tests the rights that the service
+/// needs.
 ///
-/// MQTT 3.1.1 gives a broker no words to refuse a message, so MQTT 5 is spoken where the broker can. Reading is proven
-/// by hearing what was sent to the topic for commands: an access list may let us subscribe and then tell us nothing.
+/// With MQTT 3.1.1 a broker cannot refuse a message, so the test uses MQTT 5 if the broker supports it. The right to
+/// read is tested by sending a message to the command topic and receiving it: a broker may accept a subscription and
+/// then deliver nothing.
 final class BrokerSelfTest {
-    /// What came of it.
+    /// The results of the test.
     struct Outcome {
-        /// Why there was no connection, if there was none.
+        /// Why the connection failed, if it failed.
         var failure: BrokerFailure?
-        /// Topics that the broker refuses messages to, with its words.
+        /// Topics for which the broker refuses messages, with its reasons.
         var refused: [(topic: String, reason: String)] = []
-        /// Whether the broker lets the gateway read commands; nil if the test could not show it.
+        /// Whether the gateway may read commands; nil if the test could not determine it.
         var hearsCommands: Bool?
-        /// Whether the broker could say no to a message.
+        /// Whether the protocol version lets the broker refuse a message.
         var canRefuse = false
-        /// The rooms service of the site has published its list of tags, and the broker lets us hear it.
+        /// Whether the list of tags of the site's rooms service was received.
         var hearsTags = false
-        /// Why the broker refuses readings for the rooms service; nil: it takes them.
+        /// Why the broker refuses readings for the rooms service; nil if it accepts them.
         var refusedFeed: (topic: String, reason: String)?
     }
 
     private enum Step: Int64, CaseIterable { case event = 1, location, feed, command }
 
-    /// For the connection with TLS and login, and then for the answers.
+    /// Longest time for the connection with TLS and login, and then for the answers.
     private static let patience: Duration = .seconds(12)
-    /// For the echo of a command, after its acknowledgement.
+    /// Longest time for the echo of a command, after its acknowledgement.
     private static let echoPatience: Duration = .seconds(3)
 
     private let configuration: Configuration
@@ -61,7 +63,7 @@ final class BrokerSelfTest {
         let loop = try EventLoop()
         var settings = BrokerSettings(configuration, for: .command("doctor"))
         settings.protocolLevel = level
-        // Which level it is, is the question.
+        // The test must determine the protocol version, so it must not fall back to another.
         settings.fallsBack = false
         settings.connectTimeout = .seconds(10)
         outcome.canRefuse = level == .v5
@@ -110,7 +112,7 @@ final class BrokerSelfTest {
             case .disconnected(let failure, _):
                 outcome.failure = failure
                 isOver = true
-            // Not every host of the cluster has been tried.
+            // Other hosts of the cluster have not been tried yet.
             case .moved(let host):
                 if host != configuration.broker.hosts[0] { (outcome.failure, isOver) = (nil, false) }
             case .message(let message):
@@ -129,7 +131,7 @@ final class BrokerSelfTest {
                 }
             case .subscriptionRefused(let filter):
                 if filter == tracker.topics.command { subscriptionRefused = true }
-            // Only for who asks that messages be taken apart.
+            // The test has no command reader, and a dropped message does not affect it.
             case .commands, .untaken: break
             }
         }
@@ -137,8 +139,8 @@ final class BrokerSelfTest {
 
     private var refusedSteps: Set<Step> = []
 
-    /// Last wills are what every reader of these topics knows and none acts on; the command asks a running gateway for
-    /// its status, which changes nothing. No rooms service knows version 0 of the feed.
+    /// Publishes harmless messages. All readers of these topics know last wills, and none acts on them. The command
+    /// requests the status of a running gateway, which changes nothing. Rooms services ignore version 0 of the feed.
     private func publish() {
         for step in steps {
             let payload: [UInt8] =

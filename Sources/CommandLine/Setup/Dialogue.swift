@@ -1,17 +1,17 @@
 import Glibc
 import System
 
-/// Questions to a person at a terminal, or their default answers without a terminal.
+/// Asks the user at a terminal. Without a terminal it returns the default answers.
 struct Dialogue {
-    /// Whether a person can be asked.
+    /// Whether the user can be asked.
     let isInteractive: Bool
 
-    /// Shows a line that belongs to the conversation, not to the result.
+    /// Shows a line that is part of the dialogue, not of the result.
     func show(_ text: String) { Terminal.printError(text) }
 
     /// Asks for a line.
     ///
-    /// - Parameter standard: the answer to an empty line, and without a terminal.
+    /// - Parameter standard: The answer for an empty line, and without a terminal.
     func ask(_ question: String, _ standard: String) throws(Failure) -> String {
         guard isInteractive else { return standard }
         prompt("\(question)\(standard.isEmpty ? "" : " [\(standard)]"): ")
@@ -33,7 +33,7 @@ struct Dialogue {
         }
     }
 
-    /// Asks for something that is not to be seen on the screen.
+    /// Asks for a secret, without showing it on the screen.
     func askSecret(_ question: String) throws(Failure) -> String {
         var before = termios()
         let isTerminal = tcgetattr(STDIN_FILENO, &before) == 0
@@ -42,12 +42,12 @@ struct Dialogue {
             silent.c_lflag &= ~tcflag_t(ECHO)
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }
-        // Only now: an early answer must be neither shown nor discarded.
+        // The prompt comes after the echo is off: an early answer must be neither shown nor discarded.
         prompt("\(question): ")
         defer {
             if isTerminal {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
-                // The person's own line break was not shown either.
+                // The user's line break was not shown either.
                 show("")
             }
         }
@@ -56,7 +56,7 @@ struct Dialogue {
 
     private func prompt(_ text: String) { Terminal.write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// One line of standard input without its end; blanks around it do not count.
+    /// One line of standard input, without the line end and surrounding blanks.
     private func readLine() throws(Failure) -> String {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0

@@ -5,7 +5,7 @@ import Service
 import System
 
 extension Setup {
-    /// Takes the broker that was named, or seeks one and asks.
+    /// Uses the given broker, or searches for one and asks.
     mutating func findBroker() throws {
         tls = arguments.has("tls") || arguments.has("ca-file")
         username = arguments.value("username")
@@ -44,7 +44,7 @@ extension Setup {
         return Secret(text)
     }
 
-    /// Connects as the service will; asks for a login if the broker wants one.
+    /// Connects with the settings of the service, and asks for a login if the broker requires one.
     mutating func testBroker() throws {
         guard port != 0, !arguments.has("no-test") else { return }
         while true {
@@ -61,7 +61,7 @@ extension Setup {
         }
     }
 
-    /// Another try with other answers, or none.
+    /// Asks for other answers after a failure, or ends.
     private mutating func mend() throws {
         if try dialogue.confirm("Try with a user name and password?", username == nil) {
             username = try dialogue.ask("User name", username ?? "")
@@ -79,7 +79,7 @@ extension Setup {
         }
     }
 
-    /// The room and the two letters.
+    /// Asks for the room and the two-letter tracker id.
     mutating func nameRoom() throws {
         room = try arguments.value("room") ?? dialogue.ask("Which room is this", Settings.hostName)
         let standard = String(deviceID.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(2)).uppercased()

@@ -9,7 +9,7 @@ import Storage
 import System
 
 extension Setup {
-    /// The first region, of the beacon that is held to the antenna.
+    /// Defines the first region, from the beacon that is held to the antenna.
     mutating func chooseRegion() throws {
         let wish = arguments.value("beacon") ?? (dialogue.isInteractive ? "ask" : "none")
         switch wish {
@@ -17,7 +17,7 @@ extension Setup {
         case "strongest", "ask": try chooseByEar(asks: wish == "ask")
         default: region = (try name(), wish)
         }
-        // What cannot be used is known before anything is written.
+        // Invalid answers must be found before anything is written.
         _ = try describedRegion()
     }
 
@@ -55,7 +55,7 @@ extension Setup {
         let text = "\(region.name):\(region.beacon)"
         let description: RegionDescription
         do throws(RegionDescriptionError) {
-            // What is shown here is decimal, and so is what is typed.
+            // The numbers shown here are decimal, and so are the numbers that the user types.
             description = try RegionDescription(parsing: text, base: .decimal)
         } catch {
             throw Failure(.usage, "'\(text)' is no region: \(error)")
@@ -67,19 +67,19 @@ extension Setup {
         return Region(rid: derivedRID(name: description.name, timestamp: now), description: description, timestamp: now)
     }
 
-    /// Writes all that was answered.
+    /// Writes all answers.
     func write() throws {
         let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
         if FileAccess.exists(path) { dialogue.show("Kept the old configuration as \(try SetupFiles.keep(path)).") }
         if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
         try SetupFiles.write(SetupFiles.configuration(members), to: path)
-        // Read as the service will read it.
+        // Read in the same way as by the service.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
         dialogue.show("Wrote \(path).")
         try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)
     }
 
-    /// Regions belong to a topic: those of the old one come along, and the new one is added.
+    /// Writes the new region. Regions belong to a topic, so those of a previous topic are copied.
     private func writeRegions(of base: String, before: String?) throws {
         var regions: [Region] = []
         if let before, !before.hasSameBytes(as: base),
@@ -102,7 +102,7 @@ extension Setup {
         }
     }
 
-    /// Starts the service, or starts it again with what was answered.
+    /// Starts the service, or restarts it with the answers.
     func startService() throws {
         let service = SystemService.gateway
         guard isForService, service.isInstalled else { return }

@@ -5,7 +5,7 @@ import OwnTracks
 import Service
 import System
 
-/// `setup`: the first ten minutes, as questions or as options.
+/// `setup`: the first configuration, by questions or by options.
 enum SetupCommand {
     static let specification = CommandSpecification(
         "setup", "find the broker, make the first region, write the configuration, start the service",
@@ -60,7 +60,7 @@ enum SetupCommand {
     }
 }
 
-/// The answers so far. Nothing is written before the last one is known.
+/// The answers so far. Nothing is written before the last answer.
 struct Setup {
     let arguments: Arguments
     let dialogue: Dialogue
@@ -73,7 +73,7 @@ struct Setup {
     var password: Secret?
     var room = ""
     var trackerID = ""
-    /// Name, and UUID with numbers.
+    /// The name, and the UUID with major and minor.
     var region: (name: String, beacon: String)?
     /// Whether this machine runs the rooms service; nil: the service stays as it is.
     var runsRoomsService: Bool?
@@ -91,7 +91,7 @@ struct Setup {
         path == Settings.defaultPath && stateDirectory == Settings.defaultStateDirectory && !arguments.has("no-service")
     }
 
-    /// Finds out early what would fail late.
+    /// Detects failures early that would otherwise happen at the end.
     mutating func prepare() throws {
         let directory = SetupFiles.directory(of: path)
         try FileAccess.createDirectory(directory)
@@ -105,7 +105,7 @@ struct Setup {
         }
     }
 
-    /// Everything of the configuration but the password, which has a file of its own.
+    /// The members of the configuration, without the password, which is in a separate file.
     var members: [(name: String, value: JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("_type", "configuration"), ("host", .string(host)), ("port", .integer(Int64(port))),
@@ -126,7 +126,7 @@ struct Setup {
 
     var passwordPath: String { SetupFiles.directory(of: path) + "/password" }
 
-    /// As the settings would be with the answers so far, and the password with them.
+    /// The settings that result from the answers so far, including the password.
     func settings() throws(Failure) -> Settings {
         let json = JSONValue.object(
             Dictionary(members.filter { $0.name != "passwordFile" }.map { ($0.name, $0.value) }) { first, _ in first })
@@ -139,7 +139,7 @@ struct Setup {
         }
     }
 
-    /// The room as a level of a topic: `Living room` is `living-room`.
+    /// The room as a topic level: `Living room` becomes `living-room`.
     var deviceID: String {
         let parts = room.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
         let name = parts.joined(separator: "-")

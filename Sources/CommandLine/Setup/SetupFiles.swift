@@ -3,15 +3,15 @@ import JSON
 import OwnTracks
 import System
 
-/// What setup writes.
+/// The files that setup writes.
 enum SetupFiles {
-    /// Replaces a file that may hold a secret: its owner may write it, and the group of its directory, which is the
-    /// service's, may read it.
+    /// Replaces a file that may contain a secret. Its owner may write it. The group of its directory, which is the
+    /// group of the service, may read it.
     static func write(_ text: String, to path: String) throws(Failure) {
         let path = try replaceable(path)
         var attributes = AtomicFile.Attributes(mode: 0o640)
         var directory = stat()
-        // Only root can give a file away, and only root writes where the service is another user.
+        // Only root can change the owner of a file, and only root writes files for a service of another user.
         if geteuid() == 0, stat(AtomicFile.directory(of: path), &directory) == 0 {
             (attributes.owner, attributes.group) = (0, directory.st_gid)
         }
@@ -22,8 +22,8 @@ enum SetupFiles {
         }
     }
 
-    /// Keeps a file beside its successor.
-    /// - Returns: where it is now.
+    /// Renames a file before it is replaced.
+    /// - Returns: The new path.
     static func keep(_ path: String) throws(Failure) -> String {
         let path = try replaceable(path)
         let old = path + ".old"
@@ -35,7 +35,7 @@ enum SetupFiles {
 
     /// The file behind all links.
     ///
-    /// - Throws: if a device, a FIFO or a directory is there; setup must not put a file in its place.
+    /// - Throws: If the path is a device, a FIFO or a directory. Setup must not replace it by a file.
     private static func replaceable(_ path: String) throws(Failure) -> String {
         let path = AtomicFile.resolved(path)
         var status = stat()
@@ -47,7 +47,7 @@ enum SetupFiles {
 
     static func directory(of path: String) -> String { AtomicFile.directory(of: path) }
 
-    /// A configuration file of what was answered, in the order of the answers.
+    /// A configuration file with the answers, in their order.
     static func configuration(_ members: [(name: String, value: JSONValue)]) -> String {
         let lines = members.map { "    \($0.name): \($0.value.text)," }
         return """

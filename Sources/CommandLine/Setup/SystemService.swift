@@ -16,7 +16,7 @@ struct SystemService {
             }
     }
 
-    /// Whether the service has a control group. No other process is asked.
+    /// Whether the service has a control group. This needs no other process.
     var isRunning: Bool { FileAccess.exists("/sys/fs/cgroup/system.slice/\(unit)") }
 
     /// Only root may start and stop services.

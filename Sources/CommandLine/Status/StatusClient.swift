@@ -5,8 +5,8 @@ import OwnTracks
 import Service
 import System
 
-/// Asks the running service over its own HTTP port. A dozen lines of HTTP, since the answer is always
-/// short, whole and from this machine.
+/// Queries the running service over its HTTP port. A minimal HTTP client is sufficient, because the answer is always
+/// short, complete and from this machine.
 struct StatusClient {
     private let address: ListenAddress
     private let token: String?
@@ -20,7 +20,7 @@ struct StatusClient {
                     + "'ibeacon-gateway history' and 'ibeacon-gateway regions list' need no service")
         }
         self.address = address
-        // Without the right to read it, the question may still be allowed: on loopback it is.
+        // A user who may not read the token may still query the service on loopback.
         token = try? StatusToken.read(in: settings.stateDirectory)
     }
 
@@ -97,7 +97,7 @@ struct StatusClient {
         var target = sockaddr_in()
         target.sin_family = sa_family_t(AF_INET)
         target.sin_port = address.port.bigEndian
-        // A service that listens everywhere listens here, too.
+        // A service that listens on all addresses also listens on loopback.
         let figures = ["localhost", "*", "", "0.0.0.0"].contains(address.host) ? "127.0.0.1" : address.host
         guard inet_pton(AF_INET, figures, &target.sin_addr) == 1 else { return -1 }
         return withUnsafeBytes(of: &target) { connect(descriptor, to: $0) }
@@ -118,7 +118,7 @@ struct StatusClient {
         return Glibc.connect(descriptor, base, socklen_t(target.count))
     }
 
-    /// Where the empty line behind the headers begins.
+    /// The beginning of the empty line after the headers.
     private static func endOfHead(in answer: [UInt8]) -> Int? {
         let mark = Array("\r\n\r\n".utf8)
         guard answer.count >= mark.count else { return nil }

@@ -5,7 +5,7 @@ import Service
 import StatusPage
 import System
 
-/// `status`: what the running service sees and does.
+/// `status`: the state of the running service.
 enum StatusCommand {
     static let specification = CommandSpecification(
         "status", "show what the running service sees and does",

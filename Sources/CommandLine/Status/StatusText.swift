@@ -1,7 +1,7 @@
 import JSON
 import OwnTracks
 
-/// `/status.json` for a person.
+/// `/status.json` as text.
 struct StatusText {
     private let status: JSONValue
 
@@ -97,7 +97,7 @@ struct StatusText {
         }
     }
 
-    /// A number of seconds as two units at most.
+    /// A number of seconds in at most two units.
     static func span(_ value: JSONValue?) -> String {
         guard let number = value?.asNumber, number >= 0, number < 1e12 else { return "unknown" }
         let seconds = Int64(number)
@@ -115,7 +115,7 @@ struct StatusText {
     }
 }
 
-/// One region of `/explain.json` for a person.
+/// One region of `/explain.json` as text.
 enum ExplanationText {
     static func text(_ region: JSONValue) -> String {
         let state = region["inside"] == .bool(true) ? "inside" : "outside"

@@ -137,7 +137,7 @@ function fillPlaces() {
     ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.confidence, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
 }
 
-// For those who hear the page: one sentence for each tag that changed its room.
+// For screen readers: one sentence for each tag that changed its room.
 function announce() {
   const now = new Map(tags().map(([id, tag]) => [id, tag.home ? tag.room : ":away"]));
   if (before) for (const [id, room] of now) {

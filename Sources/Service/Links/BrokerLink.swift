@@ -10,7 +10,7 @@ package protocol BrokerLink: AnyObject {
     /// Received messages that were dropped since the connection was opened.
     var droppedMessages: Int { get }
 
-    /// Begins to connect, and connects again whenever the connection ends.
+    /// Connects, and connects again whenever the connection ends.
     ///
     /// - Parameters:
     ///   - filters: The topic filters to subscribe to.

@@ -53,7 +53,7 @@ package final class EventLoopHost: ServiceHost {
     package func exit(_ code: ExitCode) { loop.exit(code.rawValue) }
 }
 
-/// A timer of the event loop. The kernel refuses to arm a valid timer only for want of memory; then the log says so.
+/// A timer of the event loop. The kernel refuses to arm a valid timer only if memory is short; then this is logged.
 private final class EventLoopTimer: ServiceTimer {
     private let timer: LoopTimer?
     private let log: Log

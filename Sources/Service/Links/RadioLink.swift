@@ -10,7 +10,7 @@ package protocol RadioLink: AnyObject {
     /// Frames that look like an iBeacon's and are malformed.
     var malformed: MalformedCounters { get }
 
-    /// Begins to listen. Failures are reported by `notice`, and the link tries again.
+    /// Starts listening. Failures are reported by `notice`, and the link tries again.
     func start(_ output: any RadioOutput)
     func stop()
 }
@@ -19,7 +19,7 @@ package protocol RadioLink: AnyObject {
 package protocol RadioOutput: AnyObject {
     /// An iBeacon was received.
     func heard(_ sighting: Sighting, at instant: MonotonicInstant)
-    /// A receiver began or ceased to listen.
+    /// A receiver started or stopped listening.
     ///
     /// - Parameter duty: The share of the time in which the receiver is on while it listens, 0 … 1; nil: not known.
     func listening(

@@ -2,28 +2,28 @@ package import Base
 package import Gateway
 package import System
 
-/// The machine as a service needs it: clocks and timers. In the process it is the event loop; in unit tests, the test
-/// moves the time.
+/// The clocks and timers of a service. In the process the event loop provides them; in unit tests the test advances the
+/// time.
 package protocol ServiceHost: AnyObject {
     /// CLOCK_BOOTTIME.
     var now: MonotonicInstant { get }
-    /// For how long the machine has been suspended since it booted.
+    /// The total suspended time of the machine since boot.
     var suspended: Duration { get }
     /// The wall clock, and whether it can be trusted.
     var wallClock: WallClock { get }
     /// The boot that `now` counts from.
     var bootID: String { get }
-    /// A timer that is off until it is armed; it fires once per arming.
+    /// Makes a timer that is off until it is armed. It fires once per arming.
     ///
     /// - Parameters:
-    ///   - tolerance: How much later it may fire, so that wake-ups share one.
+    ///   - tolerance: How much later the timer may fire, so that several timers share one wake-up.
     ///   - isLast: Whether everything else that is ready at the same time is handled first.
     func timer(
         tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
     ) -> any ServiceTimer
     /// Reports to the service manager.
     func report(_ state: ServiceState)
-    /// Ends the service after the handler that is running now.
+    /// Ends the service after the running handler.
     func exit(_ code: ExitCode)
 }
 

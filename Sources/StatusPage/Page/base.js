@@ -1,5 +1,5 @@
-// What the pages share: drawing, the live connection, requests that change something. All text from a service is hostile
-// (names come over the air and over MQTT): it only ever becomes text nodes and attributes that take text.
+// Functions that the pages share: drawing, the live connection, requests that change state. All text from a service is
+// untrusted, because names come over the air and over MQTT. It only becomes text nodes and text attributes.
 "use strict";
 const $ = id => document.getElementById(id);
 const silence = "The service does not answer.";
@@ -11,7 +11,7 @@ function make(tag, attributes, ...children) {
   node.append(...children.filter(child => child !== null));
   return node;
 }
-// Right-to-left names stay in their own box, and what cannot be seen is shown.
+// Right-to-left names stay in their own box, and invisible characters are made visible.
 const clean = text => String(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd").slice(0, 201);
 const name = text => make("bdi", {}, clean(text) || "(no name)");
 
@@ -26,7 +26,7 @@ function ago(seconds) {
 const span = seconds => ago(seconds).replace(" ago", "").replace("now", "moments");
 const signal = dbm => dbm === null ? "–" : dbm + " dBm";
 
-// Redraws only what changed, so that focus, open details and selections stay where they are.
+// Redraws only changed rows, so that focus, open details and selections are kept.
 function fill(parent, items, key, signature, draw) {
   const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
   const active = parent.contains(document.activeElement) ? document.activeElement : null;
@@ -46,7 +46,7 @@ function fill(parent, items, key, signature, draw) {
     if (node !== at) parent.insertBefore(node, at); else at = at.nextElementSibling;
   }
   for (const gone of old.values()) gone.remove();
-  // A row that was drawn anew or moved lost the focus.
+  // A row loses the focus when it is redrawn or moved.
   if (!held || !held.role || document.activeElement === active) return;
   const again = [...parent.children].find(child => child.dataset.key === held.key);
   const target = again && again.querySelector(`[data-role="${held.role}"]`);

@@ -33,7 +33,7 @@ function plot(series, label) {
   };
   points.forEach((dbm, index) => {
     if (dbm !== null) { run.push(index); return; }
-    // A gap of one step is a lost packet or two, not an absence.
+    // A gap of one step means one or two lost packets, not an absence.
     if (index + 1 < points.length && points[index + 1] !== null && run.length) return;
     close();
   });
@@ -82,8 +82,8 @@ function drawRoom(region, old, position) {
     edit, remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
 }
 
-// The strongest first, but by steps of ten decibels of the last minutes' best: rows that jump about
-// with every packet can be neither read nor hit.
+// The strongest beacons come first, in steps of ten decibels of the best level of the last minutes. Rows that move with
+// every packet could be neither read nor clicked.
 function inOrder(beacons) {
   const rank = beacon => Math.round(Math.max(-127, ...beacon.series.split(",").filter(Boolean).map(Number)) / 10);
   const keyed = beacons.map(beacon => [rank(beacon), `${beacon.uuid} ${beacon.major + 1e5} ${beacon.minor + 1e5}`, beacon]);
@@ -151,7 +151,7 @@ function show(next) {
     item => JSON.stringify([item.tracker.tid, item.tracker.topic, item.tracker.monitoring, item.tracker.regions.filter(r => r.inside).map(r => r.name), item.tracker.regionCount === 0]),
     (item, old) => {
       const card = drawTracker(item.tracker, item.position);
-      // The rooms move over, with whatever is open or focused in them.
+      // The room rows are moved, so that open details and the focus in them are kept.
       if (old) card.querySelector(".rooms").replaceWith(old.querySelector(".rooms"));
       return card;
     });
@@ -175,7 +175,7 @@ function show(next) {
   fill($("all-findings"), state.findings, ...each);
 }
 
-// For those who hear the page: one sentence for each transition, never the whole list again.
+// For screen readers: one sentence for each transition, never the whole list again.
 function announce() {
   const newest = state.transitions[0];
   const key = newest ? Math.round(state.uptime - newest.ago) + newest.rid + newest.event : "";
@@ -216,7 +216,7 @@ async function askEdit(region, position) {
   $("edit-save").disabled = !form;
   $("edit-dialog").showModal();
 }
-// null takes a setting away, so that the configuration's holds again. A region that is gone must not come back.
+// null removes a setting, so that the configuration's value applies again. A removed region must not come back.
 $("edit-form").addEventListener("submit", event => {
   event.preventDefault();
   const waypoint = { rid: chosen.rid };
