@@ -134,6 +134,8 @@ package struct RoomsSettings: Hashable, Sendable {
     /// What the rooms service of this machine is called among those of the site, a level of topics too; nil: as the
     /// machine.
     package var instance: String?
+    /// Whether the gateway publishes what it hears of the tags as an ESPresense node does, too.
+    package var actsAsESPresenseNode = false
     /// Days for which the history of rooms is kept; nil: as long as that of the gateway.
     package var historyDays: Int?
     /// Where the page of the rooms service is served; nil: nowhere.

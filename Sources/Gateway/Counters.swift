@@ -13,7 +13,8 @@ package struct Counters: Hashable, Sendable {
     package var circleLeaves: UInt64 = 0
     /// Commands that were carried out.
     package var commands: UInt64 = 0
-    /// Commands that were refused: not understood, not allowed, retained, or unencrypted although a key is set.
+    /// Commands that were refused: not understood, not allowed, retained, unencrypted although a key is set, not possible
+    /// now (no place is known, too many commands wait), or a `setConfiguration` that the service refused or took back.
     package var commandsRefused: UInt64 = 0
     /// Elements of region lists that could not be used.
     package var waypointsRefused: UInt64 = 0

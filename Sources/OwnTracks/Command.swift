@@ -52,19 +52,6 @@ extension CommandError: CustomStringConvertible {
         case .badArgument(let action, let reason): "\(action): \(reason)"
         }
     }
-
-    /// A short word for each kind, for counters.
-    package var kind: String {
-        switch self {
-        case .malformed: "malformed"
-        case .notAnObject: "not_an_object"
-        case .wrongType: "wrong_type"
-        case .missingAction: "missing_action"
-        case .unknownAction: "unknown_action"
-        case .unsupportedAction: "unsupported_action"
-        case .badArgument: "bad_argument"
-        }
-    }
 }
 
 extension Command {

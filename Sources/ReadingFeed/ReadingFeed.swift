@@ -32,6 +32,13 @@ package struct ReadingFeed: Sendable {
         case tick
     }
 
+    package enum Message: Hashable, Sendable {
+        /// The payload of `ibeacon-rooms/<site>/heard/<gateway>`.
+        case heard([UInt8])
+        /// The payload of an ESPresense node about this beacon.
+        case node(BeaconID, [UInt8])
+    }
+
     /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock restarted.
     private let boot: String
     private var sequence: UInt64 = 0
@@ -48,9 +55,16 @@ package struct ReadingFeed: Sendable {
     private var reports: UInt64 = 0
     private var allReports: UInt64 = 0
     private var radios = RadioTime()
+    /// nil: no messages of an ESPresense node are made.
+    private var node: NodeFeed?
 
-    /// - Parameter boot: Up to 32 characters that differ at each start.
-    package init(boot: String) { self.boot = boot }
+    /// - Parameters:
+    ///   - boot: Up to 32 characters that differ at each start.
+    ///   - actsAsNode: Whether the messages of an ESPresense node are made, too.
+    package init(boot: String, actsAsNode: Bool = false) {
+        self.boot = boot
+        node = actsAsNode ? NodeFeed() : nil
+    }
 
     /// When `tick` is due; nil while the feed is off.
     package var nextDeadline: MonotonicInstant? {
@@ -60,9 +74,9 @@ package struct ReadingFeed: Sendable {
 
     /// Handles one input.
     ///
-    /// - Returns: The payloads to publish now, in order. There is more than one only if more than
+    /// - Returns: The messages to publish now, in order. There is more than one `heard` only if more than
     ///   `HeardMessage.mostBeacons` tags were heard in the second.
-    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [[UInt8]] {
+    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Message] {
         if case .reports(let all) = input {
             reports &+= all >= allReports ? all - allReports : all
             allReports = all
@@ -92,6 +106,7 @@ package struct ReadingFeed: Sendable {
         places = [:]
         for tag in tags ?? [] where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
         readings = Array(repeating: Reading(), count: places.count)
+        node = node.map { _ in NodeFeed() }
         for (tag, place) in places { readings[place].beacon = tag }
     }
 
@@ -102,10 +117,10 @@ package struct ReadingFeed: Sendable {
     }
 
     /// Ends the current second if it is over. Seconds without packets are skipped.
-    private mutating func finishSeconds(before now: MonotonicInstant) -> [[UInt8]] {
+    private mutating func finishSeconds(before now: MonotonicInstant) -> [Message] {
         let elapsed = start.duration(to: now)
         guard elapsed >= Self.period else { return [] }
-        var messages: [[UInt8]] = []
+        var messages: [Message] = []
         if !heard.isEmpty { messages = message(at: start.advanced(by: Self.period)) }
         let seconds = elapsed.nanoseconds / Self.period.nanoseconds
         // An empty message covers the last complete second.
@@ -116,11 +131,13 @@ package struct ReadingFeed: Sendable {
         return messages
     }
 
-    private mutating func message(at end: MonotonicInstant) -> [[UInt8]] {
+    private mutating func message(at end: MonotonicInstant) -> [Message] {
         radios.advance(to: end, restarting: false)
         let header = HeardMessage.Header(boot: boot, at: end, listened: radios.listened, reports: reports)
-        let messages = HeardMessage.payloads(header, firstSequence: sequence, heard.map { readings[$0] })
-        sequence &+= UInt64(messages.count)
+        let payloads = HeardMessage.payloads(header, firstSequence: sequence, heard.map { readings[$0] })
+        sequence &+= UInt64(payloads.count)
+        let messages =
+            payloads.map { .heard($0) } + (node?.messages(heard.map { ($0, readings[$0]) }, at: end) ?? [])
         for place in heard { readings[place].clear() }
         heard.removeAll(keepingCapacity: true)
         reports = 0

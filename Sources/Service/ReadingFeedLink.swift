@@ -19,11 +19,13 @@ package struct ReadingFeedLink {
         let gateway: String
         /// Where the gateway stands, by its name.
         var room: String
+        /// Whether the messages of an ESPresense node are published, too.
+        let actsAsNode: Bool
 
         /// - Returns: nil if the configuration has no feed.
         package init?(_ configuration: Configuration) {
             guard let rooms = configuration.rooms else { return nil }
-            (site, room) = (rooms.site, configuration.room)
+            (site, room, actsAsNode) = (rooms.site, configuration.room, rooms.actsAsESPresenseNode)
             gateway = TopicIdentifier.identifier(of: configuration.trackers[0].deviceID)
         }
 
@@ -33,6 +35,10 @@ package struct ReadingFeedLink {
         package var heard: String { RoomTopic.heard(site: site, gateway: gateway).text }
         /// The topic of the card.
         package var card: String { RoomTopic.card(site: site, gateway: gateway).text }
+
+        fileprivate func topic(of beacon: BeaconID) -> String {
+            RoomTopic.espresense(beacon, node: TopicIdentifier.identifier(of: room)).text
+        }
     }
 
     private(set) var settings: Settings
@@ -49,17 +55,19 @@ package struct ReadingFeedLink {
     init(_ settings: Settings, boot: String, timer: any ServiceTimer) {
         self.settings = settings
         self.timer = timer
-        feed = ReadingFeed(boot: boot)
+        feed = ReadingFeed(boot: boot, actsAsNode: settings.actsAsNode)
     }
 
     /// Whether there is a list of tags.
     var isOn: Bool { feed.isOn }
 
-    /// Applies settings that have the same topics.
+    /// Applies settings under which the feed can go on.
     ///
-    /// - Returns: false if the topics differ.
+    /// - Returns: false if it has to begin anew.
     mutating func adopt(_ new: Settings) -> Bool {
-        guard new.site == settings.site, new.gateway == settings.gateway else { return false }
+        guard new.site == settings.site, new.gateway == settings.gateway, new.actsAsNode == settings.actsAsNode else {
+            return false
+        }
         settings = new
         return true
     }
@@ -90,18 +98,24 @@ package struct ReadingFeedLink {
     /// - Returns: false if the message is not of the feed.
     mutating func answered(_ token: MessageToken) -> Bool { unsent.remove(token) != nil }
 
-    private mutating func publish(_ payloads: [[UInt8]], by connection: any BrokerLink) {
+    private mutating func publish(_ messages: [ReadingFeed.Message], by connection: any BrokerLink) {
         guard unsent.isEmpty else {
-            dropped += UInt64(payloads.count)
+            dropped += UInt64(messages.count)
             return
         }
-        for payload in payloads {
+        for message in messages {
+            let (topic, payload) =
+                switch message {
+                case .heard(let payload): (settings.heard, payload)
+                case .node(let beacon, let payload): (settings.topic(of: beacon), payload)
+                }
             // Below 0, so that tokens differ from those of other messages on the connection.
             lastToken -= 1
-            let message = Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: lastToken),
-                topic: settings.heard, payload: payload, qos: .atMostOnce, retain: false, isTransient: true)
-            if connection.publish(message) { unsent.insert(message.token) } else { dropped += 1 }
+            let outgoing = Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: lastToken), topic: topic, payload: payload, qos: .atMostOnce,
+                retain: false,
+                isTransient: true)
+            if connection.publish(outgoing) { unsent.insert(outgoing.token) } else { dropped += 1 }
         }
     }
 }

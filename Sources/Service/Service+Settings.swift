@@ -54,9 +54,9 @@ extension Service {
         let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
         settings.configuration = configuration
         keys.update(configuration)
-        let before = gateway.trackers.map(\.topics.base)
+        // First, because the transitions of the change come under the new positions of the trackers.
+        monitor.replaceTrackers(gateway.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
         handle(.configuration(configuration), at: host.now)
-        monitor.replaceTrackers(before, by: gateway.trackers.map(\.topics.base))
         guard !isSameBroker else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()

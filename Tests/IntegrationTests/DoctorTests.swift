@@ -38,9 +38,19 @@ import Testing
         #expect(verdict.code == 0, "\(verdict.text)")
         #expect(
             verdict.says(
-                "all is well", "accepts connections", "connected as 'jane'", "client id is 'janehall'", "cmd arrive",
-                "one beacon region")
+                "all is well", "accepts connections", "connected as 'jane'", "client id is 'janehall'",
+                "keep-alive 60 s", "cmd arrive", "one beacon region")
         )
+    }
+
+    @Test func `The keep-alive is the one that the service uses, also where it came from afar`() throws {
+        let house = try GatewayFixture(
+            "remoteConfiguration: true, keepalive: 30, waypoints: [\(Self.kitchen)], \(GatewayFixture.quiet)")
+        try house.send(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","keepalive":45}}"#)
+        #expect(house.gateway.says("the new settings are kept"), "\(house.gateway.log)")
+        let verdict = try Self.examine(house.gateway)
+        #expect(verdict.says("client id is 'janehall', its keep-alive 45 s"), "\(verdict.text)")
     }
 
     @Test func `A broker that does not run is named, with what to do`() throws {

@@ -27,6 +27,15 @@ struct SilenceTests {
         #expect(leave - last <= 6 * interval + 3)
     }
 
+    // A quarter of a second is exact in binary. The life table alone would let this beacon leave after two seconds.
+    @Test("A beacon of which every advertisement is heard is kept for three seconds of silence, and no longer")
+    func leavesNoSooner() {
+        var simulation = Simulation([region("a")])
+        for quarter in 1...400 { simulation.hear(at: Double(quarter) / 4) }
+        simulation.run(to: 200)
+        #expect(simulation.leaves == [103])
+    }
+
     @Test(
         "A still beacon does not leave in six hours, however few of its advertisements are heard",
         arguments: [(0.455, 0.88), (0.455, 0.3), (1.0, 0.6), (1.0, 0.3), (9.1, 0.88), (0.1, 0.1)])

@@ -27,7 +27,13 @@ import Testing
         return feed
     }
 
-    private func text(_ messages: [[UInt8]]) -> [String] { messages.map { String(decoding: $0, as: UTF8.self) } }
+    private func text(_ messages: [ReadingFeed.Message]) -> [String] {
+        messages.map { message in
+            switch message {
+            case .heard(let payload), .node(_, let payload): String(decoding: payload, as: UTF8.self)
+            }
+        }
+    }
 
     @Test func aSecondIsSummedUpInOneMessage() {
         var feed = feed([jane, john])

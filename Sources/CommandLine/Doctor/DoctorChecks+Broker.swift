@@ -43,8 +43,9 @@ extension DoctorChecks {
         let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
         let way = configuration.broker.tls ? "TLS, and " : ""
         // Two services with one client id disconnect each other.
-        let text = "\(way)MQTT, connected \(login); the service's client id is '\(configuration.broker.clientID)'"
-        var findings = [DoctorFinding(.broker, text)]
+        let clientID = "the service's client id is '\(configuration.broker.clientID)'"
+        let interval = "its keep-alive \(configuration.broker.keepalive.components.seconds) s"
+        var findings = [DoctorFinding(.broker, "\(way)MQTT, connected \(login); \(clientID), \(interval)")]
         findings += rights(outcome, configuration)
         return findings
     }

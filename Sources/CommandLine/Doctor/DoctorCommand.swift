@@ -39,16 +39,18 @@ enum DoctorCommand {
     }
 
     private static func examine(_ arguments: Arguments, listening: Duration) throws -> [DoctorFinding] {
-        let settings: Settings
+        let file: Settings
         do throws(Failure) {
-            settings = try Settings.load(arguments)
+            file = try Settings.load(arguments)
         } catch {
             let cure =
                 error.code == .noPermission
                 ? "run: sudo ibeacon-gateway doctor" : "mend the file, then run doctor again"
             return [DoctorFinding(.configuration, error.message, cure: cure)]
         }
-        var findings = DoctorChecks.configuration(settings)
+        // The service has what came from afar, too. If the state cannot be read, the check of the disk says why.
+        let settings = (try? Settings.loadInForce(arguments)) ?? file
+        var findings = DoctorChecks.configuration(file)
         findings += DoctorChecks.service(settings)
         findings += try DoctorChecks.radio(settings, listening: listening)
         findings += try DoctorChecks.broker(settings)

@@ -36,6 +36,7 @@ extension Setting {
                 guard let rooms = $0.rooms else { return .null }
                 return [
                     "site": .string(rooms.site), "instance": .text(rooms.instance),
+                    "espresense": .bool(rooms.actsAsESPresenseNode),
                     "days": rooms.historyDays.map { .integer(Int64($0)) } ?? .null,
                     "http": shown(page: rooms.statusPage),
                 ]
@@ -76,9 +77,10 @@ extension MemberReader {
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
         rooms = RoomsSettings(
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
-            historyDays: inner.historyDays(), statusPage: inner.statusPage(standard: .rooms))
+            actsAsESPresenseNode: inner.flag("espresense") ?? false, historyDays: inner.historyDays(),
+            statusPage: inner.statusPage(standard: .rooms))
         // The rooms service itself reads what `tags` and `gateways` hold.
-        inner.refuseUnknown(known: ["site", "instance", "days", "tags", "gateways", "http"])
+        inner.refuseUnknown(known: ["site", "instance", "espresense", "days", "tags", "gateways", "http"])
         add(inner.problems)
     }
 
