@@ -9,8 +9,8 @@ import System
 
 extension Settings {
     /// Reads the configuration from `--config`, `$IBEACON_GATEWAY_CONFIG`, or the file in /etc. A named file must
-    /// exist; the file in /etc is optional. What a running service uses may
-    /// differ: see `loadInForce`.
+    /// exist; the file in /etc is optional. What a running service uses may differ: see
+    /// `loadInForce`.
     ///
     /// - Parameter directory: The state directory if neither the command line nor the environment sets one.
     static func load(

@@ -65,7 +65,6 @@ struct Setup {
     let arguments: Arguments
     let dialogue: Dialogue
     let path: String
-    let stateDirectory: String
     var host = "localhost"
     var port: UInt16 = 1883
     var tls = false
@@ -82,8 +81,10 @@ struct Setup {
         self.arguments = arguments
         self.dialogue = dialogue
         path = arguments.value("config") ?? Settings.environment("IBEACON_GATEWAY_CONFIG") ?? Settings.defaultPath
-        stateDirectory =
-            arguments.value("state-dir") ?? Settings.environment("STATE_DIRECTORY") ?? Settings.defaultStateDirectory
+    }
+
+    var stateDirectory: String {
+        arguments.value("state-dir") ?? Settings.environment("STATE_DIRECTORY") ?? Settings.defaultStateDirectory
     }
 
     /// Whether these are the files that the service uses.
