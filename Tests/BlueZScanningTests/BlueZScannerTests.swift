@@ -243,7 +243,7 @@ import Testing
         #expect(scanner.adapters.count == 1)
     }
 
-    @Test func `Stopping ends a discovery and says that nobody listens`() throws {
+    @Test func `Stopping ends a discovery and reports that no receiver listens`() throws {
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)

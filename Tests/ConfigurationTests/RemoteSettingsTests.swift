@@ -122,7 +122,7 @@ import Testing
         let own = merge(["password": "q"], ["_type": "configuration"])
         #expect(try password(own) == "q")
         #expect(try password(own, file: ["host": "new", "username": "jane", "password": "r"]) == "r")
-        // Nobody can say whom a kept password is for.
+        // A command cannot set the broker to which a kept password belongs.
         let claimed = merge(["host": "third", "_passwordFor": ["third", 1883, ""]], first)
         #expect(try password(claimed) == nil)
     }

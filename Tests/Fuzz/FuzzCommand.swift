@@ -1,4 +1,4 @@
-// What anybody who may publish to `<base>/cmd` can send.
+// The input of any client that may publish to `<base>/cmd`.
 import OwnTracks
 import Regions
 

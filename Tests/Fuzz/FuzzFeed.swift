@@ -1,4 +1,4 @@
-// What anybody who may publish under `ibeacon-rooms/` can send, and a line of a recording.
+// The input of any client that may publish under `ibeacon-rooms/`, and a line of a recording.
 import Base
 import RoomMessages
 

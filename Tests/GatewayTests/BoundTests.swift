@@ -50,7 +50,7 @@ import Testing
         #expect(bytes < 4 << 20, "\(bytes) bytes in each write")
         harness.wait(61)
         #expect(try harness.drainEvents() == ["enter Any", "leave Any"])
-        // Nobody is inside: what was learned of the strangers goes.
+        // No beacon is inside, so the models of the unknown beacons are dropped.
         #expect(harness.gateway.keptPresence(at: harness.now).bytes.count < 100_000)
     }
 }

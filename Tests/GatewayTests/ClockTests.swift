@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [10 * year, -10 * year])
-    func `A clock that jumps while somebody comes and goes all the time invents nothing`(jump: Int64) throws {
+    func `A clock that jumps while a beacon enters and leaves all the time adds no transition`(jump: Int64) throws {
         var harness = try GatewayHarness(Self.hall)
         for round in 0..<10 {
             try harness.hear()

@@ -29,7 +29,7 @@ struct CommandTests {
         #expect(house.gateway.counters.waypointsRefused == 1)
     }
 
-    @Test("a region that is removed while somebody is inside is left first, under its old name")
+    @Test("a region that is removed while a beacon is inside is left first, under its old name")
     func removedWhileInside() throws {
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))
@@ -80,7 +80,7 @@ struct CommandTests {
         #expect(try JSONValue(parsing: status.payload)["gateway"]?["answersReportLocation"] == false)
     }
 
-    @Test("at 0/0 no location is published, whoever asks")
+    @Test("at 0/0 no location is published for any request")
     func noPlace() throws {
         var house = try GatewayHarness("waypoints: [\(GatewayHarness.waypoint("kitchen", rid: "k"))]")
         try house.hear()

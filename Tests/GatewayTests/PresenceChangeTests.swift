@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: 1...6)
-    func `Whoever comes and goes, the changes say what the whole would say`(seed: UInt64) throws {
+    func `For any enters and leaves, the changes describe the same state as the whole`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var harness = try GatewayHarness(Self.waypoints)
         var changed = 0

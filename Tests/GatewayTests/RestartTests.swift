@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `Since when somebody is inside is known across a restart`(isSameBoot: Bool) throws {
+    func `The start of an occupancy is known after a restart`(isSameBoot: Bool) throws {
         var harness = try occupied()
         try harness.restart(Self.hall, after: 5000, isSameBoot: isSameBoot)
         harness.handle(.brokerConnected(isNew: true))

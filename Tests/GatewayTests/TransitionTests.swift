@@ -74,7 +74,7 @@ struct TransitionTests {
         #expect(house.drainTexts().count == 1)
     }
 
-    @Test("leave carries the away position, and so does the location after it, until somebody is inside again")
+    @Test("leave carries the away position, and so does the location after it, until a beacon is inside again")
     func away() throws {
         var house = try GatewayHarness("lat: 52, lon: 6, away: {lat: 53, lon: 7, acc: 20}")
         house.setWaypoints(GatewayHarness.waypoint("kitchen", rid: "k"))

@@ -33,7 +33,7 @@ struct BeaconScript {
         var writer = try CaptureWriter(path: path)
         let report = AdvertisingReport(
             address: DeviceAddress(value: 0xc0ff_ee00_0001, isRandom: true), rssi: RSSI(reported: -60))
-        // The time of a capture begins with its first record: this one is of a beacon that nobody knows.
+        // The time of a capture begins with its first record: this one is of an unknown beacon.
         let nobody = BeaconID(uuid: Self.uuid, major: 1, minor: .max)
         for (second, beacon) in [(0, nobody)] + frames.sorted(by: { $0.second < $1.second }) {
             let data = Self.data(minor: beacon.minor, major: beacon.major, uuid: beacon.uuid)

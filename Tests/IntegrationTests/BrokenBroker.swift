@@ -21,10 +21,10 @@ final class BrokenBroker {
         case losesPackets
         case cutAgainAndAgain
 
-        /// Nobody is there. Otherwise somebody is, and is no good.
+        /// Whether no broker is there. In all other cases a faulty one is there.
         var isAbsence: Bool { self == .restarted || self == .unreachableAtStart }
 
-        /// There before the service starts.
+        /// Whether the fault exists before the service starts.
         var isFromTheStart: Bool {
             [.unreachableAtStart, .nameNotResolved, .certificateExpired, .authorityUnknown].contains(self)
         }

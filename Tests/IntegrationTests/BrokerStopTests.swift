@@ -104,7 +104,7 @@ import Testing
         #expect(owner.connection.stop(within: .seconds(1)))
     }
 
-    @Test func `A connection that nobody holds any more ends by itself`() throws {
+    @Test func `A released connection ends by itself`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         do {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct BrokerSubscribeTests {
-    /// Publishes as anybody in the home would.
+    /// Publishes like any client in the home.
     private func publish(_ payload: String, to topic: String, on broker: MosquittoBroker, options: [String] = []) throws
     {
         try run(

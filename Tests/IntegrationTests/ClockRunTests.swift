@@ -86,7 +86,7 @@ import Testing
         try house.check(enterOffBy: 0, leaveOffBy: 0)
     }
 
-    @Test func `Ten years forward in the middle of a countdown: nobody leaves sooner`() throws {
+    @Test func `Ten years forward in the middle of a countdown: no beacon leaves sooner`() throws {
         let house = try GatewayFixture()
         try house.start(clockOffBy: 0)
         #expect(house.hears(2), "\(house.gateway.log)")
@@ -105,7 +105,7 @@ import Testing
         try house.start(clockOffBy: 0)
         #expect(house.hears(2), "\(house.gateway.log)")
         usleep(2_000_000)
-        // Before this program was written: nobody can believe that.
+        // A time before this program was written is not plausible.
         try house.set(-ClockRunTests.tenYears)
         usleep(1_000_000)
         #expect(!house.gateway.log.contains("left Ada"), "\(house.gateway.log)")

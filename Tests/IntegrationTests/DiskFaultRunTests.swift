@@ -35,7 +35,7 @@ import Testing
                 """, port: broker.port)
             var air = BeaconScript()
             for visit in 0..<6 { air.advertise(7, from: Double(visit) * 4, to: Double(visit) * 4 + 0.5) }
-            // Others in the house, whom nobody asked for: a hundred frames a second.
+            // Other beacons in the house, in no region: a hundred frames a second.
             for minor in 100..<110 { air.advertise(UInt16(minor), from: 0, to: 30) }
             try air.write(to: gateway.directory.file("air.btsnoop"))
             try set(fault == .readonlyAtStart ? fault.text : "")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `Whatever is wrong with the disk, each transition arrives once it is cured, and nobody waits`() throws {
+    @Test func `After a disk fault each transition is delivered, and the loop never waits for the disk`() throws {
         let houses = try Fault.allCases.map { try GatewayFixture($0) }
         let started = ContinuousClock.now
         usleep(3_000_000)

@@ -5,7 +5,7 @@ import OwnTracks
 import TestSupport
 import Testing
 
-/// Gateways that hold a key, seen by somebody who has it.
+/// Gateways with a key, seen by a client that has the key.
 @Suite struct EncryptedConversationTests {
     private static let key = "correct horse battery staple 32!"
 

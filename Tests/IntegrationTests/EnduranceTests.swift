@@ -170,7 +170,7 @@ import Testing
         print("still house, \(minutes) min: \(written) writes")
     }
 
-    @Test func `In a day of virtual time nobody who is there leaves, and each visit is told`() throws {
+    @Test func `In a day of virtual time no beacon that stays leaves, and each visit is reported`() throws {
         let gateway = try GatewayProcess("waypoints: [], leaveAfter: 60", port: 0)
         let regions = [("Ada", 7), ("Bob", 8)].map { BeaconScript.waypoint($0.0, minor: $0.1) }
         let file = try gateway.directory.write(

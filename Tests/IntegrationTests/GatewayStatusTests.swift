@@ -60,7 +60,7 @@ import Testing
         #expect(gateway.stop() == 0)
     }
 
-    @Test func `Beyond loopback the service starts only with a token that somebody asked for`() throws {
+    @Test func `Beyond loopback the service starts only with a token that the user has made`() throws {
         let page = try LoopbackPort.free()
         let gateway = try GatewayProcess("", port: 0)
         try gateway.configure(page: page, host: "0.0.0.0", "waypoints: [\(Self.kitchen)]")
@@ -78,7 +78,7 @@ import Testing
         #expect(try gateway.fails("run").hasPrefix("78 others can read"))
     }
 
-    @Test func `A port that is in use stops nobody from watching`() throws {
+    @Test func `A status port that is in use does not stop the gateway`() throws {
         let taken = try LoopbackPort.Listener()
         let gateway = try gateway(page: taken.port)
         try gateway.start()

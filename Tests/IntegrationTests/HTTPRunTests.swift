@@ -130,7 +130,7 @@ import Testing
             .compactMap { $0["_type"] == "transition" ? $0["event"]?.string : nil }
         }
         #expect(eventually { !history().isEmpty && posted() == history() }, "\(posted()) \(history())")
-        // Whoever was inside when the last one was killed leaves.
+        // Beacons that were inside when the last process was killed leave.
         usleep(4_000_000)
         #expect(eventually { posted() == history() }, "\(posted()) \(history())")
         #expect(gateway.stop() == 0)

@@ -20,7 +20,7 @@ import Testing
         try run("mosquitto_pub", ["-h", "127.0.0.1", "-p", "\(broker.port)", "-t", topic, "-m", payload, "-q", "1"])
     }
 
-    @Test func `Every entity is described, and the tracker is home while somebody is inside`() throws {
+    @Test func `Every entity is described, and the tracker is home while a beacon is inside`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let witness = try Subscriber(to: broker)

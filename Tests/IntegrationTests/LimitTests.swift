@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: TooMuch.allCases)
-    func `What is too large is refused with its reason, changes nothing, and keeps nobody waiting`(
+    func `Input that is too large is refused with the reason, changes nothing, and delays nothing`(
         much: TooMuch
     ) throws {
         var best = Int.max

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Messaging
 
-/// Messages from the broker that are larger than anything a gateway has a use for. Whoever may publish on `/cmd` can
-/// send one, and the broker delivers it until it is acknowledged.
+/// Messages from the broker that are larger than any command. A client that may publish on `/cmd` can send one, and the
+/// broker delivers it until it is acknowledged.
 ///
-/// `IBEACON_GATEWAY_OVERSIZE_MEBIBYTES`: its size. `Scripts/soak` asks for more than the tests do by themselves.
+/// `IBEACON_GATEWAY_OVERSIZE_MEBIBYTES`: the size. `Scripts/soak` sets a larger size than the default of the tests.
 @Suite(.serialized) struct OversizeMessageTests {
     private static let mebibytes =
         getenv("IBEACON_GATEWAY_OVERSIZE_MEBIBYTES").flatMap { Int(String(cString: $0)) } ?? 80

@@ -87,7 +87,7 @@ import Testing
         #expect(try house.regions() == ["late=late"])
     }
 
-    @Test func `Whoever is inside a region that is deleted leaves it first`() throws {
+    @Test func `A beacon inside a deleted region leaves it first`() throws {
         let house = try GatewayFixture(
             "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))], \(GatewayFixture.demo)")
         #expect(eventually { house.published("event").count == 1 }, "\(house.gateway.log)")

@@ -56,7 +56,7 @@ import Testing
         #expect(gateway.stop() == 0)
     }
 
-    @Test func `A service that was stopped for longer than leaveAfter and goes on makes nobody leave`() throws {
+    @Test func `A service that was stopped for longer than leaveAfter and continues causes no leave`() throws {
         let (broker, witness, gateway) = try occupied(withBobUntil: 0.5)
         defer { broker.stop() }
         gateway.process?.send(SIGSTOP)
@@ -69,7 +69,7 @@ import Testing
         #expect(gateway.stop() == 0)
     }
 
-    @Test func `A machine that is too busy now and then makes nobody leave`() throws {
+    @Test func `A machine that is sometimes too busy causes no leave`() throws {
         let gateway = try GatewayProcess(Self.members, port: 0)
         try air(gateway) { $0.advertise(7, from: 0, to: 120, every: 0.2) }
         try gateway.start()

@@ -106,8 +106,7 @@ import Testing
         #expect(service.says("2 tags"), "\(service.log)")
     }
 
-    @Test func `A flood of readings from gateways that nobody has holds up neither a signal nor the real ones`() throws
-    {
+    @Test func `A flood of readings from invented gateways delays neither a signal nor the real gateways`() throws {
         let broker = try MosquittoBroker(["allow_anonymous true", "max_queued_messages 0", "max_inflight_messages 0"])
         defer { broker.stop() }
         let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/tag/+")

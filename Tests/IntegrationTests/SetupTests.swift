@@ -145,7 +145,7 @@ import Testing
         #expect(machine.file("config.json") == "")
     }
 
-    @Test func `Without a terminal and without --yes nobody is asked`() throws {
+    @Test func `Without a terminal and without --yes no question is asked`() throws {
         let (code, text) = try Machine().setUp([])
         #expect(code == 64 && text.contains("--yes"))
     }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Beacons that somebody invents, and beacons that belong to very many regions, with the program and a real broker.
+/// Invented beacons, and beacons that belong to very many regions, with the program and a real broker.
 /// `Scripts/soak` runs them with a release build, which is held to the real limit; an unoptimised build is held to a wide
 /// limit only.
 @Suite(.serialized) struct StrangerRunTests {
@@ -35,7 +35,7 @@ import Testing
         #expect(peak <= Self.mostPeakKiB)
     }
 
-    @Test func `A thousand invented beacons a second keep out nobody of another UUID, and it is said`() throws {
+    @Test func `A thousand invented beacons a second displace no beacon of another UUID, and are reported`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let home = try #require(BeaconUUID(Self.home))

@@ -181,7 +181,7 @@ private final class SessionFixture: HCISessionDelegate {
     }
 
     @Test(arguments: [true, false])
-    func `A scan that nobody renews is taken over after 15 s, unless the kernel scans for a monitor`(
+    func `A scan that no program renews is taken over after 15 s, unless the kernel scans for a monitor`(
         hasNoMonitors: Bool
     ) {
         let fixture = SessionFixture()

@@ -242,7 +242,7 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.adapters.map(\.lost) == [0, 4])
     }
 
-    @Test func `Stopping takes the monitor away and says that nobody listens`() throws {
+    @Test func `Stopping removes the monitor and reports that no receiver listens`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()
         scanner.stop()

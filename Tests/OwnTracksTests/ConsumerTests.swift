@@ -30,7 +30,7 @@ import Testing
         #expect(try transition(desc: "|1|2")["desc"]?.string?.isEmpty == false)
     }
 
-    @Test("Home Assistant: lat and lon have their keys even where nobody set a place (5.1)")
+    @Test("Home Assistant: lat and lon have their keys even if no place is set (5.1)")
     func homeAssistantCoordinates() throws {
         #expect(try transition()["lat"] == 0)
         #expect(try transition()["lon"] == 0)

@@ -42,7 +42,7 @@ import Testing
         #expect(try changed(region, try #require(region.form.object)) == region)
     }
 
-    @Test func `A form changes neither rid nor time stamp, whoever sends them`() throws {
+    @Test func `A form changes neither rid nor time stamp, even if it contains them`() throws {
         let region = try region()
         let new = try changed(region, ["rid": "other", "tst": 1, "_type": "location", "desc": "Cellar"])
         #expect((new.rid, new.timestamp, new.description.name) == ("k", region.timestamp, "Cellar"))

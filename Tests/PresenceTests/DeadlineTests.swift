@@ -92,7 +92,7 @@ import Testing
             simulation.handle(step.input)
             while let due = Self.earliest(reference.engine, regions, at: at(reference.now)), due <= at(step.seconds) {
                 reference.now = max(reference.now, Double(due.nanoseconds) / 1e9)
-                // Nobody slept: this looks at everybody.
+                // A sleep of zero makes the engine check all beacons.
                 reference.record(reference.engine.handle(.slept(.zero), at: due))
             }
             reference.now = step.seconds

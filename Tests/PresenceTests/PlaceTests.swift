@@ -5,7 +5,7 @@ import Testing
 
 @testable import Presence
 
-/// Beacons that are remembered: whoever invents identities keeps nobody else out.
+/// Places for beacons: invented identities displace no other beacon.
 @Suite struct PlaceTests {
     private static let home = BeaconUUID(high: 7, low: 7)
 
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `Invented identities fill the places to their bound and push nobody out who is inside`() {
+    @Test func `Invented identities fill the places to their limit and displace no beacon that is inside`() {
         var simulation = Simulation([Self.region("all", uuid)], mostStrangers: 100)
         simulation.hear(at: 1)
         flood(&simulation, from: 2, count: 150, at: 2)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `Strangers of one pattern keep out nobody of another, of the same tracker or another`(tracker: Int) {
+    func `Unknown beacons of one pattern displace no beacon of another, of the same tracker or another`(tracker: Int) {
         let family = Self.region("family", Self.home, tracker: tracker)
         var simulation = Simulation([Self.region("all", uuid), family], mostStrangers: 100)
         for second in 1...30 { flood(&simulation, from: second * 100, count: 100, at: Double(second)) }

@@ -111,7 +111,7 @@ struct RegionTests {
         #expect(simulation.leaves == [Double(expected.nanoseconds) / 1e9])
     }
 
-    @Test("Nobody listening: no leave is expected")
+    @Test("Without a listening receiver no leave is expected")
     func nobodyListens() throws {
         var simulation = Simulation([region("a")])
         simulation.hear(at: 1)

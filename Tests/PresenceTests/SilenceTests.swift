@@ -78,7 +78,7 @@ struct SilenceTests {
         #expect(simulation.leaves.isEmpty)
     }
 
-    @Test("An adapter that is gone for ten minutes makes nobody leave")
+    @Test("An adapter that is missing for ten minutes causes no leave")
     func adapterGone() {
         var random = Random(9)
         var simulation = Simulation([region("a")])
@@ -91,7 +91,7 @@ struct SilenceTests {
         #expect(simulation.leaves.isEmpty)
     }
 
-    @Test("A suspend of 24 hours makes nobody leave")
+    @Test("A suspend of 24 hours causes no leave")
     func suspended() {
         var random = Random(9)
         var simulation = Simulation([region("a")])

@@ -140,7 +140,7 @@ import Testing
         return later
     }
 
-    @Test func `An adapter that was taken away while the program was down holds nobody inside for ever`() {
+    @Test func `An adapter that was removed while the program was down keeps no beacon inside for ever`() {
         var simulation = restored(holding: 60)
         simulation.handle(.listening(Receiver(index: 0), true))
         simulation.run(to: 1000)
@@ -168,14 +168,14 @@ import Testing
         return simulation
     }
 
-    @Test func `An adapter that is pulled out for good holds nobody inside for ever`() {
+    @Test func `An adapter that is removed permanently keeps no beacon inside for ever`() {
         var simulation = missing(holding: 60)
         simulation.run(to: 10_000)
         // It had 50 s of its 60 left, and they begin after the 900 s in which it might have come back.
         #expect(simulation.events.last == Simulation.Event(change: .left(key("a")), seconds: 1050))
     }
 
-    @Test func `A restart makes nobody wait longer for a missing adapter than once`() {
+    @Test func `Restarts do not prolong the wait for a missing adapter`() {
         var simulation = missing(holding: 60)
         simulation.run(to: 600)
         let state = simulation.engine.state(at: at(600))
@@ -216,7 +216,7 @@ import Testing
         #expect(simulation.events.last == Simulation.Event(change: .left(key("a")), seconds: 110))
     }
 
-    @Test func `While no adapter listens, nobody leaves`() {
+    @Test func `While no adapter listens, no beacon leaves`() {
         var simulation = restored(holding: 60)
         simulation.run(to: 10_000)
         #expect(simulation.events.isEmpty)

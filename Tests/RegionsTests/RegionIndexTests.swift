@@ -9,7 +9,7 @@ struct RegionIndexTests {
     private static let home = RegionDescriptionTests.uuid
     private static let street = BeaconUUID(high: 1, low: 2)
 
-    /// Sorted: the order among matches is nobody's business.
+    /// Sorted, because the order of matches is not specified.
     private func matches(_ beacon: BeaconID, in patterns: [BeaconPattern]) -> [Int32] {
         var found: [Int32] = []
         RegionIndex(patterns).forEachMatch(of: beacon) { found.append($0) }

@@ -91,7 +91,7 @@ import Testing
         #expect(states[1].payload == nil)
     }
 
-    @Test func `A room is known by its gateway from the start, with nobody in it`() throws {
+    @Test func `A room is known by its gateway from the start, with no tag in it`() throws {
         var site = try site()
         take(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         let rooms = site.retainedRooms

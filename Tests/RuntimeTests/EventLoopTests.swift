@@ -65,7 +65,7 @@ private final class Seen<Value> {
         #expect(count.values.count == 5)
     }
 
-    @Test func `a directory tells when somebody has written to a file in it`() throws {
+    @Test func `a directory watch reports that a program has written to a file in it`() throws {
         let loop = try EventLoop()
         var template = Array("/tmp/directory-watch-XXXXXX".utf8CString)
         #expect(mkdtemp(&template) != nil)

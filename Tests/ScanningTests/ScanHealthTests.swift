@@ -176,7 +176,7 @@ private struct Bench {
         bench.play(.seconds(60))
         bench.isHung = true
         bench.play(.seconds(20))
-        #expect(bench.resets == 1, "and is as quick as ever where there was somebody")
+        #expect(bench.resets == 1, "and is as quick as before once a beacon was heard")
     }
 
     @Test func doubtsAControllerWhoseAnswerIsLate() {

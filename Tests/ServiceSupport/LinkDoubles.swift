@@ -204,7 +204,7 @@ package final class BrokerDouble: BrokerLink {
     package func send(_ event: BrokerEvent) { events.append(event) }
 }
 
-/// A status page that nobody serves.
+/// A status page without a server.
 package final class StatusDouble: StatusLink {
     package private(set) var page: (any PageSource)?
     package private(set) var settings: StatusServerSettings?

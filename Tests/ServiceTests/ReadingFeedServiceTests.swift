@@ -98,7 +98,7 @@ struct ReadingFeedServiceTests {
     @Test func `What cannot be sent at once is dropped, and later seconds are sent again`() throws {
         let fixture = try ServiceFixture(in: directory)
         send(Self.list, to: fixture)
-        // The connection stands still, and nobody has noticed yet.
+        // The connection transmits nothing, and this was not detected yet.
         fixture.availability.isReachable = false
         try fixture.bringKeys()
         #expect(messages(fixture, Self.heard).count == 1)

@@ -2,8 +2,8 @@
 """The service under load. usage: load.py GATEWAY [SECONDS [STREAMS [REQUESTS_PER_SECOND [LATEST_MS]]]]
 
 A recording of 1,000 reports a second plays while STREAMS pages are open, REQUESTS_PER_SECOND are made, some clients
-never finish their request and some never read. Every 200 ms somebody comes and somebody goes; a witness at a real
-broker tells how late each transition was. Nothing may be later than LATEST_MS (100), and everybody who dawdles must be dropped.
+never finish their request and some never read. Every 200 ms one beacon enters and one leaves. A subscriber at a real broker
+measures how late each transition is. None may be later than LATEST_MS (100), and all slow clients must be dropped.
 """
 import asyncio, json, os, random, shutil, socket, subprocess, sys, tempfile, time
 here = os.path.dirname(os.path.abspath(__file__))
@@ -103,7 +103,7 @@ def curl(port, where):
 
 
 def dawdle(port, n):
-    """Half a request, or a stream that nobody reads."""
+    """Half a request, or a stream that is not read."""
     client = socket.create_connection(("127.0.0.1", port))
     client.send(b"GET / HTTP/1.1\r\nHost: loc" if n % 2 else get("/events"))
     return client
@@ -193,7 +193,7 @@ try:
           f"{asked['answered'] / seconds:.0f} requests/s ({asked['bad']} not with 200, slowest {asked['slowest'] * 1000:.0f} ms), "
           f"{dropped:.0f} of {DAWDLERS} dawdlers dropped, RSS {before} kB -> peak {peak} kB -> {after} kB, "
           f"processor {processor:.1f} s; {'; '.join(turns)}")
-    assert asked["bad"] == 0 and watched["ended"] == 0, "somebody was refused or cut off"
+    assert asked["bad"] == 0 and watched["ended"] == 0, "a client was refused or cut off"
     assert asked["answered"] >= 0.9 * rate * seconds, "too few requests were made to mean anything"
     assert watched["events"] >= 0.8 * streams * (seconds - 1), "watchers missed events"
     assert max(loaded) * 1000 <= latest, f"a transition was {max(loaded) * 1000:.0f} ms late"

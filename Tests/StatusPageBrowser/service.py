@@ -51,7 +51,7 @@ with open(path("config.json"), "w") as file:
     json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "home", "deviceId": "hall",
                "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": 3, "scanner": {"capture": path("page.btsnoop")},
                "waypoints": [recording.waypoint("b4b412", "Kitchen", 1)]}, file)
-# Somebody comes to the kitchen at 12 s and goes at 20 s; three other beacons stay.
+# A beacon enters the kitchen at 12 s and leaves at 20 s; three other beacons stay.
 recording.write(path("page.btsnoop"), recording.visit(1, 12, 20) + recording.visit(5, 0, 3600) +
                 recording.visit(6, 0, 3600) + recording.visit(7, 0, 3600))
 room = "[...document.querySelectorAll('.room')].find(r => r.innerText.includes('%s'))"

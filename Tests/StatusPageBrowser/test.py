@@ -103,7 +103,7 @@ try:
     browser.view(320)
     no_sideways("it fits the narrowest phone")
 
-    # Somebody changes a region.
+    # A user changes a region.
     browser.evaluate((room % "Workshop") + ".querySelector('.edit').click()")
     check("the form shows the region", "document.getElementById('edit-dialog').open && document.getElementById('edit-desc').value === 'Workshop' && document.getElementById('edit-minor').value === '5'")
     browser.evaluate("document.getElementById('edit-desc').value = 'Shed'")
@@ -116,7 +116,7 @@ try:
     browser.evaluate("document.getElementById('edit-save').click()")
     check("the name can be changed back", room % "Workshop")
 
-    # Somebody removes a region.
+    # A user removes a region.
     browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
     check("removal is asked", "document.getElementById('remove-dialog').open")
     browser.evaluate("document.querySelector('#remove-dialog .danger').click()")

@@ -45,8 +45,8 @@ package final class FakeHome: StatusSource {
         ]
     }
 
-    /// Somebody comes or goes, or a name comes over MQTT: `enter RID`, `leave RID`, `name RID TEXT`,
-    /// `remove RID`, `trouble`.
+    /// Executes one line. A beacon enters or leaves, or a name comes over MQTT: `enter RID`, `leave RID`,
+    /// `name RID TEXT`, `remove RID`, `trouble`.
     package func obey(_ line: String) {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         guard let verb = words.first else { return }

@@ -252,7 +252,7 @@ struct StatusServerTests {
         #expect(server.counters.streamsRefused == 1)
     }
 
-    @Test("Beyond so many connections others wait, and are served when somebody goes")
+    @Test("Connections beyond the limit wait, and are served when another is closed")
     func connectionLimit() throws {
         let server = try server(patience: .seconds(1), connections: 2)
         let dawdlers = (0..<2).map { _ in RawClient(port: server.port) }

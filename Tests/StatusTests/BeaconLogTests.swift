@@ -36,7 +36,7 @@ struct BeaconLogTests {
         #expect(log.count == 0)
     }
 
-    @Test("Whoever sends how many beacons, the log stays small")
+    @Test("The log stays small for any number of beacons")
     func bounded() {
         var log = BeaconLog()
         for minor in 0..<5000 as Range<UInt16> { log.hear(sighting(minor, -70), at: at(Double(minor) / 1000)) }

@@ -60,7 +60,7 @@ import Testing
         #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["a", "b"])
     }
 
-    @Test func `a disk whose fsync takes half a second holds up nobody, and many commits share one`() throws {
+    @Test func `a disk whose fsync takes half a second delays no caller, and many commits share one`() throws {
         let disk = FaultySQLite()
         let loop = Loop()
         let store = try Store(settings(disk), wake: loop.wake)

@@ -22,7 +22,7 @@ import Testing
         (false, 0, .unset),
         (false, -1, .unset),
     ])
-    func `a wall clock is believed as far as somebody keeps it and it shows a possible time`(
+    func `a wall clock is trusted if a program sets it and it shows a possible time`(
         disciplined: Bool, seconds: Int64, trust: WallClockTrust
     ) {
         #expect(WallClockTrust(disciplined: disciplined, wallSeconds: seconds) == trust)

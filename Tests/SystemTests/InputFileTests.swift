@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `A FIFO that nobody writes is refused at once`() throws {
+    func `A FIFO without a writer is refused at once`() throws {
         let path = directory.file("fifo")
         mkfifo(path, 0o600)
         #expect(throws: FileError(.read, path, .notRegular)) { try InputFile.read(path) }

@@ -1,5 +1,5 @@
-/// A certificate authority of the test's own, and what it signs. Made with the openssl command. Its files are
-/// there for as long as somebody holds it.
+/// A certificate authority for one test, and its certificates, made with the openssl command. The files exist as long
+/// as this object.
 package final class Certificates: Sendable {
     private let directory: TemporaryDirectory
 

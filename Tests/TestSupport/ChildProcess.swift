@@ -2,7 +2,7 @@ import CSpawn
 package import Glibc
 import Synchronization
 
-/// A program that runs beside the test. It is killed, and reaped, when nobody holds it any more.
+/// A program that runs beside the test. It is killed and reaped when this object is released.
 package final class ChildProcess: Sendable {
     package let pid: pid_t
     /// Where its standard output goes.
@@ -31,7 +31,7 @@ package final class ChildProcess: Sendable {
             posix_spawn_file_actions_addopen(&actions, 1, output, O_CREAT | O_WRONLY | O_APPEND, 0o600)
         }
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Sockets of tests that run beside this one among them: what a child holds open, nobody sees closed.
+        // Also sockets of tests that run beside this one: a descriptor that a child keeps open is never seen as closed.
         posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // The test runner's threads block signals; the child must not inherit that.
         var attributes = posix_spawnattr_t()

@@ -2,19 +2,19 @@ import Glibc
 
 /// TCP on the loopback interface, for tests.
 package enum LoopbackPort {
-    /// A port that nobody listens on now. Another program may take it before it is used; who starts a
-    /// server on it tries again with another.
+    /// A port on which no program listens now. Another program may take it before it is used; then the caller must try
+    /// again with another port.
     package static func free() throws -> UInt16 {
         let listener = try Listener()
         return listener.port
     }
 
-    /// A listening socket. Whether anybody answers on it is up to the test.
+    /// A listening socket. The test decides whether connections are answered.
     package final class Listener: Sendable {
         package let descriptor: Int32
         package let port: UInt16
 
-        /// - Parameter listens: false: connections are refused, and nobody else can have the port, until `listen`.
+        /// - Parameter listens: If false, connections are refused until `listen`; no other program can use the port.
         package init(listens: Bool = true) throws {
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
@@ -41,7 +41,7 @@ package enum LoopbackPort {
         deinit { close(descriptor) }
     }
 
-    /// Whether somebody accepts connections there.
+    /// Whether a program accepts connections on the port.
     package static func answers(_ port: UInt16) -> Bool {
         let descriptor = connect(port)
         guard descriptor >= 0 else { return false }

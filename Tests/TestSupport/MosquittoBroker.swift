@@ -45,8 +45,8 @@ package final class MosquittoBroker: Sendable {
         try ChildProcess("mosquitto", ["-c", directory.file("broker.conf")], output: directory.file("broker.log"))
     }
 
-    /// It says so itself, once it listens and has read its certificates. That somebody answers on the port
-    /// would prove less: it may be another program's that was quicker.
+    /// The broker's log says that it listens and has read its certificates. An answer on the port would prove less: the
+    /// port may belong to another program that was quicker.
     private static func isUp(_ process: ChildProcess, starts: Int, in directory: TemporaryDirectory) -> Bool {
         eventually(within: .seconds(60)) { Self.starts(in: directory) >= starts || !process.isRunning }
             && process.isRunning
@@ -85,8 +85,8 @@ package final class MosquittoBroker: Sendable {
     package func freeze() { process.withLock { $0.send(SIGSTOP) } }
     package func thaw() { process.withLock { $0.send(SIGCONT) } }
 
-    /// Makes it read its configuration and password file again, and waits until it does: whoever connects afterwards is
-    /// judged by the new ones.
+    /// Makes the broker read its configuration and password file again, and waits for it. The new settings apply to
+    /// later connections.
     package func reload() {
         let before = reloads
         process.withLock { $0.send(SIGHUP) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory of its own for one test, removed with all that is in it when nobody holds it any more.
+/// A directory for one test. It is removed with its content when this object is released.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 

@@ -1,6 +1,6 @@
 /* The bare counter that our own ways are measured against: counts reports, does nothing else.
  *
- *   count raw ADAPTER SECONDS      listen on a raw HCI socket while somebody else scans
+ *   count raw ADAPTER SECONDS      listen on a raw HCI socket while another program scans
  *   count mgmt ADAPTER SECONDS     advertisement pattern monitor on the management socket
  *
  * Ends after that time or at SIGTERM. Prints reports, CPU milliseconds of this process, and what the socket dropped.

@@ -11,17 +11,17 @@ is_connected() { mosquitto_sub -t ibeacon-gateway/pi/availability -C 1 -W 2 | gr
 # says TEXT: in the journal of this boot
 says() { journalctl -b -u "$service" -o cat --no-pager | grep -q -- "$1"; }
 count_says() { journalctl -b -u "$service" -o cat --no-pager | grep -c -- "$1"; }
+# mosquitto_sub reconnects by itself after a restart of the broker.
 listen_to_broker() {
     mosquitto_sub -v -q 1 -t '#' >>"/out/messages-$1" 2>&1 &
     sleep 1
 }
 # load_driver: of the emulated controller. Debian's kernels for arm64 have no hci_vhci; there it is a UART.
 load_driver() { modprobe hci_vhci 2>/dev/null || modprobe hci_uart; }
-# It is sent anew after a restart of the broker by whoever listens; mosquitto_sub reconnects by itself.
 beacon_on() { tell "$1" "beacon 1 C0:00:00:00:00:0A 100 10 -60 3 $(echo $UUID | tr -d - | tr A-F a-f) 1 7 -59"; }
 beacon_off() { tell "$1" "stop 1"; }
 main_pid() { systemctl show -p MainPID --value "$service"; }
-# files: everything that is there and not somebody's passing state
+# files: all files that are not temporary state
 files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /out -o -path /var/log \
         -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/tmp -o -path /var/lib/systemd -o -path /var/lib/bluetooth -o -path /var/lib/mosquitto \

@@ -16,7 +16,7 @@ within 20 "the adapter is on" adapter_is_on
 broker_on
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}' gateway_on mgmt '"auto"'
 within 60 "the gateway listens" grep -q "listening" /out/gateway
-# Until what follows a start is over, and nobody expects anything.
+# Until the work after a start is over, and no beacon is expected.
 sleep 30
 echo "| reports/s | gateway: wake-ups/s | CPU | bluetoothd: wake-ups/s | CPU | dbus-daemon: wake-ups/s | CPU |"
 echo "|---|---|---|---|---|---|---|"

@@ -46,7 +46,7 @@ bluetoothd_off() { kill "$BLUETOOTHD"; wait "$BLUETOOTHD" 2>/dev/null; say "blue
 adapter_is_on() {
     busctl get-property org.bluez "/org/bluez/${1:-hci0}" org.bluez.Adapter1 Powered | grep -q true
 }
-# discovery SECONDS: somebody else's, by bluetoothctl
+# discovery SECONDS: a discovery by another program, bluetoothctl
 discovery() {
     (echo "scan on"; sleep "$1"; echo "scan off"; sleep 1; echo quit) | bluetoothctl >>/out/bluetoothctl 2>&1
 }

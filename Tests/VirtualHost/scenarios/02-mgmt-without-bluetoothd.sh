@@ -5,7 +5,7 @@
 
 controller_on first
 two_beacons first
-# The kernel switches a new adapter off by itself, 2 s after it has looked at it, if nobody wants it.
+# The kernel switches a new adapter off by itself, 2 s after its set-up, if no program uses it.
 sleep 3
 expect "the adapter is off" sh -c "hciconfig hci0 | grep -q DOWN"
 probe_on mgmt

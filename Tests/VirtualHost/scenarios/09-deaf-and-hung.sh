@@ -32,7 +32,7 @@ within 10 "mgmt hears" hears
 tell first "stop 2"
 sleep 8
 tell first hang
-within 6 "with one beacon, too, a hang is doubted before anybody can be taken for gone" is_listening hci0 off
+within 6 "with one beacon, too, a hang is suspected before the beacon could leave" is_listening hci0 off
 within 15 "and mended" probe_says 'reset: the controller hangs'
 within 8 "mgmt hears again" hears
 probe_off

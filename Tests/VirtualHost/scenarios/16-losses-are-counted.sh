@@ -16,7 +16,7 @@ for way in hci mgmt; do
     probe_off
     missing=$((sent - $(total reports)))
     say "$way: sent $sent, received $(total reports), told lost $(total lost)"
-    expect "$way loses reports when nobody reads" at_least "$missing" 1000
+    expect "$way loses reports while they are not read" at_least "$missing" 1000
     expect "$way accounts for the $missing lost reports, not $(total lost)" [ "$missing" = "$(total lost)" ]
     expect "the loss is told" probe_says 'were lost'
     within 5 "nothing is left scanning" is_idle first
