@@ -3,7 +3,8 @@ package import JSON
 package import Rooms
 
 /// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
-/// "labelled":[[seconds,gateway,eighths,…],…],"own":[…]},…]}`; an unknown level is null.
+/// "labelled":[[seconds,gateway,eighths,…],…],"own":[…],"exits":[[room,count],…]},…]}`; an unknown level is null.
+/// `exits` may be missing.
 extension LearnedSite {
     package var json: JSONValue {
         .object([
@@ -15,6 +16,8 @@ extension LearnedSite {
                     .object([
                         "id": .string(room.name.id), "name": .string(room.name.name),
                         "labelled": .array(room.labelled.map(Self.json)), "own": .array(room.own.map(Self.json)),
+                        "exits": .array(
+                            room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
                     ])
                 }),
         ])
@@ -43,7 +46,7 @@ extension LearnedSite {
             rooms.append(
                 LearnedRoom(
                     name: RoomName(id: id, name: name), labelled: try Self.moments(element["labelled"]),
-                    own: try Self.moments(element["own"])))
+                    own: try Self.moments(element["own"]), exits: try Self.exits(element["exits"])))
         }
         for element in listedGateways {
             guard let pair = element.array, pair.count == 2, let name = pair[0].string,
@@ -52,6 +55,17 @@ extension LearnedSite {
             let room = pair[1].asInteger.flatMap { Int(exactly: $0) }
             gateways.append(Gateway(name: name, room: room.flatMap { rooms.indices.contains($0) ? $0 : nil }))
         }
+    }
+
+    private static func exits(_ json: JSONValue?) throws(FeedError) -> [LearnedRoom.Exit] {
+        var exits: [LearnedRoom.Exit] = []
+        for element in json?.array ?? [] {
+            guard let pair = element.array, pair.count == 2, let count = pair[1].asNumber,
+                let room = pair[0].asInteger.flatMap({ Int(exactly: $0) }), count.isFinite
+            else { throw FeedError("an exit of a room is not a room with a number of changes") }
+            exits.append(LearnedRoom.Exit(room: room, count: Float(count)))
+        }
+        return exits
     }
 
     private static func moments(_ json: JSONValue?) throws(FeedError) -> [Moment] {

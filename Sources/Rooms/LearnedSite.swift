@@ -32,9 +32,19 @@ package struct LearnedSite: Hashable, Sendable {
         /// From training runs, and from the engine's own decisions; the oldest first.
         package var labelled: [Moment]
         package var own: [Moment]
+        /// How often tags went between this room and others, which are given by their positions in `rooms`.
+        package var exits: [Exit]
 
-        package init(name: RoomName, labelled: [Moment], own: [Moment]) {
-            (self.name, self.labelled, self.own) = (name, labelled, own)
+        package struct Exit: Hashable, Sendable {
+            package var room: Int
+            /// More than 0, at most 200. A change that nobody labelled counts less than 1.
+            package var count: Float
+
+            package init(room: Int, count: Float) { (self.room, self.count) = (room, count) }
+        }
+
+        package init(name: RoomName, labelled: [Moment], own: [Moment], exits: [Exit] = []) {
+            (self.name, self.labelled, self.own, self.exits) = (name, labelled, own, exits)
         }
     }
 

@@ -6,4 +6,6 @@ package struct Room: Sendable {
     package internal(set) var own = RoomFingerprints()
     /// Gateways that stand in it.
     package internal(set) var gateways: [Int] = []
+    /// Where tags came from and went to.
+    var exits = RoomExits()
 }

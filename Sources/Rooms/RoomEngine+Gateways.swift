@@ -78,6 +78,8 @@ extension RoomEngine {
             // What was decided by it while it stood elsewhere may be wrong altogether.
             rooms[Int(old)].own.removeAll()
             rooms[Int(room)].own.removeAll()
+            forgetExits(of: old)
+            forgetExits(of: room)
         }
         gateways[gateway].room = room
         gateways[gateway].placed = now

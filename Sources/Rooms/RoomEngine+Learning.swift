@@ -22,6 +22,10 @@ struct Learner: Sendable {
 extension RoomEngine {
     /// Tags that are learned from at once; with more, those that came first.
     static let mostLearners = 64
+    /// Between training runs of two rooms that were one walk, at most.
+    private static let walk: Int64 = 30_000_000_000
+    /// Windows between the last that is certain of one room and the first of the next, at most.
+    private static let mostDoubtful = 6
 
     // MARK: From people
 
@@ -44,6 +48,9 @@ extension RoomEngine {
             return
         }
         learnRest(of: tag)
+        if let last = states[tag].training, now.nanoseconds - last.until < Self.walk {
+            noteChange(from: last.room, to: room, weight: 1)
+        }
         states[tag].training = TrainingRun(
             room: room, began: now.nanoseconds,
             until: now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds)
@@ -54,6 +61,7 @@ extension RoomEngine {
         guard let room = roomPlaces[name] ?? roomPlaces[RoomName.id(of: name)] else { return }
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
+        forgetExits(of: Int16(room))
     }
 
     /// Takes a window of a training run.
@@ -140,6 +148,10 @@ extension RoomEngine {
                 certain.append((place, rooms[best]))
             }
             after = before(window, after)
+        }
+        // The latest come first.
+        for (to, from) in zip(certain, certain.dropFirst()) where to.window - from.window <= Self.mostDoubtful {
+            noteChange(from: from.room, to: to.room, weight: tuning.ownExit)
         }
         for (place, room) in certain.reversed() where self.rooms[Int(room)].gateways.isEmpty == false {
             order += 1

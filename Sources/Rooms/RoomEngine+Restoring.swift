@@ -53,7 +53,9 @@ extension RoomEngine {
         var site = LearnedSite()
         site.gateways = gateways.map { LearnedSite.Gateway(name: $0.name, room: $0.room < 0 ? nil : Int($0.room)) }
         site.rooms = rooms.map {
-            LearnedSite.LearnedRoom(name: $0.name, labelled: $0.labelled.moments, own: $0.own.moments)
+            LearnedSite.LearnedRoom(
+                name: $0.name, labelled: $0.labelled.moments, own: $0.own.moments,
+                exits: $0.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: Int($0.room), count: $0.count) })
         }
         return site
     }
@@ -69,6 +71,12 @@ extension RoomEngine {
         }
         for (room, place) in zip(learned.rooms, roomPlaces) {
             guard let place else { continue }
+            for exit in room.exits.prefix(RoomExits.most) where roomPlaces.indices.contains(exit.room) {
+                guard let target = roomPlaces[exit.room], target != place, exit.count <= RoomExits.mostChanges else {
+                    continue
+                }
+                rooms[Int(place)].exits.count(target, exit.count)
+            }
             for moment in room.labelled.prefix(tuning.mostFingerprints) {
                 order += 1
                 rooms[Int(place)].labelled.restore(moment, places, order: order)

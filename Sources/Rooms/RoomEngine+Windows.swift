@@ -11,6 +11,9 @@ struct Scratch: Sendable {
     var placement: [Float] = []
     var fingerprint: [Float] = []
     var evidence: [Float] = []
+    /// Their probabilities before the window, and of coming there if the tag changes its room.
+    var before: [Float] = []
+    var arriving: [Float] = []
     /// How much of each room was learned, 0 … 1.
     var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
@@ -207,10 +210,14 @@ extension RoomEngine {
         var belief: [RoomBelief] = []
         belief.reserveCapacity(scratch.rooms.count)
         var sum: Float = 0
+        scratch.before.removeAll(keepingCapacity: true)
+        for room in scratch.rooms {
+            scratch.before.append(states[tag].belief.isEmpty ? 1 / count : states[tag].probability(of: room))
+        }
+        weighArrivals(of: tag)
         for place in scratch.rooms.indices {
             let room = scratch.rooms[place]
-            let before = states[tag].belief.isEmpty ? 1 / count : states[tag].probability(of: room)
-            let prior = before * (1 - moved) + moved * (1 - before) / max(1, count - 1)
+            let prior = scratch.before[place] * (1 - moved) + moved * scratch.arriving[place]
             let evidence = max(scratch.evidence[place] - best, -tuning.windowCap) * weight
             let probability = prior * FixedMath.exp(evidence)
             sum += probability

@@ -40,7 +40,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var labelledTrust: Float = 1
     package var ownTrust: Float = 0.6
     /// Seconds of the engine's own decisions that one second with a label is worth.
-    package var labelWorth: Float = 8
+    package var labelWorth: Float = 20
     /// Log likelihood by which a room that nobody trained stands back, where others were trained and one of them fits.
     package var untrainedPenalty: Float = 2
     /// Fingerprints of one room, of each of the two kinds.
@@ -52,6 +52,10 @@ package struct RoomTuning: Hashable, Sendable {
 
     /// Mean seconds between changes of room, of a tag that moves.
     package var staySeconds: Float = 30
+    /// Changes of room that must be known of until they count by half in where a tag goes next.
+    package var exitPrior: Float = 2
+    /// How much a change counts that the engine itself decided. One in a training run counts 1.
+    package var ownExit: Float = 0.2
     /// The probability at which a room is reported: where nobody trained, and where people did. Without labels the
     /// likelihoods claim more than they know.
     package var reportProbability: Float = 0.85

@@ -98,6 +98,7 @@ import Testing
             "{}", "[]", #"{"v":2,"gateways":[],"rooms":[]}"#, #"{"v":1,"gateways":[1],"rooms":[]}"#,
             #"{"v":1,"gateways":[],"rooms":[{"id":"a/b","name":"A","labelled":[],"own":[]}]}"#,
             #"{"v":1,"gateways":[],"rooms":[{"id":"a","name":"A","labelled":[[1,2]],"own":[]}]}"#,
+            #"{"v":1,"gateways":[],"rooms":[{"id":"a","name":"A","labelled":[],"own":[],"exits":[[1]]}]}"#,
         ])
     func `What is damaged is refused with a reason`(_ text: String) throws {
         let json = try JSONValue(parsing: Array(text.utf8))

@@ -88,6 +88,43 @@ import Testing
         #expect(house.reported == ["Study"])
     }
 
+    /// As far from what was learned in the hall as from what was learned in the bedroom.
+    private static let between: [String: Float?] = ["k": -76.5, "h": -62, "b": -62]
+
+    private static func walked() -> House {
+        var house = flat()
+        for (room, levels) in [
+            ("Kitchen", kitchen), ("Hall", hall), ("Bedroom", bedroom), ("Hall", hall), ("Kitchen", kitchen),
+        ] {
+            house.pass(.learn(room: room, tag: "Jane", .seconds(30)))
+            house.seconds(30, levels)
+        }
+        house.pass(.learn(room: "Kitchen", tag: "Jane", .zero))
+        return house
+    }
+
+    @Test func `Of two rooms that fit alike, a tag is in the one that the walk went to from there`() {
+        var house = Self.walked()
+        house.seconds(10, Self.kitchen)
+        house.reported = []
+        house.seconds(10, Self.between)
+        #expect(house.reported == ["Hall"])
+    }
+
+    @Test func `Where a walk went is kept, and forgotten with the room`() {
+        var house = Self.walked()
+        let learned = house.engine.learned
+        let exits = learned.rooms.map { room in room.exits.map { learned.rooms[$0.room].name.name }.sorted() }
+        #expect(learned.rooms.map(\.name.name) == ["Kitchen", "Hall", "Bedroom"])
+        #expect(exits == [["Hall"], ["Bedroom", "Kitchen"], ["Hall"]])
+        #expect(learned.rooms[1].exits.map(\.count) == [2, 2])
+        var other = RoomEngine()
+        other.restore(learned)
+        #expect(other.learned.rooms.map(\.exits) == learned.rooms.map(\.exits))
+        house.pass(.forgetRoom("Hall"))
+        #expect(house.engine.learned.rooms.flatMap(\.exits) == [])
+    }
+
     @Test func `What was learned of a gateway that moved does not count`() {
         var house = Self.flat()
         house.seconds(120, Self.kitchen)

@@ -27,6 +27,9 @@ extension RoomTuning {
         case "learnProbability": learnProbability = value
         case "learnLag": learnLag = Int(value)
         case "learnStaySeconds": learnStaySeconds = value
+        case "untrainedPenalty": untrainedPenalty = value
+        case "exitPrior": exitPrior = value
+        case "ownExit": ownExit = value
         default: fail("there is no number called \(name)")
         }
     }
