@@ -56,9 +56,14 @@ func scoreEngine(_ workload: Workload, departuresEach: Int) -> Score {
 ///
 /// - Parameter number: Of the series in its workload; it decides when the beacon departs.
 func scoreEngine(_ series: Series, number: Int, departures count: Int) -> Score {
+    guard let start = series.times.first else { return Score(hours: series.duration / 3600) }
+    return scoreEngine(series, engine: makeEngine(at: start), number: number, departures: count)
+}
+
+/// Plays a series to an engine.
+func scoreEngine(_ series: Series, engine: PresenceEngine, number: Int, departures count: Int) -> Score {
     var score = Score(hours: series.duration / 3600)
-    guard let start = series.times.first else { return score }
-    var engine = makeEngine(at: start)
+    var engine = engine
     var cuts = departures(of: series, number: number, count: count)[...]
     for (position, time) in series.times.enumerated() {
         if position > 0, engine.run(until: time.nextDown) != nil { score.falseLeaves += 1 }

@@ -11,7 +11,7 @@ if let option = arguments.firstIndex(of: "--svg"), option + 1 < arguments.endInd
 }
 if arguments.isEmpty || arguments.contains("--help") {
     print(
-        "usage: presence-benchmark [--svg FILE] [--cost] [--synthetic] [STAYS.csv]... [DOOR.csv with DOOR.truth.csv]..."
+        "usage: presence-benchmark [--svg FILE] [--cost] [--synthetic] [--quick] [STAYS.csv]... [DOOR.csv with DOOR.truth.csv]..."
     )
     exit(arguments.isEmpty ? 64 : 0)
 }
@@ -20,6 +20,7 @@ var panels: [Panel] = []
 for argument in arguments {
     switch argument {
     case "--cost": measureCost()
+    case "--quick": reportQuick()
     case "--synthetic": for workload in syntheticWorkloads() { panels.append(report(workload)) }
     default:
         let trace = Trace(path: argument)

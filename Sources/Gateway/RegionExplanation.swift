@@ -20,7 +20,8 @@ package enum RegionExplanation {
         let heard = "Beacon \(deciding.beacon) was heard \(seconds(link.silence)) ago" + details(of: link)
         guard deciding.isNear else {
             guard link.silence < link.leaveTimeout else {
-                return heard + "; after \(seconds(link.leaveTimeout)) of silence it counts as gone."
+                return heard
+                    + "; after \(seconds(link.leaveTimeout)) of silence it counts as gone\(reason(for: link.rule))."
             }
             guard let threshold else { return heard + "; it comes in when it is heard again." }
             return heard + "; it is not near enough, \(threshold.dBm) dBm are asked for."
@@ -46,6 +47,18 @@ package enum RegionExplanation {
         return facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"
     }
 
+    /// Why the leave timeout is as it is, where the rhythm that is shown does not explain it.
+    private static func reason(for rule: LeaveTimeoutRule) -> String {
+        switch rule {
+        case .rhythm, .floor: ""
+        case .longestGap: ", because a recent gap was nearly as long"
+        case .slowDown: ", because it may slow down at rest"
+        case .unknownRhythm: ", because its rhythm is not known yet"
+        case .cap: ", the longest that any beacon may be silent"
+        case .leaveAfter: ", as leaveAfter says"
+        }
+    }
+
     /// `0.5 s`; whole seconds from 10 on.
     private static func seconds(_ duration: Duration) -> String {
         let tenths = Int64((duration.inSeconds * 10).rounded())
@@ -68,6 +81,7 @@ package enum RegionExplanation {
                         "longestGap": hundredths(link.longestRecentGap),
                         "level": link.level.map { .integer(Int64($0.rounded())) } ?? .null,
                         "moving": .bool(link.isMoving), "leaveTimeout": hundredths(link.leaveTimeout),
+                        "leaveRule": .string(link.rule.rawValue),
                     ]
                 }),
         ]

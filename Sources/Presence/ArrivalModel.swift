@@ -9,6 +9,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     package private(set) var lastHeard: Int64
     /// The trend of the signal's strength.
     package private(set) var trend = SignalTrend()
+    // The narrow values fill gaps between the wide ones: a beacon must fit into 200 bytes.
+    private var gaps: UInt16 = 0
     /// Seconds between advertisements; 0: not known yet.
     package private(set) var interval: Float = 0
     /// Seconds between sightings, mean.
@@ -23,7 +25,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     package private(set) var leaveTimeout: Float = PresenceTiming.unknownRhythmSeconds
     /// Scan duty while the statistics were made, 0.01 … 1.
     private var learnedDuty: Float
-    private var gaps: UInt16 = 0
+    /// Whether a quick beacon must be expected to slow down.
+    package private(set) var slowDowns = SlowDownRecord()
     /// Gaps that are still missing before the rhythm is known.
     private var unsettled: UInt8 = PresenceTiming.gapsToKnowRhythm
     /// Gaps since one last agreed with the interval.
@@ -31,10 +34,12 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     /// Recent gaps shorter than the interval, in quarters.
     private var tooShort: UInt8 = 0
 
-    package init(at listened: Int64, rssi: RSSI?, duty: Float) {
+    /// - Parameter slowsDown: Whether another beacon of the same UUID slowed down.
+    package init(at listened: Int64, rssi: RSSI?, duty: Float, slowsDown: Bool = false) {
         lastHeard = listened
         if let rssi { trend.add(rssi, after: 0) }
         learnedDuty = duty
+        if slowsDown { slowDowns.expectSlowDown() }
     }
 
     /// Share of the beacon's advertisements that this receiver hears, 0 … 1.
@@ -46,27 +51,42 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     /// Sets `lastHeard` when the origin of the listening clock changes, or when silence counts from the start again.
     package mutating func setLastHeard(_ listened: Int64) { lastHeard = listened }
 
-    /// The beacon was heard.
-    ///
-    /// - Returns: `leaveTimeout` and `interval`, as they are now.
-    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) -> (leaveTimeout: Float, interval: Float) {
-        learn(at: listened, rssi: rssi, duty: duty)
-        return (leaveTimeout, interval)
+    /// What a sighting changed.
+    struct Heard {
+        /// Seconds.
+        let leaveTimeout: Float
+        /// Seconds.
+        let interval: Float
+        /// Whether this sighting shows that the beacon slows down, which was not known.
+        let isSlowDown: Bool
     }
 
+    /// The beacon was heard.
+    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) -> Heard {
+        let isSlowDown = learn(at: listened, rssi: rssi, duty: duty)
+        return Heard(leaveTimeout: leaveTimeout, interval: interval, isSlowDown: isSlowDown)
+    }
+
+    /// Another beacon of the same UUID slowed down.
+    mutating func expectSlowDown(duty: Float) {
+        slowDowns.expectSlowDown()
+        decide(duty: duty)
+    }
+
+    /// - Returns: whether the sighting shows that the beacon slows down, which was not known.
     @inline(__always)
-    private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float) {
+    private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float) -> Bool {
         let gap = Float(max(0, listened - lastHeard)) * 1e-9
         lastHeard = max(lastHeard, listened)
         if let rssi { trend.add(rssi, after: gap) }
-        guard gap >= PresenceTiming.sameAdvertisementSeconds else { return }
-        guard gap <= PresenceTiming.capSeconds / duty else {
+        guard gap >= PresenceTiming.sameAdvertisementSeconds else { return false }
+        guard !isAbsence(gap, duty: duty) else {
             // The beacon was away. Its absence says nothing about its losses while it is near.
             unsettled = PresenceTiming.gapsToKnowRhythm
             decide(duty: duty)
-            return
+            return false
         }
-        learnInterval(from: gap)
+        let isSlowDown = learnInterval(from: gap)
         // Most gaps are one interval long: no division for them.
         let missing = gap < 1.5 * interval ? 0 : min((gap / interval).rounded() - 1, 10_000)
         statistics.addGap(missing: Int(missing))
@@ -78,11 +98,27 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         // One gap changes the counts little. The timeout is computed again only after several gaps or an unusual one,
         // which saves most of the work.
         if missing > 2 || gaps < 32 || gaps & 15 == 0 || unsettled > 0 {
+            if gaps % Self.gapsInBlock == 0, isQuick {
+                slowDowns.add(receptionSeconds: Float(Self.gapsInBlock) * meanGap)
+            }
             decide(duty: duty)
         } else if missing > 0 {
             bound(duty: duty)
         }
+        return isSlowDown
     }
+
+    /// Whether no rule would have waited for so long.
+    @inline(__always)
+    private func isAbsence(_ gap: Float, duty: Float) -> Bool {
+        gap > PresenceTiming.capSeconds / duty
+            || gap > PresenceTiming.quickLeaveTimeoutSeconds && isQuick && slowDowns.keepsRhythm
+    }
+
+    /// Reception is added up in blocks of so many gaps.
+    private static let gapsInBlock: UInt16 = 2048
+
+    private var isQuick: Bool { interval <= PresenceTiming.quickIntervalSeconds }
 
     /// Computes the leave timeout again, after new gaps or a change of the scan duty.
     package mutating func decide(duty: Float) {
@@ -92,7 +128,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         let limit = Int(min(cap / interval, 100_000)) + 1
         let odds = SilenceStatistics.Odds(
             meanGap: meanGap, interval: interval, motion: trend.motion,
-            hearing: min(1, duty / learnedDuty))
+            hearing: min(1, duty / learnedDuty),
+            price: isQuick && slowDowns.keepsRhythm ? PresenceTiming.quickPrice : 1)
         // A fifth of an interval allows for the random delay of 0–10 ms and a wrong estimate of the interval.
         believable = (Float(statistics.patience(odds, limit: limit)) + 0.2) * interval
         bound(duty: duty)
@@ -101,11 +138,23 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     /// Limits the believable silence by floors and caps; the result is the leave timeout.
     private mutating func bound(duty: Float) {
         var seconds = max(believable, PresenceTiming.recentGapFactor * longestRecentGap, PresenceTiming.floorSeconds)
-        if interval <= PresenceTiming.quickIntervalSeconds {
+        if isQuick, !slowDowns.keepsRhythm {
             seconds = max(seconds, PresenceTiming.quickLeaveTimeoutSeconds)
         }
         if unsettled > 0 { seconds = max(seconds, PresenceTiming.unknownRhythmSeconds) }
         leaveTimeout = min(seconds, PresenceTiming.capSeconds / duty)
+    }
+
+    /// Which rule set the leave timeout. Of several that agree, the first in the order of `bound`.
+    package var leaveTimeoutRule: LeaveTimeoutRule {
+        switch leaveTimeout {
+        case believable: .rhythm
+        case PresenceTiming.recentGapFactor * longestRecentGap: .longestGap
+        case PresenceTiming.floorSeconds: .floor
+        case PresenceTiming.quickLeaveTimeoutSeconds where isQuick && !slowDowns.keepsRhythm: .slowDown
+        case PresenceTiming.unknownRhythmSeconds where unsettled > 0: .unknownRhythm
+        default: .cap
+        }
     }
 
     /// A beacon that returns after a silence that the statistics had ruled out refutes them: the learned timeout must
@@ -114,6 +163,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private mutating func settle(after gap: Float) {
         if gap > max(believable, PresenceTiming.floorSeconds) {
             unsettled = PresenceTiming.gapsToKnowRhythm
+            if gap > leaveTimeout, gap <= PresenceTiming.quickLeaveTimeoutSeconds { slowDowns.doubt() }
         } else if unsettled > 0 {
             unsettled -= 1
         }
@@ -121,12 +171,14 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 
     /// Follows the interval: by the gaps that agree with it, down after two clearly shorter gaps, up after sixteen
     /// longer gaps in a row (at 30 % reception, so long a run happens once in 300 times).
+    ///
+    /// - Returns: whether the gap shows that the beacon slows down, which was not known.
     @inline(__always)
-    private mutating func learnInterval(from gap: Float) {
+    private mutating func learnInterval(from gap: Float) -> Bool {
         guard gaps > 0 else {
             interval = gap
             meanGap = gap
-            return
+            return false
         }
         meanGap += (gap - meanGap) * (gaps < 511 ? 1 / (Float(gaps) + 1) : 1 / 512)
         if gap < 0.75 * interval {
@@ -140,8 +192,18 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         } else {
             unmatched += 1
             shortestSinceMatch = min(shortestSinceMatch, gap)
+            let isSlowDown = isQuick && isSlowDown(after: gap)
             if unmatched >= 16 { adopt(shortestSinceMatch) }
+            return isSlowDown
         }
+        return false
+    }
+
+    /// Whether a gap that is longer than the quick interval shows that the beacon slows down, which was not known.
+    private mutating func isSlowDown(after gap: Float) -> Bool {
+        let isSlow = gap >= max(PresenceTiming.slowGapSeconds, PresenceTiming.slowGapFactor * meanGap)
+        if !isSlow || unmatched == 1 { slowDowns.endSlowGaps() }
+        return isSlow && slowDowns.add(slowGap: gap)
     }
 
     private mutating func adopt(_ newInterval: Float) {
@@ -167,9 +229,11 @@ extension ArrivalModel {
         }
         writer.put(gaps)
         for count in [unsettled, unmatched, tooShort] { writer.put(count) }
+        slowDowns.put(into: &writer)
     }
 
-    init(from reader: inout StateReader) throws(StateReader.Malformed) {
+    /// - Parameter version: Of the state, `PresenceState.version` or less.
+    init(from reader: inout StateReader, version: UInt8) throws(StateReader.Malformed) {
         statistics = try SilenceStatistics(from: &reader)
         trend = try SignalTrend(from: &reader)
         interval = try reader.take(in: 0...Self.mostSeconds)
@@ -183,6 +247,7 @@ extension ArrivalModel {
         unsettled = try reader.take()
         unmatched = try reader.take()
         tooShort = try reader.take()
+        if version >= 3 { slowDowns = try SlowDownRecord(from: &reader) }
         lastHeard = 0
         // Another version may have had other constants: its values are read and limited to the present constants.
         leaveTimeout = max(leaveTimeout, PresenceTiming.floorSeconds)

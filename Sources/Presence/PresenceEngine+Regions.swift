@@ -30,6 +30,7 @@ extension PresenceEngine {
         regions = new
         positions = newPositions
         index = RegionIndex(new.map(\.pattern))
+        slowingUUIDs.formIntersection(new.map(\.pattern.uuid))
         places = PlaceAccounts(new, places: mostStrangers)
         if !reservePlacesForAll() { keep(tracked.indices.filter { tracked[$0].nearCount > 0 }) }
         places.clear()

@@ -47,6 +47,8 @@ package struct PresenceEngine: Sendable {
     var memberships: [RegionPresence] = []
     var table = BeaconTable()
     var index = RegionIndex([])
+    /// The UUIDs of which a beacon slowed down: at most as many as the regions name.
+    var slowingUUIDs: Set<BeaconUUID> = []
     /// Whether thresholds matter at all.
     var hasThresholds = false
     /// How many beacons of each region may be remembered.
@@ -121,6 +123,7 @@ package struct PresenceEngine: Sendable {
         let known = table.place(of: sighting.beacon, in: tracked)
         guard let place = known ?? track(sighting, listened: listened, duty: duty, at: now, &effects) else { return }
         let heard = hear(sighting, of: place, listened: listened, duty: duty)
+        if heard.isSlowDown { expectSlowDown(of: sighting.beacon.uuid) }
         let own = tracked[place].ownMembership
         if !hasThresholds, own.isNear, own.next < 0, !own.isFading {
             // The usual case: the beacon is inside its only region and stays there.
@@ -132,7 +135,7 @@ package struct PresenceEngine: Sendable {
 
     /// Decides from a sighting in which regions the beacon is near.
     private mutating func judge(
-        _ place: Int, _ sighting: Sighting, listened: Int64, _ heard: (leaveTimeout: Float, interval: Float),
+        _ place: Int, _ sighting: Sighting, listened: Int64, _ heard: ArrivalModel.Heard,
         at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         var position = tracked[place].membership
@@ -162,7 +165,7 @@ package struct PresenceEngine: Sendable {
     @inline(__always)
     private mutating func hear(
         _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
-    ) -> (leaveTimeout: Float, interval: Float) {
+    ) -> ArrivalModel.Heard {
         guard tracked[place].ownLink.receiver.index == sighting.receiver.index else {
             return hearElsewhere(sighting, of: place, listened: listened, duty: duty)
         }
@@ -172,7 +175,7 @@ package struct PresenceEngine: Sendable {
     /// The same for a receiver that is not the beacon's first.
     private mutating func hearElsewhere(
         _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
-    ) -> (leaveTimeout: Float, interval: Float) {
+    ) -> ArrivalModel.Heard {
         var last = TrackedBeacon.own
         var position = Int(tracked[place].ownLink.next)
         var count = 1
@@ -186,13 +189,13 @@ package struct PresenceEngine: Sendable {
         }
         guard count < PresenceTiming.mostReceivers else {
             let model = link(last, of: place).model
-            return (model.leaveTimeout, model.interval)
+            return ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
         }
         let next = Int32(truncatingIfNeeded: links.count)
         if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
-        let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
+        let model = newModel(sighting, listened: listened, duty: duty)
         links.append(Link(model: model, receiver: sighting.receiver))
-        return (model.leaveTimeout, model.interval)
+        return ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
     }
 
     private mutating func judge(
@@ -227,12 +230,17 @@ package struct PresenceEngine: Sendable {
             turnAway(wanted, at: now, &effects)
             return nil
         }
-        let model = ArrivalModel(at: listened, rssi: sighting.rssi, duty: duty)
+        let model = newModel(sighting, listened: listened, duty: duty)
         add(
             TrackedBeacon(
                 beacon: sighting.beacon, ownLink: Link(model: model, receiver: sighting.receiver),
                 ownMembership: makeMemberships(in: wanted)))
         return tracked.count - 1
+    }
+
+    private func newModel(_ sighting: Sighting, listened: Int64, duty: Float) -> ArrivalModel {
+        ArrivalModel(
+            at: listened, rssi: sighting.rssi, duty: duty, slowsDown: slowingUUIDs.contains(sighting.beacon.uuid))
     }
 
     /// Reserves places for a beacon of these regions. If there are none, beacons that are nowhere near are forgotten:
@@ -314,6 +322,20 @@ package struct PresenceEngine: Sendable {
             next = Int(link.next)
         }
         return best
+    }
+
+    /// A beacon slowed down. All beacons of its UUID are held for this case, because they are probably of one product.
+    /// It visits all beacons, once for each UUID.
+    mutating func expectSlowDown(of uuid: BeaconUUID) {
+        guard slowingUUIDs.insert(uuid).inserted else { return }
+        for place in tracked.indices where tracked[place].beacon.uuid == uuid {
+            tracked[place].ownLink.model.expectSlowDown(duty: clock.duty(of: tracked[place].ownLink.receiver))
+            var position = Int(tracked[place].ownLink.next)
+            while position >= 0 {
+                links[position].model.expectSlowDown(duty: clock.duty(of: links[position].receiver))
+                position = Int(links[position].next)
+            }
+        }
     }
 
     private mutating func changeDuty(of receiver: Receiver, to duty: Float, at now: MonotonicInstant) {

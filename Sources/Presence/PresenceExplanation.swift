@@ -25,6 +25,8 @@ package struct PresenceExplanation: Hashable, Sendable {
         package let isRhythmKnown: Bool
         /// Silence after which this receiver gives the beacon up, for this region.
         package let leaveTimeout: Duration
+        /// Which rule set it.
+        package let rule: LeaveTimeoutRule
     }
 
     package let beacon: BeaconID
@@ -129,6 +131,7 @@ extension PresenceEngine {
             shareHeard: model.shareHeard, longestRecentGap: .seconds(Double(model.longestRecentGap)),
             level: model.trend.level, isMoving: model.trend.motion > 0.5,
             isRhythmKnown: model.isRhythmKnown,
-            leaveTimeout: .nanoseconds(rules[region].leaveTimeout(learned: model.leaveTimeout)))
+            leaveTimeout: .nanoseconds(rules[region].leaveTimeout(learned: model.leaveTimeout)),
+            rule: rules[region].isFixed ? .leaveAfter : model.leaveTimeoutRule)
     }
 }

@@ -2,8 +2,9 @@ package import Base
 import Beacon
 
 extension PresenceState {
-    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences.
-    fileprivate static let version: UInt8 = 2
+    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences, and version 2 nothing
+    /// of slow-downs.
+    fileprivate static let version: UInt8 = 3
     /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
     private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
     /// A bound on the regions of one beacon, above any real number.
@@ -15,6 +16,7 @@ extension PresenceState {
         writer.put(Self.version)
         writer.put(beacons) { writer, beacon in beacon.put(into: &writer) }
         writer.put(absences) { $1.put(into: &$0) }
+        writer.put(slowingUUIDs) { $0.put($1) }
         return writer.finish()
     }
 
@@ -28,12 +30,19 @@ extension PresenceState {
             let version = try reader.take(UInt8.self)
             guard 1...Self.version ~= version else { return nil }
             beacons = try reader.takeList(most: BeaconTable.mostPlaces) { reader throws(StateReader.Malformed) in
-                try Beacon(from: &reader)
+                try Beacon(from: &reader, version: version)
             }
             absences = []
             if version >= 2 {
                 absences = try reader.takeList(most: 256) { reader throws(StateReader.Malformed) in
                     Absence(receiver: try reader.take(), missed: try reader.take(in: Self.silences))
+                }
+            }
+            slowingUUIDs = []
+            if version >= 3 {
+                slowingUUIDs = try reader.takeList(most: BeaconTable.mostPlaces) {
+                    reader throws(StateReader.Malformed) in
+                    BeaconUUID(high: try reader.take(), low: try reader.take())
                 }
             }
         } catch {
@@ -53,7 +62,7 @@ extension PresenceEngine {
     /// The bytes of `state(at:mostAbsent:)`, without making it first.
     package func stateBytes(at now: MonotonicInstant, mostAbsent: Int = .max) -> [UInt8] {
         let places = placesToKeep(at: now, mostAbsent: mostAbsent)
-        return bytes(count: places.count, at: now) { writer in
+        return bytes(count: places.count, slowingUUIDs: sortedSlowingUUIDs, at: now) { writer in
             for place in places { put(place, at: now, into: &writer) }
         }
     }
@@ -71,7 +80,7 @@ extension PresenceEngine {
         self.changedBeacons = []
         var seen: Set<BeaconID> = []
         let beacons = changedBeacons.filter { seen.insert($0).inserted }
-        return bytes(count: beacons.count, at: now) { writer in
+        return bytes(count: beacons.count, slowingUUIDs: [], at: now) { writer in
             for beacon in beacons {
                 if let place = table.place(of: beacon, in: tracked) {
                     put(place, at: now, into: &writer)
@@ -86,12 +95,15 @@ extension PresenceEngine {
     }
 
     /// - Parameter put: Writes `count` beacons.
-    private func bytes(count: Int, at now: MonotonicInstant, _ put: (inout StateWriter) -> Void) -> [UInt8] {
+    private func bytes(
+        count: Int, slowingUUIDs: [BeaconUUID], at now: MonotonicInstant, _ put: (inout StateWriter) -> Void
+    ) -> [UInt8] {
         var writer = StateWriter(capacity: 256 * count)
         writer.put(PresenceState.version)
         writer.put(UInt32(clamping: count))
         put(&writer)
         writer.put(absences(at: now)) { $1.put(into: &$0) }
+        writer.put(slowingUUIDs) { $0.put($1) }
         return writer.finish()
     }
 
@@ -127,6 +139,13 @@ extension PresenceState.Membership {
     }
 }
 
+extension StateWriter {
+    fileprivate mutating func put(_ uuid: BeaconUUID) {
+        put(uuid.high)
+        put(uuid.low)
+    }
+}
+
 extension PresenceState.Beacon {
     fileprivate func put(into writer: inout StateWriter) {
         Self.put(id, into: &writer)
@@ -135,13 +154,12 @@ extension PresenceState.Beacon {
     }
 
     fileprivate static func put(_ beacon: BeaconID, into writer: inout StateWriter) {
-        writer.put(beacon.uuid.high)
-        writer.put(beacon.uuid.low)
+        writer.put(beacon.uuid)
         writer.put(beacon.major)
         writer.put(beacon.minor)
     }
 
-    fileprivate init(from reader: inout StateReader) throws(StateReader.Malformed) {
+    fileprivate init(from reader: inout StateReader, version: UInt8) throws(StateReader.Malformed) {
         uuidHigh = try reader.take()
         uuidLow = try reader.take()
         major = try reader.take()
@@ -150,7 +168,7 @@ extension PresenceState.Beacon {
             let receiver = try reader.take(UInt8.self)
             let silence = try reader.take(in: PresenceState.silences)
             return PresenceState.Link(
-                receiver: receiver, silence: silence, model: try ArrivalModel(from: &reader))
+                receiver: receiver, silence: silence, model: try ArrivalModel(from: &reader, version: version))
         }
         memberships = try reader.takeList(most: PresenceState.membershipLimit) {
             reader throws(StateReader.Malformed) in

@@ -1,5 +1,6 @@
 package import Base
-import Beacon
+package import Beacon
+import Regions
 
 /// The whole state of the engine as a value, for storing and restoring.
 ///
@@ -43,6 +44,9 @@ package struct PresenceState: Hashable, Sendable {
     package var beacons: [Beacon]
     /// By number of the receiver.
     package var absences: [Absence]
+    /// The UUIDs of which a beacon slowed down, in ascending order. A state of changes need not contain them: the models
+    /// of its beacons do.
+    package var slowingUUIDs: [BeaconUUID] = []
 }
 
 extension PresenceState {
@@ -65,6 +69,9 @@ extension PresenceState {
 }
 
 extension PresenceState.Beacon {
+    /// Whether it, or another beacon of its UUID, slowed down.
+    var slowsDown: Bool { links.contains { $0.model.slowDowns.slowsDown } }
+
     var id: BeaconID { BeaconID(uuid: BeaconUUID(high: uuidHigh, low: uuidLow), major: major, minor: minor) }
 }
 
@@ -78,8 +85,10 @@ extension PresenceEngine {
     package func state(at now: MonotonicInstant, mostAbsent: Int = .max) -> PresenceState {
         PresenceState(
             beacons: placesToKeep(at: now, mostAbsent: mostAbsent).map { state(of: $0, at: now) },
-            absences: absences(at: now))
+            absences: absences(at: now), slowingUUIDs: sortedSlowingUUIDs)
     }
+
+    var sortedSlowingUUIDs: [BeaconUUID] { slowingUUIDs.sorted { ($0.high, $0.low) < ($1.high, $1.low) } }
 
     func absences(at now: MonotonicInstant) -> [PresenceState.Absence] {
         clock.absences(at: now).map { PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed) }
@@ -152,6 +161,8 @@ extension PresenceEngine {
         where !isInside(key) {
             effects.append(.left(key, last: beacon, because: .region))
         }
+        let slowing = state.slowingUUIDs + state.beacons.filter(\.slowsDown).map(\.id.uuid)
+        for uuid in Set(slowing).intersection(regions.map(\.pattern.uuid)) { expectSlowDown(of: uuid) }
         expireAll(at: now, &effects)
         return effects
     }

@@ -19,6 +19,18 @@ package enum PresenceTiming {
     /// The least leave timeout of such a beacon: two of the slowest legal intervals (10.24 s) and a second. A beacon
     /// that changes to a slow rhythm does not leave, even if the first slow advertisement is lost.
     package static let quickLeaveTimeoutSeconds: Float = 21.5
+    /// Reception without a slow-down after which a quick beacon is taken to keep its rhythm. Beacons with a motion
+    /// sensor are put to rest at least once in so long a time.
+    package static let receptionToKeepRhythmSeconds: Float = 3600
+    /// A gap belongs to a slow rhythm only if it is at least this long. In a rhythm that is quicker, the least leave
+    /// timeout covers six advertisements.
+    package static let slowGapSeconds: Float = 0.5
+    /// The same in mean gaps. At 70 % reception, one gap in 300 is four times the mean; where little is received, gaps
+    /// of any length are frequent.
+    package static let slowGapFactor: Float = 4
+    /// Slow gaps in a row, all whole multiples of one length, that are a slow-down. Shadows in which a twentieth of the
+    /// advertisements of a 100 ms beacon arrives make such a row once in 100,000 gaps.
+    package static let gapsToKnowSlowDown: UInt8 = 5
     /// A leading `-` in a region's name multiplies the leave timeout by this. OwnTracks asks for "longer" without a
     /// number.
     package static let leavesLaterFactor: Int64 = 2
@@ -34,6 +46,9 @@ package enum PresenceTiming {
     package static let savedByWaiting: Float = 0.015
     /// The rate of false leaves per hour that a quick leave may cause at most.
     package static let mostFalseLeaves: Float = 0.3
+    /// The price of waiting for a quick beacon that keeps its rhythm, relative to the two above: its next advertisement
+    /// is only a tenth of a second away.
+    package static let quickPrice: Float = 0.05
 
     // MARK: Shadows
 

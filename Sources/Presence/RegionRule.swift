@@ -22,6 +22,9 @@ struct RegionRule: Sendable, BitwiseCopyable {
         leaveRSSI = region.leaveRSSI
     }
 
+    /// Whether the region sets the leave timeout.
+    var isFixed: Bool { fixedTimeout >= 0 }
+
     /// Nanoseconds of silence after which a receiver gives a beacon up for the region.
     ///
     /// - Parameter seconds: The learned leave timeout of the receiver's model.

@@ -70,6 +70,8 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
         var motion: Float
         /// Chance to hear, relative to when the counts were made: the scan duty then and now, 0 … 1.
         var hearing: Float
+        /// The price of waiting for one more advertisement, relative to `PresenceTiming.savedByWaiting`.
+        var price: Float = 1
     }
 
     /// Missed advertisements after which waiting for one more is not worth it.
@@ -87,7 +89,8 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
         for index in 0..<Self.classes {
             let pooled = (heard(index) + weight * prior) / (heard(index) + missed(index) + weight)
             let chance = min(0.97, max(0.002, pooled * odds.hearing))
-            let target = min(PresenceTiming.savedByWaiting / chance, PresenceTiming.mostFalseLeaves) / gapsPerHour
+            let falseLeaves = min(PresenceTiming.savedByWaiting / chance, PresenceTiming.mostFalseLeaves)
+            let target = odds.price * falseLeaves / gapsPerHour
             let end = index == Self.classes - 1 ? limit : Self.start(index + 1)
             patience += Self.steps(from: &survival, losing: chance, until: target, atMost: end - Self.start(index))
             if survival <= target || patience >= limit { break }

@@ -40,7 +40,8 @@ import Testing
         harness.wait(41)
         #expect(
             try region(harness).explanation
-                == "\(beacon) was heard 61 s ago (at -60 dBm); after 60 s of silence it counts as gone.")
+                == "\(beacon) was heard 61 s ago (at -60 dBm); after 60 s of silence it counts as gone, "
+                + "as leaveAfter says.")
     }
 
     @Test func `A beacon that is heard too faintly is said to be`() throws {

@@ -45,14 +45,27 @@ import Testing
         let bytes = learned().engine.state(at: at(121)).bytes
         for count in 0..<bytes.count { #expect(PresenceState(bytes: Array(bytes[..<count])) == nil) }
         #expect(PresenceState(bytes: bytes + [0]) == nil)
-        #expect(PresenceState(bytes: [3] + bytes.dropFirst()) == nil)
+        #expect(PresenceState(bytes: [4] + bytes.dropFirst()) == nil)
     }
 
-    @Test func `What was written before absences were kept is read as without any`() {
-        var state = learned().engine.state(at: at(121))
+    @Test func `What was written before slow-downs were kept is read as without any`() {
+        var state = learned(beacons: 1).engine.state(at: at(121))
         #expect(state.absences.count == 1)
-        state.absences = []
-        #expect(PresenceState(bytes: [1] + state.bytes.dropFirst().dropLast(4)) == state)
+        for keepsAbsences in [true, false] {
+            if !keepsAbsences { state.absences = [] }
+            // A list without UUIDs ends the state. Four bytes end the model, which the memberships follow.
+            var bytes = Array(state.bytes.dropLast(4))
+            let absences = 4 + 9 * state.absences.count
+            let memberships = 4 + state.beacons[0].memberships.reduce(0) { $0 + 4 + 4 + $1.rid.utf8.count + 3 }
+            let end = bytes.count - absences - memberships
+            bytes.removeSubrange((end - 4)..<end)
+            bytes[0] = 2
+            if !keepsAbsences {
+                bytes.removeLast(4)
+                bytes[0] = 1
+            }
+            #expect(PresenceState(bytes: bytes) == state)
+        }
     }
 
     @Test func `What a version with other constants wrote is read, and brought within those of this one`() throws {
@@ -66,7 +79,7 @@ import Testing
         // The learned duty and the number of gaps follow, then the gaps that make the rhythm known.
         bytes[offset + 10] = 200
         var reader = StateReader(bytes)
-        let model = try ArrivalModel(from: &reader)
+        let model = try ArrivalModel(from: &reader, version: 3)
         #expect(model.leaveTimeout == PresenceTiming.floorSeconds)
         #expect(!model.isRhythmKnown)
         var again = StateWriter()
