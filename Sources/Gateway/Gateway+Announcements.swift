@@ -70,7 +70,7 @@ extension Gateway {
                 return .object(row)
             })
         members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))
-        members["answersReportLocation"] = .bool(tracker.answersReportLocation)
+        members["answersReportLocation"] = .bool(tracker.publishesLocations)
         var totals = counters.json.object ?? [:]
         totals["sightingsDropped"] = .integer(Int64(clamping: droppedSightings))
         members["counters"] = .object(totals)

@@ -66,8 +66,8 @@ extension Gateway {
         if received.isRetained, !command.isSafeToRepeat { return "the broker had retained it" }
         if command == .reportLocation {
             let tracker = trackers[received.tracker]
-            if !tracker.answersReportLocation {
-                let mode = tracker.monitoring == .quiet ? "quiet" : "manual"
+            if !tracker.publishesLocations {
+                let mode = tracker.publishesPresence ? "manual" : "quiet"
                 return "reportLocation is not answered in \(mode) mode"
             }
             if !isPlaceKnown(of: received.tracker) { return Self.placeIsUnknown }

@@ -40,15 +40,13 @@ package struct TrackerState: Sendable {
     /// transitions are only recorded, and only manual locations are published. This is the only place that decides it.
     package var publishesPresence: Bool { monitoring != .quiet }
 
-    /// Whether `reportLocation` is answered. As in the apps, it is not answered in quiet and manual mode.
-    var answersReportLocation: Bool { monitoring != .quiet && monitoring != .manual }
-
-    /// Whether periodic locations are published.
-    private var publishesPeriodically: Bool { monitoring == .significant || monitoring == .move }
+    /// Whether the tracker publishes periodic locations and answers `reportLocation`. As in the apps, it does neither in quiet
+    /// and manual mode.
+    var publishesLocations: Bool { publishesPresence && monitoring != .manual }
 
     /// When the next periodic location is due; nil: there is none.
     func periodicLocationDue(by settings: Configuration) -> MonotonicInstant? {
-        guard publishesPeriodically, position(standing: settings.position).isKnown else { return nil }
+        guard publishesLocations, position(standing: settings.position).isKnown else { return nil }
         var interval = settings.ping
         if monitoring == .move, !(occupancy.isEmpty && circles.isEmpty), let other = settings.locatorInterval {
             interval = min(other, interval ?? other)
