@@ -15,6 +15,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// The compiler driver exports every symbol of a program, which keeps its unused functions. No plug-in needs the symbols. Without
+/// them the stripped program has 13.5 MB instead of 14.0 MB, and 19.8 MB instead of 21.3 MB are resident at rest.
+let smallProgram: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+]
+
 /// A target without I/O: it may depend on pure targets only.
 func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -116,7 +122,9 @@ let package = Package(
                 "Rooms", "Runtime",
                 "Scanning", "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
             ]),
-        .executableTarget(name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings),
+        .executableTarget(
+            name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings,
+            linkerSettings: smallProgram),
 
         tests("BeaconTests", ["Base", "Beacon", "TestSupport"]),
         tests("RegionsTests", ["Base", "Beacon", "Regions", "TestSupport"]),

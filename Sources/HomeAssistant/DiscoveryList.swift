@@ -103,7 +103,7 @@ struct DiscoveryList {
 
     // MARK: Trackers
 
-    private mutating func add(_ tracker: StatusSnapshot.TrackerState, at position: Int) {
+    private mutating func add(_ tracker: StatusSnapshot.TrackerStatus, at position: Int) {
         // The topic is the tracker's identity with OwnTracks; its short tid is free to change.
         let id = "tracker-" + TopicIdentifier.identifier(of: tracker.topic)
         let path = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ")
@@ -150,7 +150,7 @@ struct DiscoveryList {
 
     /// The names of regions by `rid`. Regions that share a name show their numbers behind it, `Keys 1:7`; regions
     /// without a name, or whose numbers are the same too, show their `rid`.
-    private func entityNames(of regions: [StatusSnapshot.RegionState]) -> [ExactString: String] {
+    private func entityNames(of regions: [StatusSnapshot.RegionStatus]) -> [ExactString: String] {
         func isUnique(_ names: [String]) -> [String: Bool] {
             Dictionary(names.map { ($0, true) }) { _, _ in false }
         }
@@ -174,7 +174,7 @@ struct DiscoveryList {
     }
 
     private mutating func add(
-        _ region: StatusSnapshot.RegionState, named name: String, of tracker: StatusSnapshot.TrackerState, id: String,
+        _ region: StatusSnapshot.RegionStatus, named name: String, of tracker: StatusSnapshot.TrackerStatus, id: String,
         device: JSONValue
     ) {
         let object = "\(id)_\(TopicIdentifier.identifier(of: region.rid))"
@@ -232,7 +232,7 @@ struct DiscoveryList {
     }
 }
 
-extension StatusSnapshot.RegionState {
+extension StatusSnapshot.RegionStatus {
     /// `major:minor` of the region's description as far as it names them; empty for a region of a whole UUID.
     fileprivate var numbers: String {
         let parts = description.split(separator: ":", omittingEmptySubsequences: false)

@@ -75,11 +75,11 @@ package struct HomeAssistantFeed: Sendable {
     static func gatewayTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/gateway" }
     static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
 
-    static func presenceTopic(_ tracker: StatusSnapshot.TrackerState) -> String {
+    static func presenceTopic(_ tracker: StatusSnapshot.TrackerStatus) -> String {
         "\(DeviceTopics.root(tracker.device))/presence/\(DeviceTopics.level(tracker.topic))"
     }
 
-    static func signalTopic(_ tracker: StatusSnapshot.TrackerState, rid: String) -> String {
+    static func signalTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
         "\(DeviceTopics.root(tracker.device))/signal/\(DeviceTopics.level(rid))"
     }
 
@@ -235,7 +235,7 @@ package struct HomeAssistantFeed: Sendable {
 private struct TrackerShape: Equatable {
     private let texts: [ExactString]
 
-    init(_ tracker: StatusSnapshot.TrackerState) {
+    init(_ tracker: StatusSnapshot.TrackerStatus) {
         texts =
             ([tracker.tid, tracker.topic, tracker.device, tracker.name ?? ""]
             + tracker.regions.flatMap { [$0.rid, $0.name, $0.description] }).map(ExactString.init(_:))
@@ -267,7 +267,7 @@ extension StatusSnapshot {
     }
 }
 
-extension StatusSnapshot.TrackerState {
+extension StatusSnapshot.TrackerStatus {
     fileprivate var presenceState: JSONValue {
         let inside = regions.filter(\.isInside)
         return [
@@ -279,7 +279,7 @@ extension StatusSnapshot.TrackerState {
     }
 }
 
-extension StatusSnapshot.RegionState {
+extension StatusSnapshot.RegionStatus {
     fileprivate func signalState(_ snapshot: StatusSnapshot) -> JSONValue {
         let isFresh = lastHeard.map { $0.duration(to: snapshot.now) <= HomeAssistantFeed.signalLife } ?? false
         return [

@@ -23,7 +23,7 @@ struct StatusMonitor {
     private var beacons = BeaconLog()
     private var latest: MonotonicInstant
     /// Transitions, newest first.
-    private var transitions: [StatusSnapshot.TransitionRecord] = []
+    private var transitions: [StatusSnapshot.PastTransition] = []
     /// The last enter or leave of each region.
     private var changes: [RegionKey: MonotonicInstant] = [:]
     private var hearings: [RegionKey: RegionHearing] = [:]
@@ -59,7 +59,7 @@ struct StatusMonitor {
                     ? trackers[record.key.tracker].configuration.trackerID : ""
                 if transitions.count >= Self.mostTransitions { transitions.removeLast() }
                 transitions.insert(
-                    StatusSnapshot.TransitionRecord(
+                    StatusSnapshot.PastTransition(
                         at: record.instant, tid: tid, name: record.name, rid: record.key.rid,
                         isEnter: record.isEnter, beacon: record.beacon), at: 0)
                 isNews = true
@@ -80,7 +80,7 @@ struct StatusMonitor {
             let instant = MonotonicInstant(nanoseconds: entry.timestamp &* 1_000_000_000 &- clock.epochOffset)
             changes[RegionKey(tracker: position, rid: entry.rid)] = instant
             transitions.append(
-                StatusSnapshot.TransitionRecord(
+                StatusSnapshot.PastTransition(
                     at: instant, tid: trackers[position].configuration.trackerID, name: entry.name, rid: entry.rid,
                     isEnter: entry.event == .enter, beacon: entry.beacon))
         }

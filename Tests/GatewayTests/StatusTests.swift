@@ -8,7 +8,7 @@ import Testing
 
 /// What the gateway tells of itself to those who watch.
 @Suite struct StatusTests {
-    private func region(_ harness: GatewayHarness, _ position: Int = 0) throws -> StatusSnapshot.RegionState {
+    private func region(_ harness: GatewayHarness, _ position: Int = 0) throws -> StatusSnapshot.RegionStatus {
         try #require(
             harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions[position])
     }
@@ -100,8 +100,8 @@ import Testing
 
     @Test func `The JSON has a member for each property of a region, an adapter and a transition`() throws {
         let adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
-        let region = StatusSnapshot.RegionState(rid: "k", name: "Kitchen", description: "", isInside: true)
-        let transition = StatusSnapshot.TransitionRecord(at: .zero, tid: "t", name: "Kitchen", rid: "k", isEnter: true)
+        let region = StatusSnapshot.RegionStatus(rid: "k", name: "Kitchen", description: "", isInside: true)
+        let transition = StatusSnapshot.PastTransition(at: .zero, tid: "t", name: "Kitchen", rid: "k", isEnter: true)
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
             startedAt: .zero)

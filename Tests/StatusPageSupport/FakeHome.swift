@@ -21,7 +21,7 @@ package final class FakeHome: StatusSource {
     private let host: PollLoop
     private let start: MonotonicInstant
     private var rooms: [[Room]]
-    private var transitions: [StatusSnapshot.TransitionRecord] = []
+    private var transitions: [StatusSnapshot.PastTransition] = []
     private var log = BeaconLog()
     private var heardUntil: MonotonicInstant
     private var random: UInt64 = 7
@@ -59,7 +59,7 @@ package final class FakeHome: StatusSource {
                 rooms[position][index].isInside = verb == "enter"
                 rooms[position][index].since = host.now
                 transitions.insert(
-                    StatusSnapshot.TransitionRecord(
+                    StatusSnapshot.PastTransition(
                         at: host.now, tid: position == 0 ? "GW" : "AN", name: list[index].name, rid: list[index].rid,
                         isEnter: verb == "enter", beacon: list[index].beacon), at: 0)
             case "name": rooms[position][index].name = words.count > 2 ? words[2] : ""
@@ -130,7 +130,7 @@ package final class FakeHome: StatusSource {
 
     private func tracker(
         at position: Int, _ list: [Room], _ beacons: [StatusSnapshot.BeaconState], _ now: MonotonicInstant
-    ) -> StatusSnapshot.TrackerState {
+    ) -> StatusSnapshot.TrackerStatus {
         .init(
             tid: position == 0 ? "GW" : "AN",
             topic: position == 0 ? "owntracks/home/pi-kitchen" : "owntracks/home/anna",

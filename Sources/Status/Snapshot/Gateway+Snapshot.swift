@@ -24,14 +24,14 @@ extension Gateway {
     ///   - changes: When each region was entered or left last.
     package func trackerStates(
         hearings: [RegionKey: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
-    ) -> [StatusSnapshot.TrackerState] {
+    ) -> [StatusSnapshot.TrackerStatus] {
         let deciding = decidingBeacons(at: now)
         return trackers.enumerated().map { position, tracker in
             let regions = tracker.regions.regions.filter(\.isBeacon).map { region in
                 let key = RegionKey(tracker: position, rid: region.rid)
                 let occupancy = tracker.occupancy[region.rid]
                 let heard = hearings[key]
-                return StatusSnapshot.RegionState(
+                return StatusSnapshot.RegionStatus(
                     rid: region.rid, name: region.displayName,
                     description: region.description.text(base: configuration.numberBase),
                     isInside: occupancy != nil, since: occupancy?.since ?? changes[key],
@@ -42,7 +42,7 @@ extension Gateway {
                     lastHeard: heard?.instant, leaveDeadline: deciding[key]?.expectedLeave,
                     explanation: RegionExplanation.text(deciding[key], threshold: threshold(of: region), at: now))
             }
-            return StatusSnapshot.TrackerState(
+            return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
                 device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue,
                 name: tracker.configuration.name, regions: regions)

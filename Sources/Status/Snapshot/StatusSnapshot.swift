@@ -25,11 +25,11 @@ package struct StatusSnapshot: Sendable {
     package var queue = QueueState()
     package var store = StoreState()
     /// In the order of the configuration; the first is the gateway's own.
-    package var trackers: [TrackerState] = []
+    package var trackers: [TrackerStatus] = []
     /// The strongest first.
     package var beacons: [BeaconState] = []
     /// The newest first.
-    package var transitions: [TransitionRecord] = []
+    package var transitions: [PastTransition] = []
     package var counters = Counters()
     /// Data that was dropped because of a limit, since the start.
     package var overflow = OverflowState()

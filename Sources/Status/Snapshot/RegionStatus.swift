@@ -5,7 +5,7 @@ import OwnTracks
 
 extension StatusSnapshot {
     /// One identity with its regions.
-    package struct TrackerState: Sendable {
+    package struct TrackerStatus: Sendable {
         package var tid: String
         /// The base topic.
         package var topic: String
@@ -15,11 +15,11 @@ extension StatusSnapshot {
         package var monitoring: Int
         /// The name for people; nil: none is set.
         package var name: String?
-        package var regions: [RegionState]
+        package var regions: [RegionStatus]
 
         package init(
             tid: String, topic: String, device: String, monitoring: Int = 1, name: String? = nil,
-            regions: [RegionState] = []
+            regions: [RegionStatus] = []
         ) {
             self.tid = tid
             self.topic = topic
@@ -31,7 +31,7 @@ extension StatusSnapshot {
     }
 
     /// One region of one tracker.
-    package struct RegionState: Sendable {
+    package struct RegionStatus: Sendable {
         package var rid: String
         /// The name as in transitions. It came over MQTT or from a file and may be any text.
         package var name: String
@@ -71,7 +71,7 @@ extension StatusSnapshot {
     }
 }
 
-extension StatusSnapshot.TrackerState {
+extension StatusSnapshot.TrackerStatus {
     func json(at now: MonotonicInstant) -> JSONValue {
         let listed = (regions.filter(\.isInside) + regions.filter { !$0.isInside }).prefix(StatusSnapshot.listedRegions)
         return [
@@ -81,7 +81,7 @@ extension StatusSnapshot.TrackerState {
     }
 }
 
-extension StatusSnapshot.RegionState {
+extension StatusSnapshot.RegionStatus {
     func json(at now: MonotonicInstant) -> JSONValue {
         [
             "rid": .string(rid), "name": .shown(name), "description": .shown(description), "inside": .bool(isInside),

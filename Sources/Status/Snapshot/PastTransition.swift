@@ -4,7 +4,7 @@ import JSON
 
 extension StatusSnapshot {
     /// One enter or leave that was decided.
-    package struct TransitionRecord: Sendable {
+    package struct PastTransition: Sendable {
         package var at: MonotonicInstant
         package var tid: String
         package var name: String
@@ -25,7 +25,7 @@ extension StatusSnapshot {
     }
 }
 
-extension StatusSnapshot.TransitionRecord {
+extension StatusSnapshot.PastTransition {
     func json(at now: MonotonicInstant) -> JSONValue {
         [
             "ago": .ago(at, at: now), "tid": .shown(tid), "name": .shown(name), "rid": .string(rid),
