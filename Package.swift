@@ -224,12 +224,14 @@ let package = Package(
             path: "Benchmarks/Parts", swiftSettings: settings),
         // The yardstick in plain C that the hot path is held against.
         .target(name: "CFloor", path: "Benchmarks/CFloor"),
+        // Counts allocations.
+        .target(name: "CHeap", path: "Benchmarks/CHeap"),
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Base", "Beacon", "Regions", "Presence"],
             path: "Benchmarks/presence",
             exclude: ["run", "held-out", "HeldOut", "traces"], swiftSettings: settings),
         .executableTarget(
-            name: "rooms-benchmark", dependencies: ["Base", "Beacon", "Regions", "Rooms"], path: "Benchmarks/rooms",
+            name: "rooms-benchmark", dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "RoomMessages", "Rooms"], path: "Benchmarks/rooms",
             exclude: ["run", "traces"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",

@@ -7,6 +7,10 @@ var isEngineOnly = false
 for argument in CommandLine.arguments.dropFirst() {
     if argument == "--engine" {
         isEngineOnly = true
+    } else if argument == "--cost" {
+        ReadingCost.printAll()
+        FeedCost.printAll()
+        exit(0)
     } else if argument.hasPrefix("-") {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {

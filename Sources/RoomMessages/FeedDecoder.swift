@@ -25,6 +25,15 @@ package enum FeedDecoder {
 
     /// Reads the payload of `ibeacon-rooms/<site>/heard/<gateway>`.
     package static func heard(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
+        let scanned = payload.withContiguousStorageIfAvailable { bytes in
+            HeardScanner.scan(Span(_unsafeElements: bytes))
+        }
+        if case .some(.some(let second)) = scanned { return second }
+        return try heardInAnyForm(payload)
+    }
+
+    /// The same of JSON of any form. Tests compare the two.
+    package static func heardInAnyForm(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
         let json = try read(payload, bytes: mostHeardBytes, values: 4096)
         guard json["v"]?.asInteger == 1 else { throw FeedError("'v' is not 1; this version of the feed is not known") }
         guard let at = whole(json["at"], 0...1 << 52) else { throw FeedError("'at' is not a number of milliseconds") }

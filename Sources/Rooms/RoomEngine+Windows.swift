@@ -14,6 +14,7 @@ struct Scratch: Sendable {
     /// Their probabilities before the window, and of coming there if the tag changes its room.
     var before: [Float] = []
     var arriving: [Float] = []
+    var belief: [RoomBelief] = []
     /// How much of each room was learned, 0 … 1.
     var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
@@ -207,8 +208,7 @@ extension RoomEngine {
         let weight = min(1, elapsed)
         let best = scratch.evidence.max() ?? 0
         let reported = scratch.rooms.firstIndex(of: states[tag].room).map { scratch.evidence[$0] }
-        var belief: [RoomBelief] = []
-        belief.reserveCapacity(scratch.rooms.count)
+        scratch.belief.removeAll(keepingCapacity: true)
         var sum: Float = 0
         scratch.before.removeAll(keepingCapacity: true)
         for room in scratch.rooms {
@@ -224,15 +224,17 @@ extension RoomEngine {
             // Windows in a row that speak for this room rather than for the one that is reported.
             let speaks = reported == nil || scratch.evidence[place] > reported ?? 0
             let support = speaks ? min(states[tag].support(of: room), 100) + 1 : 0
-            belief.append(RoomBelief(room: room, support: support, probability: probability))
+            scratch.belief.append(RoomBelief(room: room, support: support, probability: probability))
         }
         guard sum > 0 else { return }
-        for place in belief.indices { belief[place].probability /= sum }
-        if belief.count > Tag.mostRooms {
-            belief.sort { ($0.probability, $1.room) > ($1.probability, $0.room) }
-            belief.removeLast(belief.count - Tag.mostRooms)
+        for place in scratch.belief.indices { scratch.belief[place].probability /= sum }
+        if scratch.belief.count > Tag.mostRooms {
+            scratch.belief.sort { ($0.probability, $1.room) > ($1.probability, $0.room) }
+            scratch.belief.removeLast(scratch.belief.count - Tag.mostRooms)
         }
-        states[tag].belief = belief
+        // The memory of before is used again.
+        states[tag].belief.removeAll(keepingCapacity: true)
+        for belief in scratch.belief { states[tag].belief.append(belief) }
     }
 
     /// Reports the room, once it is probable enough for long enough.
