@@ -231,7 +231,9 @@ let package = Package(
             path: "Benchmarks/presence",
             exclude: ["run", "held-out", "HeldOut", "traces"], swiftSettings: settings),
         .executableTarget(
-            name: "rooms-benchmark", dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "RoomMessages", "Rooms"], path: "Benchmarks/rooms",
+            name: "rooms-benchmark",
+            dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "RoomMessages", "Rooms"],
+            path: "Benchmarks/rooms",
             exclude: ["run", "traces"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",

@@ -4,6 +4,8 @@ import Rooms
 var tuning = RoomTuning()
 var recordings: [String] = []
 var isEngineOnly = false
+var isTraining = false
+var houseHours: Double?
 for argument in CommandLine.arguments.dropFirst() {
     if argument == "--engine" {
         isEngineOnly = true
@@ -11,6 +13,10 @@ for argument in CommandLine.arguments.dropFirst() {
         ReadingCost.printAll()
         FeedCost.printAll()
         exit(0)
+    } else if argument == "--house-training" {
+        isTraining = true
+    } else if argument.hasPrefix("--house=") {
+        houseHours = Double(argument.dropFirst(8))
     } else if argument.hasPrefix("-") {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {
@@ -18,6 +24,13 @@ for argument in CommandLine.arguments.dropFirst() {
     } else {
         recordings.append(argument)
     }
+}
+if houseHours != nil || isTraining, let recording = recordings.first {
+    let report = HouseReport(hours: houseHours ?? 0, tuning: tuning, noise: NoiseFit(Home(path: recording)))
+    report.printHead()
+    if houseHours != nil { report.printLife() }
+    if isTraining { report.printTraining() }
+    exit(0)
 }
 for recording in recordings {
     let comparison = Comparison(home: Home(path: recording), tuning: tuning)

@@ -23,6 +23,8 @@ struct LevelVector: Sendable {
     var levels: [Float] = []
     /// Those that listen, and so say something even if they hear nothing.
     var known: [Bool] = []
+    /// Packets of the tag in the window, as far as the gateway that heard most knows.
+    var packets: Int16 = 1
 }
 
 /// The fingerprints of one room.
@@ -86,7 +88,7 @@ package struct RoomFingerprints: Sendable {
         var nearest = -1
         var least = tuning.mergeDistance
         for place in prints.indices {
-            let distance = Self.meanSquare(prints[place].levels, levels, tuning)
+            let distance = Self.meanSquare(prints[place].levels, levels, below: least, tuning)
             if distance < least {
                 least = distance
                 nearest = place
@@ -128,11 +130,12 @@ package struct RoomFingerprints: Sendable {
         prints.remove(at: least)
     }
 
-    /// Squared distance per gateway, in squared widths.
+    /// Squared distance per gateway, in squared widths; infinity as soon as it cannot be below the limit.
     private static func meanSquare(
-        _ left: [FingerprintLevel], _ right: [FingerprintLevel], _ tuning: RoomTuning
+        _ left: [FingerprintLevel], _ right: [FingerprintLevel], below limit: Float, _ tuning: RoomTuning
     ) -> Float {
         let miss = Int16(tuning.missLevel * 8)
+        let most = limit * Float(left.count + right.count)
         var sum: Float = 0
         var count: Float = 0
         var (i, j) = (0, 0)
@@ -152,6 +155,7 @@ package struct RoomFingerprints: Sendable {
             let difference = (Float(a) - Float(b)) / 8 / tuning.kernelWidth
             sum += min(difference * difference, tuning.distanceCap)
             count += 1
+            guard sum <= most else { return .infinity }
         }
         return count > 0 ? sum / count : .infinity
     }
@@ -167,6 +171,7 @@ package struct RoomFingerprints: Sendable {
     ) -> Float {
         var sum: Float = 0
         let scale = 1 / tuning.kernelWidth
+        let missCap = min(tuning.missCap, tuning.missPerPacket * Float(heard.packets))
         for print in prints {
             var square = base
             for entry in print.levels {
@@ -177,7 +182,7 @@ package struct RoomFingerprints: Sendable {
                 let level = heard.levels[gateway]
                 guard !level.isNaN else { continue }
                 let difference = (level - Float(entry.eighths) / 8) * scale
-                let cap = level <= tuning.missLevel ? tuning.missCap : tuning.distanceCap
+                let cap = level <= tuning.missLevel ? missCap : tuning.distanceCap
                 square += min(difference * difference, cap)
             }
             sum += print.seconds * FixedMath.exp(-0.5 * max(0, square))

@@ -43,7 +43,7 @@ extension RoomEngine {
         if states[tag].trainedRoom >= 0, train(tag, at: now, elapsed: elapsed) {
             report(tag, at: now, &effects)
         } else if !scratch.rooms.isEmpty {
-            believe(tag, elapsed: elapsed)
+            believe(tag, at: now, elapsed: elapsed)
             report(tag, at: now, &effects)
             remember(tag, at: now, elapsed: min(elapsed, 1))
         }
@@ -54,6 +54,7 @@ extension RoomEngine {
     /// Spreads the tag's levels out over the gateways.
     private mutating func gatherLevels(of tag: Int, now: Int64) {
         let fresh = Int64(tuning.freshSeconds * 1e9)
+        scratch.vector.packets = 1
         for gateway in gateways.indices {
             let isHeeded = gateways[gateway].isListening && !gateways[gateway].isQuiet
             scratch.vector.levels[gateway] = isHeeded ? tuning.missLevel : .nan
@@ -63,6 +64,7 @@ extension RoomEngine {
             guard gateways[gateway].isListening else { continue }
             if now - heard.at <= fresh {
                 scratch.vector.levels[gateway] = max(heard.level, tuning.missLevel)
+                scratch.vector.packets = max(scratch.vector.packets, heard.packets)
             } else if gateways[gateway].lastMessage <= heard.at + 200_000_000 {
                 // It has sent nothing since. Whether it fails or only hears nothing, the next message tells.
                 scratch.vector.levels[gateway] = .nan
@@ -130,8 +132,14 @@ extension RoomEngine {
     /// The level of a gateway for its own room. One that says nothing keeps the tag where it is.
     private func heldLevel(of gateway: Int, tag: Int, room: Int16) -> Float {
         let level = scratch.vector.levels[gateway]
-        guard level.isNaN else { return level }
+        guard level.isNaN || level <= tuning.missLevel else { return level }
         if let heard = states[tag].levels.first(where: { Int($0.gateway) == gateway }) {
+            guard level.isNaN else {
+                // It heard the packet before: this one may just be lost.
+                let wasHeard = states[tag].judged != .min && heard.at >= states[tag].judged - 1_300_000_000
+                let step = tuning.missStep * Float(scratch.vector.packets)
+                return wasHeard ? max(tuning.missLevel, heard.level - step) : tuning.missLevel
+            }
             return room == states[tag].room ? max(heard.level, tuning.failedLevel) : heard.level
         }
         return tuning.missLevel
@@ -202,9 +210,9 @@ extension RoomEngine {
     // MARK: What is believed
 
     /// Takes the evidence into the belief: rooms change now and then, and what was heard tells.
-    private mutating func believe(_ tag: Int, elapsed: Float) {
+    private mutating func believe(_ tag: Int, at now: MonotonicInstant, elapsed: Float) {
         let count = Float(scratch.rooms.count)
-        let moved = 1 - FixedMath.exp(-elapsed / tuning.staySeconds)
+        let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
         let weight = min(1, elapsed)
         let best = scratch.evidence.max() ?? 0
         let reported = scratch.rooms.firstIndex(of: states[tag].room).map { scratch.evidence[$0] }
@@ -235,6 +243,14 @@ extension RoomEngine {
         // The memory of before is used again.
         states[tag].belief.removeAll(keepingCapacity: true)
         for belief in scratch.belief { states[tag].belief.append(belief) }
+    }
+
+    /// Seconds until a tag changes its room. What has been in one room for long is likely to stay: stays of people and
+    /// things have no typical length.
+    private func meanStay(of tag: Int, at now: MonotonicInstant) -> Float {
+        guard states[tag].room >= 0 else { return tuning.staySeconds }
+        let since = Float(max(0, now.nanoseconds - states[tag].since)) * 1e-9
+        return min(tuning.longestStaySeconds, max(tuning.staySeconds, since * tuning.stayShare))
     }
 
     /// Reports the room, once it is probable enough for long enough.

@@ -192,7 +192,9 @@ package struct RoomEngine: Sendable {
         // What a tag of another power would have been heard at. A power that is none is not gone by.
         let power = reading.power.flatMap { (-90 ... -40).contains($0) ? $0 : nil } ?? -59
         states[tag].hear(
-            HeardLevel(gateway: UInt16(gateway), level: max(-120, min(20, level)) - 59 - power, at: now.nanoseconds))
+            HeardLevel(
+                gateway: UInt16(gateway), packets: Int16(clamping: reading.count),
+                level: max(-120, min(20, level)) - 59 - power, at: now.nanoseconds))
         if !states[tag].isPending {
             states[tag].isPending = true
             pending.append((tag, now.nanoseconds + Int64(tuning.gatherSeconds * 1e9)))

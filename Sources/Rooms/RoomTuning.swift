@@ -30,6 +30,11 @@ package struct RoomTuning: Hashable, Sendable {
     package var distanceCap: Float = 16
     /// The same if the tag was not heard by a gateway that ought to hear it: one packet is easily lost.
     package var missCap: Float = 9
+    /// The same for each packet of the window: a gateway loses 15 packets in 100, so one that it did not hear says no more
+    /// than the logarithm of that.
+    package var missPerPacket: Float = 4.2
+    /// dB by which a gateway stands back in its own room that loses one packet after another that it heard.
+    package var missStep: Float = 10
     /// Squared distance per gateway at which a place that nobody has been to yet is as likely as a fingerprint.
     package var noveltyDistance: Float = 4
     /// Weight of such places, in seconds of training.
@@ -52,6 +57,10 @@ package struct RoomTuning: Hashable, Sendable {
 
     /// Mean seconds between changes of room, of a tag that moves.
     package var staySeconds: Float = 30
+    /// Share of the time since the last report of a room that is the mean until the next: what lies still goes on so.
+    package var stayShare: Float = 0.25
+    /// The mean is at most this, seconds.
+    package var longestStaySeconds: Float = 1800
     /// Changes of room that must be known of until they count by half in where a tag goes next.
     package var exitPrior: Float = 2
     /// How much a change counts that the engine itself decided. One in a training run counts 1.

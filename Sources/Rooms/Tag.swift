@@ -19,6 +19,8 @@ package struct TagDescription: Hashable, Sendable {
 /// What one gateway last heard of a tag.
 struct HeardLevel: Sendable, BitwiseCopyable {
     var gateway: UInt16
+    /// Packets of the second.
+    var packets: Int16
     /// dBm, corrected for the tag's power.
     var level: Float
     /// Nanoseconds of the service's clock.

@@ -88,6 +88,34 @@ import Testing
         #expect(house.reported == ["Study"])
     }
 
+    /// Seconds until a tag that comes to the hall is reported there, after so many seconds in the kitchen.
+    private static func delay(after stay: Int) -> Int? {
+        var house = flat()
+        house.seconds(stay, kitchen)
+        house.reported = []
+        return (1...60).first { _ in
+            house.second(["k": -60.5, "h": -57, "b": -75])
+            return house.reported == ["Hall"]
+        }
+    }
+
+    @Test func `What has been in a room for an hour takes more to be elsewhere than what just came`() throws {
+        let early = try #require(Self.delay(after: 20))
+        let late = try #require(Self.delay(after: 3600))
+        #expect(late > early)
+        #expect(late < 60)
+    }
+
+    @Test func `The gateway of the tag's room loses every third packet: the tag stays there`() {
+        var house = Self.flat()
+        house.seconds(10, Self.kitchen)
+        for _ in 0..<50 {
+            house.second(["k": nil, "h": -66, "b": -82])
+            house.seconds(2, Self.kitchen)
+        }
+        #expect(house.reported == [nil, "Kitchen"])
+    }
+
     /// As far from what was learned in the hall as from what was learned in the bedroom.
     private static let between: [String: Float?] = ["k": -76.5, "h": -62, "b": -62]
 

@@ -28,6 +28,10 @@ extension RoomTuning {
         case "learnLag": learnLag = Int(value)
         case "learnStaySeconds": learnStaySeconds = value
         case "untrainedPenalty": untrainedPenalty = value
+        case "missPerPacket": missPerPacket = value
+        case "missStep": missStep = value
+        case "stayShare": stayShare = value
+        case "longestStaySeconds": longestStaySeconds = value
         case "exitPrior": exitPrior = value
         case "ownExit": ownExit = value
         default: fail("there is no number called \(name)")

@@ -1,0 +1,96 @@
+import Glibc
+import Rooms
+
+/// The figures of the acceptance points 2 to 4, from the simulated house.
+struct HouseReport {
+    let hours: Double
+    let tuning: RoomTuning
+    let noise: NoiseFit
+
+    static let seed: UInt64 = 1919
+    /// Beacon intervals of ten tags: five worn, five still.
+    private static let tags: [(Double, isWorn: Bool)] = [
+        (0.1, true), (0.5, true), (1, true), (2, true), (5, true),
+        (0.2, false), (1, false), (1, false), (2, false), (10, false),
+    ]
+
+    func printHead() {
+        print(
+            "simulated house: 3 floors, 8 rooms and gateways, 10 tags, seed \(Self.seed); noise from flat-rooms: "
+                + "\(fixed(noise.fast, 1)) dB fast, \(fixed(noise.slow, 1)) dB slow, \(fixed(noise.missed * 100, 0)) % missed"
+        )
+        fflush(nil)
+    }
+
+    private func house(_ tags: [(Double, isWorn: Bool)], _ tuning: RoomTuning, seed: UInt64 = seed) -> SimulatedHouse {
+        SimulatedHouse(noise, seed: seed, tuning: tuning, intervals: tags)
+    }
+
+    // MARK: Acceptance 2 and 3
+
+    func printLife() {
+        var house = house(Self.tags, tuning)
+        house.trainWalk(tag: 2)
+        house.run(hours: 1, fails: false, leavesHome: false)
+        house.beginMeasurement()
+        house.run(hours: hours, fails: true, leavesHome: true)
+        print("\nafter one walk, \(fixed(hours, 0)) virtual hours, in which \(house.failures.count) gateways fail")
+        print(
+            "interval (s)        time right  delay p50, p90 (s)  changes  never  false per tag-day  in failures  false away  away after p50, most (s)"
+        )
+        for (place, (interval, isWorn)) in Self.tags.enumerated() {
+            let life = TagLife(house.tags[place].stays, house.reports[place], house.failures)
+            let texts = [
+                fixed(interval, 1) + (isWorn ? ", worn" : ", still"), fixed(life.right, 3),
+                "\(fixed(percentile(0.5, of: life.delays), 1)), \(fixed(percentile(0.9, of: life.delays), 1))",
+                String(life.changes), String(life.never), fixed(Double(life.falseChanges) / hours * 24, 2),
+                String(life.falseInFailures), String(life.falseAway),
+                "\(fixed(percentile(0.5, of: life.awayDelays), 0)), \(fixed(life.awayDelays.last ?? .nan, 0))",
+            ]
+            print(
+                zip(texts, [20, 12, 20, 9, 7, 19, 13, 12, 0]).map {
+                    $0 + String(repeating: " ", count: max(1, $1 - $0.count))
+                }.joined())
+        }
+        let deaf = house.failures.filter(\.isDeaf)
+        let found = deaf.compactMap { failure in failure.found.map { $0 - failure.from } }.sorted()
+        print("deaf gateways: \(deaf.count), found: \(found.count), after at most \(fixed(found.last ?? .nan, 0)) s")
+    }
+
+    // MARK: Acceptance 4
+
+    func printTraining() {
+        let tags: [(Double, isWorn: Bool)] = [(1, true), (1, true)]
+        var unlearning = tuning
+        unlearning.ownTrust = 0
+        unlearning.ownExit = 0
+        unlearning.learnProbability = 2
+        print("\ntime right, false changes per hour of two worn tags, 24 h each")
+        for seed in [Self.seed] {
+            let untrained = day(unlearning, seed) { _ in }
+            let selfTrained = day(tuning, seed) { $0.run(hours: 168, fails: false, leavesHome: false) }
+            let walked = day(tuning, seed) { $0.trainWalk(tag: 0) }
+            let gain = (selfTrained.right - untrained.right) / (walked.right - untrained.right)
+            print(
+                "untrained \(fixed(untrained.right, 3)), \(fixed(untrained.falsePerHour, 2)); after a week by itself "
+                    + "\(fixed(selfTrained.right, 3)), \(fixed(selfTrained.falsePerHour, 2)); after a walk "
+                    + "\(fixed(walked.right, 3)), \(fixed(walked.falsePerHour, 2)); share of the gain \(fixed(gain, 2))"
+            )
+        }
+
+        func day(_ tuning: RoomTuning, _ seed: UInt64, _ prepare: (inout SimulatedHouse) -> Void) -> (
+            right: Double, falsePerHour: Double
+        ) {
+            var house = house(tags, tuning, seed: seed)
+            prepare(&house)
+            house.run(hours: 1, fails: false, leavesHome: false)
+            house.beginMeasurement()
+            house.run(hours: 24, fails: false, leavesHome: false)
+            let lives = tags.indices.map { TagLife(house.tags[$0].stays, house.reports[$0], []) }
+            return (
+                lives.reduce(0) { $0 + $1.right } / Double(lives.count),
+                Double(lives.reduce(0) { $0 + $1.falseChanges }) / 24 / Double(lives.count)
+            )
+        }
+    }
+}
