@@ -12,10 +12,10 @@ func instant(_ seconds: Double) -> MonotonicInstant {
     MonotonicInstant(nanoseconds: Int64(((seconds + 3600) * 1e9).rounded()))
 }
 
-func sighting(_ rssi: Int) -> Sighting {
+func sighting(_ rssi: Int, receiver: Int = 0) -> Sighting {
     Sighting(
         beacon: benchmarkBeacon, measuredPower: MeasuredPower(dBm: -59),
-        rssi: Int8(exactly: rssi).flatMap { RSSI(reported: $0) }, receiver: Receiver(index: 0))
+        rssi: Int8(exactly: rssi).flatMap { RSSI(reported: $0) }, receiver: Receiver(index: UInt8(receiver)))
 }
 
 /// An engine with one region and one receiver that listens.

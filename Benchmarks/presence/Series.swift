@@ -33,6 +33,9 @@ struct Stays {
     private var sent: [Int] = []
     /// By link.
     private var receivers: [Int] = []
+    /// By link.
+    private var stays: [Int] = []
+    private var stayCount = 0
     private let interval: Double
     /// Silences of all receivers at once over 20 s. They are the beacon's or the recorder's, and cut out.
     private(set) var outages = 0
@@ -71,7 +74,9 @@ struct Stays {
             links.append(link)
             sent.append(number + 1)
             self.receivers.append(receiver)
+            stays.append(stayCount)
         }
+        stayCount += 1
     }
 
     /// Every `step`-th advertisement alone, each of the `step` ways to choose them.
@@ -88,5 +93,30 @@ struct Stays {
             }
         }
         return Workload(name: name, interval: interval * Double(step), series: series)
+    }
+
+    /// The same for receivers that hear a stay together; without stays that one of them did not hear.
+    ///
+    /// - Parameter members: The receivers of each group.
+    func groups(of members: [[Int]], thinnedBy step: Int) -> [Group] {
+        var groups: [Group] = []
+        for stay in 0..<stayCount {
+            let here = links.indices.filter { stays[$0] == stay }
+            for members in members {
+                let chosen = members.compactMap { member in here.first { receivers[$0] == member } }
+                guard chosen.count == members.count else { continue }
+                for phase in 0..<step {
+                    let series = chosen.map { position in
+                        let kept = links[position].filter { $0.advertisement % step == phase }
+                        return Series(
+                            times: kept.map(\.time), rssi: kept.map(\.rssi),
+                            duration: Double(sent[position]) * interval, sent: sent[position] / step,
+                            receiver: receivers[position])
+                    }
+                    groups.append(Group(series: series))
+                }
+            }
+        }
+        return groups
     }
 }

@@ -33,6 +33,7 @@ for argument in arguments {
                 let name = step == 1 ? "0.455 s" : "every \(step)th, \(fixed(0.455 * Double(step), 2)) s"
                 panels.append(report(stays.thinned(by: step, name: "stays, \(name)")))
             }
+            reportSeveral(stays, receivers: trace.receivers)
         }
     }
 }

@@ -19,6 +19,9 @@ package enum RegionExplanation {
         }
         let heard = "Beacon \(deciding.beacon) was heard \(seconds(link.silence)) ago" + details(of: link)
         guard deciding.isNear else {
+            if let joint = deciding.joint, joint.silence >= joint.leaveTimeout {
+                return heard + "; after \(seconds(joint.leaveTimeout)) of silence at all adapters it counts as gone."
+            }
             guard link.silence < link.leaveTimeout else {
                 return heard
                     + "; after \(seconds(link.leaveTimeout)) of silence it counts as gone\(reason(for: link.rule))."
@@ -71,13 +74,19 @@ package enum RegionExplanation {
         [
             "beacon": .string("\(explanation.beacon)"), "near": .bool(explanation.isNear),
             "leavesIn": explanation.expectedLeave.map { hundredths(max(.zero, now.duration(to: $0))) } ?? .null,
+            "together": explanation.joint.map { joint in
+                [
+                    "silence": hundredths(joint.silence), "shareHeard": share(joint.shareHeard),
+                    "leaveTimeout": hundredths(joint.leaveTimeout),
+                ]
+            } ?? .null,
             "receivers": .array(
                 explanation.links.map { link in
                     [
                         "adapter": .string("hci\(link.receiver.index)"), "listening": .bool(link.isListening),
                         "silence": hundredths(link.silence), "interval": link.interval.map(hundredths) ?? .null,
                         "rhythmKnown": .bool(link.isRhythmKnown),
-                        "shareHeard": .plain((Double(link.shareHeard) * 100).rounded() / 100),
+                        "shareHeard": share(link.shareHeard),
                         "longestGap": hundredths(link.longestRecentGap),
                         "level": link.level.map { .integer(Int64($0.rounded())) } ?? .null,
                         "moving": .bool(link.isMoving), "leaveTimeout": hundredths(link.leaveTimeout),
@@ -86,6 +95,8 @@ package enum RegionExplanation {
                 }),
         ]
     }
+
+    private static func share(_ share: Float) -> JSONValue { .plain((Double(share) * 100).rounded() / 100) }
 
     private static func hundredths(_ duration: Duration) -> JSONValue {
         .plain((duration.inSeconds * 100).rounded() / 100)

@@ -62,20 +62,22 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The beacon was heard.
-    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float) -> Heard {
-        let isSlowDown = learn(at: listened, rssi: rssi, duty: duty)
+    ///
+    /// - Parameter isJoint: Whether this is the model of several receivers together.
+    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float, isJoint: Bool = false) -> Heard {
+        let isSlowDown = learn(at: listened, rssi: rssi, duty: duty, isJoint: isJoint)
         return Heard(leaveTimeout: leaveTimeout, interval: interval, isSlowDown: isSlowDown)
     }
 
     /// Another beacon of the same UUID slowed down.
-    mutating func expectSlowDown(duty: Float) {
+    mutating func expectSlowDown(duty: Float, isJoint: Bool = false) {
         slowDowns.expectSlowDown()
-        decide(duty: duty)
+        decide(duty: duty, isJoint: isJoint)
     }
 
     /// - Returns: whether the sighting shows that the beacon slows down, which was not known.
     @inline(__always)
-    private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float) -> Bool {
+    private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float, isJoint: Bool) -> Bool {
         let gap = Float(max(0, listened - lastHeard)) * 1e-9
         lastHeard = max(lastHeard, listened)
         if let rssi { trend.add(rssi, after: gap) }
@@ -83,7 +85,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         guard !isAbsence(gap, duty: duty) else {
             // The beacon was away. Its absence says nothing about its losses while it is near.
             unsettled = PresenceTiming.gapsToKnowRhythm
-            decide(duty: duty)
+            decide(duty: duty, isJoint: isJoint)
             return false
         }
         let isSlowDown = learnInterval(from: gap)
@@ -101,7 +103,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
             if gaps % Self.gapsInBlock == 0, isQuick {
                 slowDowns.add(receptionSeconds: Float(Self.gapsInBlock) * meanGap)
             }
-            decide(duty: duty)
+            decide(duty: duty, isJoint: isJoint)
         } else if missing > 0 {
             bound(duty: duty)
         }
@@ -121,7 +123,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private var isQuick: Bool { interval <= PresenceTiming.quickIntervalSeconds }
 
     /// Computes the leave timeout again, after new gaps or a change of the scan duty.
-    package mutating func decide(duty: Float) {
+    package mutating func decide(duty: Float, isJoint: Bool = false) {
         guard interval > 0 else { return }
         statistics.dropTraces()
         let cap = PresenceTiming.capSeconds / duty
@@ -129,7 +131,8 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         let odds = SilenceStatistics.Odds(
             meanGap: meanGap, interval: interval, motion: trend.motion,
             hearing: min(1, duty / learnedDuty),
-            price: isQuick && slowDowns.keepsRhythm ? PresenceTiming.quickPrice : 1)
+            price: isQuick && slowDowns.keepsRhythm ? PresenceTiming.quickPrice : 1,
+            isBold: isJoint && interval >= PresenceTiming.boldIntervalSeconds)
         // A fifth of an interval allows for the random delay of 0–10 ms and a wrong estimate of the interval.
         believable = (Float(statistics.patience(odds, limit: limit)) + 0.2) * interval
         bound(duty: duty)

@@ -34,6 +34,10 @@ package struct ListeningClock: Hashable, Sendable {
     private var clocks: [ReceiverClock] = []
     /// Runs while any receiver listens.
     private var anyReceiver = ReceiverClock()
+    /// The time of `timeOfAny` at which a receiver last began or ceased to listen, or its duty changed.
+    package private(set) var unchangedSince = Int64.min / 2
+    /// The least scan duty of all receivers.
+    private(set) var leastDuty: Float = 1
 
     package init() {}
 
@@ -49,6 +53,7 @@ package struct ListeningClock: Hashable, Sendable {
     package mutating func set(_ receiver: Receiver, isListening: Bool, at now: MonotonicInstant) {
         let index = makeClock(of: receiver)
         clocks[index].isKnown = true
+        if isListening != (clocks[index].resumed != nil) { unchangedSince = anyReceiver.time(at: now) }
         if isListening {
             clocks[index].resumed = clocks[index].resumed ?? now.nanoseconds
             anyReceiver.resumed = anyReceiver.resumed ?? now.nanoseconds
@@ -66,7 +71,16 @@ package struct ListeningClock: Hashable, Sendable {
         guard clocks[index].duty != duty else { return }
         clocks[index].duty = duty
         clocks[index].dutySince = clocks[index].time(at: now)
+        unchangedSince = anyReceiver.time(at: now)
+        leastDuty = clocks.reduce(1) { min($0, $1.duty) }
     }
+
+    /// Nanoseconds for which any receiver has listened until `now`.
+    @inline(__always)
+    func timeOfAny(at now: MonotonicInstant) -> Int64 { anyReceiver.time(at: now) }
+
+    /// Silences of several receivers were restored: what was counted before stays counted.
+    mutating func restoreJointSilence() { unchangedSince = .min / 2 }
 
     /// The machine was suspended for this long, up to now: no receiver listened.
     package mutating func sleep(_ duration: Duration) {

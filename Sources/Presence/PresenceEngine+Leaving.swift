@@ -92,7 +92,8 @@ extension PresenceEngine {
 
     /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, because no receiver listens.
     ///
-    /// A beacon leaves when every receiver has given it up. A receiver that does not listen gives it up later.
+    /// A beacon leaves when every receiver has given it up, or all of them together have. A receiver that does not listen
+    /// gives it up later.
     ///
     /// - Parameter fades: whether a level below `leaveRSSI` counts, too.
     @inline(__always)
@@ -114,6 +115,7 @@ extension PresenceEngine {
             }
             next = Int(link.next)
         }
+        if let joint = jointDeadline(of: place, in: rules[Int(member.region)], now: now) { latest = min(latest, joint) }
         return min(latest, fade)
     }
 

@@ -105,7 +105,7 @@ extension PresenceEngine {
         (tracked, links, memberships, table) = ([], [], [], BeaconTable())
         for place in kept {
             var beacon = oldTracked[place]
-            beacon.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.next)
+            beacon.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.link.next)
             beacon.ownMembership.next = Self.copyChain(
                 from: oldMemberships, at: beacon.ownMembership.next, to: &memberships, next: \.next)
             add(beacon)

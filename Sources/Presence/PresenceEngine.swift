@@ -43,7 +43,7 @@ package struct PresenceEngine: Sendable {
     var insideCount: [Int] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
-    var links: [Link] = []
+    var links: [FurtherLink] = []
     var memberships: [RegionPresence] = []
     var table = BeaconTable()
     var index = RegionIndex([])
@@ -122,7 +122,7 @@ package struct PresenceEngine: Sendable {
         // The table is searched here, because a non-mutating function of the engine would be called with a copy of it.
         let known = table.place(of: sighting.beacon, in: tracked)
         guard let place = known ?? track(sighting, listened: listened, duty: duty, at: now, &effects) else { return }
-        let heard = hear(sighting, of: place, listened: listened, duty: duty)
+        let heard = hear(sighting, of: place, listened: listened, duty: duty, at: now)
         if heard.isSlowDown { expectSlowDown(of: sighting.beacon.uuid) }
         let own = tracked[place].ownMembership
         if !hasThresholds, own.isNear, own.next < 0, !own.isFading {
@@ -164,38 +164,46 @@ package struct PresenceEngine: Sendable {
     /// - Returns: leave timeout and interval of the link, in seconds.
     @inline(__always)
     private mutating func hear(
-        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
+        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
         guard tracked[place].ownLink.receiver.index == sighting.receiver.index else {
-            return hearElsewhere(sighting, of: place, listened: listened, duty: duty)
+            return hearElsewhere(sighting, of: place, listened: listened, duty: duty, at: now)
         }
-        return tracked[place].ownLink.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+        let isShared = tracked[place].ownLink.next >= 0 && isNewAdvertisement(of: place, at: now)
+        let heard = tracked[place].ownLink.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+        return isShared ? hearJointly(heard, of: place, at: now) : heard
     }
 
     /// The same for a receiver that is not the beacon's first.
     private mutating func hearElsewhere(
-        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float
+        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
         var last = TrackedBeacon.own
         var position = Int(tracked[place].ownLink.next)
         var count = 1
         while position >= 0 {
-            if links[position].receiver.index == sighting.receiver.index {
-                return links[position].model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+            if links[position].link.receiver.index == sighting.receiver.index {
+                let isNew = isNewAdvertisement(of: place, at: now)
+                let heard = links[position].link.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+                return isNew ? hearJointly(heard, of: place, at: now) : heard
             }
             last = position
-            position = Int(links[position].next)
+            position = Int(links[position].link.next)
             count += 1
         }
         guard count < PresenceTiming.mostReceivers else {
             let model = link(last, of: place).model
             return ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
         }
+        let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
+        // From the second receiver on there is a joint model.
+        let isNew = count > 1 && isNewAdvertisement(of: place, at: now)
+        let joint = newModel(nil, of: sighting.beacon, listened: clock.timeOfAny(at: now), duty: clock.leastDuty)
         let next = Int32(truncatingIfNeeded: links.count)
-        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
-        let model = newModel(sighting, listened: listened, duty: duty)
-        links.append(Link(model: model, receiver: sighting.receiver))
-        return ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
+        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].link.next = next }
+        links.append(FurtherLink(link: Link(model: model, receiver: sighting.receiver), joint: joint))
+        let heard = ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
+        return isNew ? hearJointly(heard, of: place, at: now) : heard
     }
 
     private mutating func judge(
@@ -230,7 +238,7 @@ package struct PresenceEngine: Sendable {
             turnAway(wanted, at: now, &effects)
             return nil
         }
-        let model = newModel(sighting, listened: listened, duty: duty)
+        let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
         add(
             TrackedBeacon(
                 beacon: sighting.beacon, ownLink: Link(model: model, receiver: sighting.receiver),
@@ -238,9 +246,8 @@ package struct PresenceEngine: Sendable {
         return tracked.count - 1
     }
 
-    private func newModel(_ sighting: Sighting, listened: Int64, duty: Float) -> ArrivalModel {
-        ArrivalModel(
-            at: listened, rssi: sighting.rssi, duty: duty, slowsDown: slowingUUIDs.contains(sighting.beacon.uuid))
+    private func newModel(_ rssi: RSSI?, of beacon: BeaconID, listened: Int64, duty: Float) -> ArrivalModel {
+        ArrivalModel(at: listened, rssi: rssi, duty: duty, slowsDown: slowingUUIDs.contains(beacon.uuid))
     }
 
     /// Reserves places for a beacon of these regions. If there are none, beacons that are nowhere near are forgotten:
@@ -332,8 +339,9 @@ package struct PresenceEngine: Sendable {
             tracked[place].ownLink.model.expectSlowDown(duty: clock.duty(of: tracked[place].ownLink.receiver))
             var position = Int(tracked[place].ownLink.next)
             while position >= 0 {
-                links[position].model.expectSlowDown(duty: clock.duty(of: links[position].receiver))
-                position = Int(links[position].next)
+                links[position].link.model.expectSlowDown(duty: clock.duty(of: links[position].link.receiver))
+                links[position].joint.expectSlowDown(duty: clock.leastDuty, isJoint: true)
+                position = Int(links[position].link.next)
             }
         }
     }
@@ -344,8 +352,9 @@ package struct PresenceEngine: Sendable {
         for place in tracked.indices where tracked[place].ownLink.receiver == receiver {
             tracked[place].ownLink.model.decide(duty: duty)
         }
-        for position in links.indices where links[position].receiver == receiver {
-            links[position].model.decide(duty: duty)
+        for position in links.indices {
+            if links[position].link.receiver == receiver { links[position].link.model.decide(duty: duty) }
+            links[position].joint.decide(duty: clock.leastDuty, isJoint: true)
         }
     }
 }

@@ -29,10 +29,23 @@ package struct PresenceExplanation: Hashable, Sendable {
         package let rule: LeaveTimeoutRule
     }
 
+    /// What the receivers know together.
+    package struct Joint: Hashable, Sendable {
+        /// For which no receiver has heard the beacon, while all of them listened.
+        package let silence: Duration
+        /// Share of the advertisements that any of them hears, 0 … 1.
+        package let shareHeard: Float
+        /// Silence after which they give the beacon up together.
+        package let leaveTimeout: Duration
+    }
+
     package let beacon: BeaconID
     /// Whether this beacon makes the region occupied.
     package let isNear: Bool
     package let links: [Link]
+    /// nil: they have no say, because there is one, or one of them does not listen, or their rhythm is not known, or the
+    /// region sets the leave timeout.
+    package let joint: Joint?
     /// When the beacon leaves if it is not heard again; nil while it is not near, or while no receiver listens.
     package let expectedLeave: MonotonicInstant?
 }
@@ -119,7 +132,15 @@ extension PresenceEngine {
         let deadline = member.isNear ? deadline(of: position, at: place, now: now) : .max
         return PresenceExplanation(
             beacon: tracked[place].beacon, isNear: member.isNear, links: explained,
+            joint: explainJoint(of: place, in: rules[Int(member.region)], now: now),
             expectedLeave: deadline == .max ? nil : MonotonicInstant(nanoseconds: deadline))
+    }
+
+    private func explainJoint(of place: Int, in rule: RegionRule, now: MonotonicInstant) -> PresenceExplanation.Joint? {
+        guard jointDeadline(of: place, in: rule, now: now) != nil, let model = jointModel(of: place) else { return nil }
+        return PresenceExplanation.Joint(
+            silence: .nanoseconds(jointSilence(model, at: now)), shareHeard: model.shareHeard,
+            leaveTimeout: .nanoseconds(rule.leaveTimeout(learned: model.leaveTimeout)))
     }
 
     private func explain(_ link: Link, in region: Int, now: MonotonicInstant) -> PresenceExplanation.Link {

@@ -2,9 +2,9 @@ package import Base
 import Beacon
 
 extension PresenceState {
-    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences, and version 2 nothing
-    /// of slow-downs.
-    fileprivate static let version: UInt8 = 3
+    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences, version 2 nothing of
+    /// slow-downs, and version 3 nothing of receivers together.
+    fileprivate static let version: UInt8 = 4
     /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
     private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
     /// A bound on the regions of one beacon, above any real number.
@@ -88,6 +88,7 @@ extension PresenceEngine {
                     // The beacon was forgotten meanwhile. Without receivers it is not restored.
                     PresenceState.Beacon.put(beacon, into: &writer)
                     writer.putList { _ in 0 }
+                    PresenceState.Joint.put(nil, into: &writer)
                     writer.putList { _ in 0 }
                 }
             }
@@ -110,6 +111,7 @@ extension PresenceEngine {
     private func put(_ place: Int, at now: MonotonicInstant, into writer: inout StateWriter) {
         PresenceState.Beacon.put(tracked[place].beacon, into: &writer)
         writer.putList { writer in forEachLink(of: place, at: now) { $0.put(into: &writer) } }
+        PresenceState.Joint.put(joint(of: place, at: now), into: &writer)
         writer.putList { writer in forEachMembership(of: place, at: now) { $0.put(into: &writer) } }
     }
 }
@@ -126,6 +128,25 @@ extension PresenceState.Link {
         writer.put(receiver)
         writer.put(PresenceState.clamped(silence))
         model.put(into: &writer)
+    }
+}
+
+extension PresenceState.Joint {
+    /// nil as a byte 0, a value after a byte 1.
+    fileprivate static func put(_ joint: Self?, into writer: inout StateWriter) {
+        writer.put(joint != nil)
+        guard let joint else { return }
+        writer.put(PresenceState.clamped(joint.silence))
+        joint.model.put(into: &writer)
+    }
+
+    fileprivate static func take(
+        from reader: inout StateReader, version: UInt8
+    ) throws(StateReader.Malformed) -> Self? {
+        guard try reader.takeBool() else { return nil }
+        return Self(
+            silence: try reader.take(in: PresenceState.silences),
+            model: try ArrivalModel(from: &reader, version: version))
     }
 }
 
@@ -150,6 +171,7 @@ extension PresenceState.Beacon {
     fileprivate func put(into writer: inout StateWriter) {
         Self.put(id, into: &writer)
         writer.put(links) { $1.put(into: &$0) }
+        PresenceState.Joint.put(joint, into: &writer)
         writer.put(memberships) { $1.put(into: &$0) }
     }
 
@@ -170,6 +192,7 @@ extension PresenceState.Beacon {
             return PresenceState.Link(
                 receiver: receiver, silence: silence, model: try ArrivalModel(from: &reader, version: version))
         }
+        joint = version >= 4 ? try PresenceState.Joint.take(from: &reader, version: version) : nil
         memberships = try reader.takeList(most: PresenceState.membershipLimit) {
             reader throws(StateReader.Malformed) in
             PresenceState.Membership(

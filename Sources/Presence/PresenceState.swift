@@ -14,6 +14,13 @@ package struct PresenceState: Hashable, Sendable {
         package var model: ArrivalModel
     }
 
+    /// One beacon at all its receivers together.
+    package struct Joint: Hashable, Sendable {
+        /// Nanoseconds for which no receiver has heard it, while all listened.
+        package var silence: Int64
+        package var model: ArrivalModel
+    }
+
     /// One region in which the beacon is near, or whose threshold it is crossing.
     package struct Membership: Hashable, Sendable {
         package var tracker: Int
@@ -30,6 +37,8 @@ package struct PresenceState: Hashable, Sendable {
         package var major: UInt16
         package var minor: UInt16
         package var links: [Link]
+        /// nil: it has one receiver, or the version that wrote the state knew nothing of it.
+        package var joint: Joint?
         package var memberships: [Membership]
     }
 
@@ -146,6 +155,7 @@ extension PresenceEngine {
         for absence in state.absences {
             clock.resume(absenceOf: Receiver(index: absence.receiver), missed: max(0, absence.missed), at: now)
         }
+        clock.restoreJointSilence()
         var gone: [RegionKey: BeaconID] = [:]
         for kept in state.beacons where !kept.links.isEmpty {
             guard table.place(of: kept.id, in: tracked) == nil else { continue }
@@ -172,8 +182,17 @@ extension PresenceEngine {
         var beacon = PresenceState.Beacon(
             uuidHigh: id.uuid.high, uuidLow: id.uuid.low, major: id.major, minor: id.minor, links: [], memberships: [])
         forEachLink(of: place, at: now) { beacon.links.append($0) }
+        beacon.joint = joint(of: place, at: now)
         forEachMembership(of: place, at: now) { beacon.memberships.append($0) }
         return beacon
+    }
+
+    /// What the receivers know together; nil: there is one.
+    func joint(of place: Int, at now: MonotonicInstant) -> PresenceState.Joint? {
+        guard var model = jointModel(of: place) else { return nil }
+        let silence = jointSilence(model, at: now)
+        model.setLastHeard(0)
+        return PresenceState.Joint(silence: silence, model: model)
     }
 
     /// - Returns: how many there are.
@@ -241,7 +260,9 @@ extension PresenceEngine {
             return Link(model: model, receiver: receiver)
         }
         for offset in chain.indices.dropLast() { chain[offset].next = Int32(truncatingIfNeeded: links.count + offset) }
-        links += chain.dropFirst()
+        var joint = kept.joint?.model ?? ArrivalModel(at: 0, rssi: nil, duty: clock.leastDuty)
+        joint.setLastHeard(clock.timeOfAny(at: now) - max(0, kept.joint?.silence ?? 0))
+        links += chain.dropFirst().map { FurtherLink(link: $0, joint: joint) }
         add(TrackedBeacon(beacon: id, ownLink: chain[0], ownMembership: makeMemberships(in: found)))
         let place = tracked.count - 1
         var wanted: Set<RegionKey> = []

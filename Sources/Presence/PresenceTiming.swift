@@ -40,6 +40,9 @@ package enum PresenceTiming {
     /// within 10 ms; the least legal interval is 20 ms, an iBeacon's 100 ms).
     package static let sameAdvertisementSeconds: Float = 0.015
 
+    /// Two receivers report the same advertisement if their sightings are closer than this share of the interval.
+    package static let sameAdvertisementShare: Float = 0.45
+
     // MARK: The price of waiting
 
     /// The gateway waits for one more advertisement only if this saves at least so many false leaves per hour.
@@ -49,6 +52,10 @@ package enum PresenceTiming {
     /// The price of waiting for a quick beacon that keeps its rhythm, relative to the two above: its next advertisement
     /// is only a tenth of a second away.
     package static let quickPrice: Float = 0.05
+
+    /// From this interval on, the guesses for silences that were never observed are bolder for all receivers of a beacon
+    /// together. A quicker beacon leaves soon in any case.
+    package static let boldIntervalSeconds: Float = 1
 
     // MARK: Shadows
 

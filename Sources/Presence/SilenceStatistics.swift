@@ -72,6 +72,9 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
         var hearing: Float
         /// The price of waiting for one more advertisement, relative to `PresenceTiming.savedByWaiting`.
         var price: Float = 1
+        /// Whether several receivers together lost these advertisements. They lose so few that only the guesses for
+        /// silences that were never observed decide, and one receiver's are too cautious for them.
+        var isBold = false
     }
 
     /// Missed advertisements after which waiting for one more is not worth it.
@@ -94,8 +97,8 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
             let end = index == Self.classes - 1 ? limit : Self.start(index + 1)
             patience += Self.steps(from: &survival, losing: chance, until: target, atMost: end - Self.start(index))
             if survival <= target || patience >= limit { break }
-            prior = Self.decline * pooled
-            weight = Self.priorWeight
+            prior = (odds.isBold ? Self.boldDecline : Self.decline) * pooled
+            weight = odds.isBold ? Self.boldPriorWeight : Self.priorWeight
             if index + 1 >= Self.shadowClass {
                 weight += odds.motion * (Self.shadowWeight - weight)
                 if prior > shadow { prior += odds.motion * (shadow - prior) }
@@ -111,6 +114,9 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
     private static let decline: Float = 0.93
     /// Sightings that this counts for.
     private static let priorWeight: Float = 8
+    /// The same two for several receivers together: two receivers seldom lose the same advertisement.
+    private static let boldDecline: Float = 1
+    private static let boldPriorWeight: Float = 4
     /// From the fifth missed advertisement on, a shadow is more likely than chance.
     private static let shadowClass = 3
     /// Sightings that the prior of shadows counts for, in full motion.

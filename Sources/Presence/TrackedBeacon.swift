@@ -24,6 +24,14 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     var membership: Int { ownMembership.region < 0 ? -1 : Self.own }
 }
 
+/// A beacon at a receiver that is not its first.
+struct FurtherLink: Sendable, BitwiseCopyable {
+    var link: Link
+    /// What the receivers of the beacon know together, on the clock that runs while any receiver listens. Only that of
+    /// the beacon's second link is used: most beacons have one receiver, and need no place for it.
+    var joint: ArrivalModel
+}
+
 /// A beacon at one receiver.
 struct Link: Sendable, BitwiseCopyable {
     var model: ArrivalModel

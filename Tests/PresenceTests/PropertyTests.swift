@@ -107,11 +107,13 @@ struct PropertyTests {
     private struct Bare: Hashable {
         let beacon: UInt16
         let links: Set<PresenceState.Link>
+        let joint: PresenceState.Joint?
         let memberships: [PresenceState.Membership]
 
         init(_ state: PresenceState.Beacon) {
             beacon = state.minor
             links = Set(state.links)
+            joint = state.joint
             // A level that wavers is told on the clock of the receiver that heard it last.
             memberships = state.memberships.filter(\.isNear).map {
                 var membership = $0

@@ -45,7 +45,7 @@ import Testing
         let bytes = learned().engine.state(at: at(121)).bytes
         for count in 0..<bytes.count { #expect(PresenceState(bytes: Array(bytes[..<count])) == nil) }
         #expect(PresenceState(bytes: bytes + [0]) == nil)
-        #expect(PresenceState(bytes: [4] + bytes.dropFirst()) == nil)
+        #expect(PresenceState(bytes: [5] + bytes.dropFirst()) == nil)
     }
 
     @Test func `What was written before slow-downs were kept is read as without any`() {
@@ -53,12 +53,13 @@ import Testing
         #expect(state.absences.count == 1)
         for keepsAbsences in [true, false] {
             if !keepsAbsences { state.absences = [] }
-            // A list without UUIDs ends the state. Four bytes end the model, which the memberships follow.
+            // A list without UUIDs ends the state. Four bytes end the model, then comes the absence of a joint model, and
+            // the memberships.
             var bytes = Array(state.bytes.dropLast(4))
             let absences = 4 + 9 * state.absences.count
             let memberships = 4 + state.beacons[0].memberships.reduce(0) { $0 + 4 + 4 + $1.rid.utf8.count + 3 }
             let end = bytes.count - absences - memberships
-            bytes.removeSubrange((end - 4)..<end)
+            bytes.removeSubrange((end - 5)..<end)
             bytes[0] = 2
             if !keepsAbsences {
                 bytes.removeLast(4)

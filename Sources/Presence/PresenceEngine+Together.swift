@@ -1,0 +1,91 @@
+import Base
+import Beacon
+
+/// What all receivers of a beacon know together.
+///
+/// A silence of every receiver tells more than the silence of one: an advertisement that none of them received was
+/// probably not sent. So the sightings of all receivers are learned like those of one more receiver, in the joint model,
+/// and its leave timeout lets the beacon leave before the receivers give it up one by one. Losses that receivers have in
+/// common, as in the shadow of a body, are learned with it. The joint model counts only while all of them listen.
+extension PresenceEngine {
+    /// The joint model of a beacon; nil: it has one receiver.
+    @inline(__always)
+    func jointModel(of place: Int) -> ArrivalModel? {
+        let first = Int(tracked[place].ownLink.next)
+        return first >= 0 ? links[first].joint : nil
+    }
+
+    /// Whether a sighting that comes now is of another advertisement than the sightings before it. It is asked before the
+    /// receiver learns from the sighting, so that the order of simultaneous sightings changes nothing.
+    ///
+    /// Receivers report one advertisement within some milliseconds, over a slow bus within a tenth of a second.
+    mutating func isNewAdvertisement(of place: Int, at now: MonotonicInstant) -> Bool {
+        guard let joint = jointModel(of: place) else { return true }
+        var interval = Float.infinity
+        var position = tracked[place].link
+        while position >= 0 {
+            let link = link(position, of: place)
+            if link.model.interval > 0 { interval = min(interval, link.model.interval) }
+            position = Int(link.next)
+        }
+        let time = clock.timeOfAny(at: now)
+        guard interval.isFinite else {
+            // No receiver has a guess of the interval yet: nothing tells one advertisement from the next.
+            links[Int(tracked[place].ownLink.next)].joint.setLastHeard(time)
+            return false
+        }
+        return Float(time &- joint.lastHeard) * 1e-9 >= PresenceTiming.sameAdvertisementShare * interval
+    }
+
+    /// Adds a new advertisement to the joint model of a beacon of several receivers.
+    ///
+    /// - Parameter heard: What the receiver learned from the sighting.
+    /// - Returns: `heard`, with the lesser leave timeout of the two.
+    mutating func hearJointly(
+        _ heard: ArrivalModel.Heard, of place: Int, at now: MonotonicInstant
+    ) -> ArrivalModel.Heard {
+        let first = Int(tracked[place].ownLink.next)
+        let time = clock.timeOfAny(at: now)
+        guard areAllListening(to: place) else {
+            // The beacon is there. How many advertisements all of them would have lost is not known.
+            links[first].joint.setLastHeard(time)
+            return heard
+        }
+        links[first].joint.setLastHeard(max(links[first].joint.lastHeard, clock.unchangedSince))
+        // The levels of several receivers make no trend.
+        let joint = links[first].joint.hear(at: time, rssi: nil, duty: clock.leastDuty, isJoint: true)
+        guard links[first].joint.isRhythmKnown else { return heard }
+        return ArrivalModel.Heard(
+            leaveTimeout: min(heard.leaveTimeout, joint.leaveTimeout), interval: heard.interval,
+            isSlowDown: heard.isSlowDown || joint.isSlowDown)
+    }
+
+    /// When the receivers together give a beacon up, in nanoseconds; nil: they have no say, because there is one, or one
+    /// of them does not listen, or their rhythm is not known.
+    @inline(__always)
+    func jointDeadline(of place: Int, in rule: RegionRule, now: MonotonicInstant) -> Int64? {
+        guard !rule.isFixed, let joint = jointModel(of: place), joint.isRhythmKnown, areAllListening(to: place) else {
+            return nil
+        }
+        let left = rule.leaveTimeout(learned: joint.leaveTimeout) &- jointSilence(joint, at: now)
+        return now.nanoseconds &+ left
+    }
+
+    /// Nanoseconds for which no receiver has heard the beacon while all of them listened.
+    @inline(__always)
+    func jointSilence(_ joint: ArrivalModel, at now: MonotonicInstant) -> Int64 {
+        clock.timeOfAny(at: now) &- max(joint.lastHeard, clock.unchangedSince)
+    }
+
+    /// Whether each receiver that has heard the beacon listens.
+    @inline(__always)
+    func areAllListening(to place: Int) -> Bool {
+        var position = tracked[place].link
+        while position >= 0 {
+            let link = link(position, of: place)
+            guard clock.isListening(link.receiver) else { return false }
+            position = Int(link.next)
+        }
+        return true
+    }
+}
