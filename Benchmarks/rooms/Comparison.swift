@@ -47,6 +47,15 @@ struct Comparison {
         }
     }
 
+    /// Draws a session after a walk through the others.
+    func picture(ofSession place: Int) -> Picture {
+        var run = EngineRun(home, tuning)
+        for other in others(than: place) { run.play(other, as: .walk) }
+        let reports = run.play(home.sessions[place], as: .test)
+        return Picture(
+            home: home, session: home.sessions[place], beliefs: run.beliefs.map { ($0.time, $0.1) }, reports: reports)
+    }
+
     private func others(than place: Int) -> [Session] {
         home.sessions.indices.filter { $0 != place }.map { home.sessions[$0] }
     }

@@ -5,6 +5,7 @@ var tuning = RoomTuning()
 var recordings: [String] = []
 var isEngineOnly = false
 var isTraining = false
+var isPicture = false
 var houseHours: Double?
 for argument in CommandLine.arguments.dropFirst() {
     if argument == "--engine" {
@@ -13,6 +14,8 @@ for argument in CommandLine.arguments.dropFirst() {
         ReadingCost.printAll()
         FeedCost.printAll()
         exit(0)
+    } else if argument == "--picture" {
+        isPicture = true
     } else if argument == "--house-training" {
         isTraining = true
     } else if argument.hasPrefix("--house=") {
@@ -34,5 +37,11 @@ if houseHours != nil || isTraining, let recording = recordings.first {
 }
 for recording in recordings {
     let comparison = Comparison(home: Home(path: recording), tuning: tuning)
-    if isEngineOnly { comparison.printEngine() } else { comparison.printTable() }
+    if isPicture {
+        print(comparison.picture(ofSession: 0).svg)
+    } else if isEngineOnly {
+        comparison.printEngine()
+    } else {
+        comparison.printTable()
+    }
 }
