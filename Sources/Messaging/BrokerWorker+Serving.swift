@@ -116,11 +116,15 @@ extension BrokerWorker {
         request(new)
     }
 
-    /// Subscribes once a retained message that is too large has been left alone for long enough.
+    /// Subscribes once a retained message that is too large has been left alone for long enough, and to what the broker
+    /// refused a while ago.
     private mutating func subscribeAgain() {
-        guard let withheldUntil, .now >= withheldUntil, acceptedAt != nil else { return }
-        self.withheldUntil = nil
-        request(subscriptions)
+        guard acceptedAt != nil else { return }
+        if let withheldUntil, .now >= withheldUntil {
+            self.withheldUntil = nil
+            return request(subscriptions)
+        }
+        request(refusedSubscriptions.due(at: .now, wanted: subscriptions))
     }
 
     private mutating func request(_ filters: Set<String>) {
@@ -145,6 +149,7 @@ extension BrokerWorker {
             events += window.removeTransient().map { .refused($0.token, .late) }
             events.append(.connected(sessionPresent: connack.sessionPresent))
             requested = [:]
+            refusedSubscriptions = RefusedSubscriptions()
             // Also when the session was kept: the wanted topics may have changed since.
             request(subscriptions)
         }
@@ -158,7 +163,11 @@ extension BrokerWorker {
         }
         for suback in sink.subacks {
             guard let filter = requested.removeValue(forKey: suback.messageID) else { continue }
-            if suback.granted.contains(where: { $0 >= 0x80 }) {
+            guard suback.granted.contains(where: { $0 >= 0x80 }) else {
+                refusedSubscriptions.granted(filter)
+                continue
+            }
+            if refusedSubscriptions.refused(filter, at: .now) {
                 events.append(.subscriptionRefused(topicFilter: filter))
             }
         }

@@ -16,6 +16,7 @@ struct BrokerWorker: ~Copyable {
     var subscriptions: Set<String> = []
     /// Filters asked for on this connection, by packet identifier.
     var requested: [Int32: String] = [:]
+    var refusedSubscriptions = RefusedSubscriptions()
     var backoff: Backoff
     var generator = SystemRandomNumberGenerator()
     var stopBy: MonotonicInstant?

@@ -13,6 +13,9 @@ package struct ReadingFeed: Sendable {
     package static let mostTags = 10_000
     /// Time after which a gateway that hears no tag publishes an empty list, so that the service knows it is alive.
     package static let keepalive: Duration = .seconds(10)
+    /// For this long after a second in which a tag was heard, there is a message for each second. So the service learns soon
+    /// that a tag has fallen silent, and not the gateway.
+    package static let attention: Duration = .seconds(30)
     /// Each reading covers one second.
     package static let period: Duration = .seconds(1)
 
@@ -51,6 +54,8 @@ package struct ReadingFeed: Sendable {
     /// Beginning of the current second.
     private var start = MonotonicInstant.zero
     private var lastMessage = MonotonicInstant.zero
+    /// End of the last second in which a tag was heard; nil: none was heard since the list of tags came.
+    private var lastHeard: MonotonicInstant?
     /// Reports since the previous message, and the latest known total.
     private var reports: UInt64 = 0
     private var allReports: UInt64 = 0
@@ -69,7 +74,13 @@ package struct ReadingFeed: Sendable {
     /// When `tick` is due; nil while the feed is off.
     package var nextDeadline: MonotonicInstant? {
         guard isOn else { return nil }
-        return heard.isEmpty ? lastMessage.advanced(by: Self.keepalive) : start.advanced(by: Self.period)
+        return heard.isEmpty ? lastMessage.advanced(by: pause) : start.advanced(by: Self.period)
+    }
+
+    /// The time between two messages while no tag is heard.
+    private var pause: Duration {
+        guard let lastHeard, lastHeard.duration(to: lastMessage) < Self.attention else { return Self.keepalive }
+        return Self.period
     }
 
     /// Handles one input.
@@ -102,6 +113,7 @@ package struct ReadingFeed: Sendable {
             radios.restart(at: now)
         }
         isOn = tags != nil
+        lastHeard = nil
         heard.removeAll(keepingCapacity: false)
         places = [:]
         for tag in tags ?? [] where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
@@ -121,12 +133,15 @@ package struct ReadingFeed: Sendable {
         let elapsed = start.duration(to: now)
         guard elapsed >= Self.period else { return [] }
         var messages: [Message] = []
-        if !heard.isEmpty { messages = message(at: start.advanced(by: Self.period)) }
+        if !heard.isEmpty {
+            lastHeard = start.advanced(by: Self.period)
+            messages = message(at: start.advanced(by: Self.period))
+        }
         let seconds = elapsed.nanoseconds / Self.period.nanoseconds
         // An empty message covers the last complete second.
         radios.advance(to: start.advanced(by: Self.period * Int(clamping: seconds - 1)), restarting: true)
         start = start.advanced(by: Self.period * Int(clamping: seconds))
-        if messages.isEmpty, lastMessage.duration(to: start) >= Self.keepalive { messages = message(at: start) }
+        if messages.isEmpty, lastMessage.duration(to: start) >= pause { messages = message(at: start) }
         radios.advance(to: start, restarting: true)
         return messages
     }

@@ -223,6 +223,14 @@ package struct RoomSite: Sendable {
         return outcome
     }
 
+    /// The connection to the broker was lost, or is there again. Without it no tag goes away: nothing that a gateway says
+    /// arrives.
+    package mutating func setConnected(_ isConnected: Bool, at now: MonotonicInstant, epoch: Int64) -> Outcome {
+        var outcome = Outcome()
+        pass(.connected(isConnected), at: now, epoch: epoch, &outcome)
+        return outcome
+    }
+
     /// Ends the present recording. The next message was recorded at another time.
     package mutating func breakOff(at now: MonotonicInstant, epoch: Int64) -> Outcome {
         var outcome = Outcome()

@@ -391,6 +391,7 @@ package final class RoomService {
                 log.notice("connected to the broker")
                 timers?.upkeep?.arm(at: upkeep.connected(at: now))
                 if election.role != .active { store.submit(.window(0)) }
+                perform(site.setConnected(true, at: now, epoch: epoch))
                 elect(election.connected(at: now))
                 if election.role == .active {
                     store.submit(.window(Self.window))
@@ -398,6 +399,7 @@ package final class RoomService {
                 }
             case .disconnected(let failure, let retryIn):
                 store.submit(.window(0))
+                perform(site.setConnected(false, at: now, epoch: epoch))
                 election.disconnected(at: now)
                 upkeep.disconnected()
                 log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")

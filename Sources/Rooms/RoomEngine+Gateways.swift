@@ -18,6 +18,10 @@ struct GatewayState: Sendable {
     var isQuiet = false
     /// Nanoseconds of the service's clock; `.min`: nothing yet.
     var lastMessage = Int64.min
+    /// When it last reported a tag.
+    var lastReading = Int64.min
+    /// Whether it sends messages without readings, too. An ESPresense node does not: its silence may mean anything.
+    var sendsAlways = false
     /// When it last received any advertisement at all.
     var lastReport = Int64.min
     /// When it said where it stands.
@@ -111,7 +115,11 @@ extension RoomEngine {
     mutating func noteMessage(
         of gateway: Int, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
+        noteArrival(after: latestMessage, at: now.nanoseconds)
+        latestMessage = now.nanoseconds
         gateways[gateway].lastMessage = now.nanoseconds
+        if !second.readings.isEmpty { gateways[gateway].lastReading = now.nanoseconds }
+        if !second.boot.isEmpty { gateways[gateway].sendsAlways = true }
         let isShared = gateways[gateway].clock.isShared(at: now.nanoseconds)
         if isShared, !gateways[gateway].isShared {
             effects.append(.found(.shared(gateway: gateways[gateway].name)))

@@ -54,7 +54,13 @@ extension RoomEngine {
             new.append(tag)
         }
         learners = []
+        let old = states.map(\.description)
         states = new
+        let places = Dictionary(
+            new.enumerated().map { ($1.description.id, $0) }, uniquingKeysWith: { first, _ in first })
+        departures.move { tag in
+            places[old[tag].id].flatMap { new[$0].description.pattern == old[tag].pattern ? $0 : nil }
+        }
         pending = []
         pendingStart = 0
         tagPlaces = [:]
@@ -75,7 +81,7 @@ extension RoomEngine {
         _ = presence.handle(.regions(regions), at: now)
         for place in states.indices {
             let isInside = presence.isInside(RegionKey(tracker: place, rid: states[place].description.id))
-            if states[place].isHome, !isInside {
+            if states[place].isHome, !isInside, departures.since[place] == nil {
                 states[place].isHome = false
                 states[place].room = -1
             }

@@ -23,6 +23,8 @@ package struct RoomEngine: Sendable {
         case learn(room: String, tag: String, Duration)
         /// Forgets what was learned of a room.
         case forgetRoom(String)
+        /// The connection to the broker was lost, or is there again. At first it is there.
+        case connected(Bool)
         /// What comes next was recorded at another time: the gateways' clocks are learned anew.
         case discontinuity
         /// Time passed; a deadline may be due.
@@ -93,6 +95,9 @@ package struct RoomEngine: Sendable {
     /// Tags whose pattern is wider than one beacon.
     var wideTags: [Int] = []
     var presence: PresenceEngine
+    var departures = Departures()
+    /// When a message came last from any gateway.
+    var latestMessage = Int64.min
     /// Tags with an open window, in the order of their ends.
     var pending: [(tag: Int, due: Int64)] = []
     var pendingStart = 0
@@ -142,11 +147,13 @@ package struct RoomEngine: Sendable {
         case .tags(let tags): replaceTags(by: tags, at: now, &effects)
         case .learn(let room, let tag, let duration): learn(room, tag, duration, at: now, &effects)
         case .forgetRoom(let room): forgetRoom(named: room)
+        case .connected(let isConnected): setConnected(isConnected, at: now)
         case .discontinuity:
             for place in gateways.indices { gateways[place].clock.forget() }
             for place in states.indices { learnRest(of: place) }
         case .tick: break
         }
+        confirmDepartures(at: now, &effects)
         return effects
     }
 
@@ -229,15 +236,16 @@ package struct RoomEngine: Sendable {
     mutating func pass(_ input: PresenceEngine.Input, at now: MonotonicInstant, _ effects: inout [Effect]) {
         for effect in presence.handle(input, at: now) {
             switch effect {
-            case .entered(let key, _): setHome(key.tracker, true, at: now, &effects)
-            case .left(let key, _, _): setHome(key.tracker, false, at: now, &effects)
+            case .entered(let key, _):
+                if !departures.remove(key.tracker) { setHome(key.tracker, true, at: now, &effects) }
+            case .left(let key, _, _): departures.insert(key.tracker, at: now.nanoseconds)
             // Nobody is told yet.
             case .turnedAway: break
             }
         }
     }
 
-    private mutating func setHome(
+    mutating func setHome(
         _ tag: Int, _ isHome: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         guard tag < states.count, states[tag].isHome != isHome else { return }
