@@ -44,6 +44,7 @@ extension PresenceEngine {
     mutating func hearJointly(
         _ heard: ArrivalModel.Heard, of place: Int, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
+        guard decidesJointly else { return heard }
         let first = Int(tracked[place].ownLink.next)
         let time = clock.timeOfAny(at: now)
         guard areAllListening(to: place) else {
@@ -64,7 +65,9 @@ extension PresenceEngine {
     /// of them does not listen, or their rhythm is not known.
     @inline(__always)
     func jointDeadline(of place: Int, in rule: RegionRule, now: MonotonicInstant) -> Int64? {
-        guard !rule.isFixed, let joint = jointModel(of: place), joint.isRhythmKnown, areAllListening(to: place) else {
+        guard decidesJointly, !rule.isFixed, let joint = jointModel(of: place), joint.isRhythmKnown,
+            areAllListening(to: place)
+        else {
             return nil
         }
         let left = rule.leaveTimeout(learned: joint.leaveTimeout) &- jointSilence(joint, at: now)

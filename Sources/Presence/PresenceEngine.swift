@@ -65,10 +65,15 @@ package struct PresenceEngine: Sendable {
 
     /// Places for beacons that no region names.
     let mostStrangers: Int
+    /// Whether several receivers together may let a beacon leave.
+    let decidesJointly: Bool
 
-    /// - Parameter mostStrangers: Places for beacons that no region names. Benchmarks use other bounds than the
-    ///   default.
-    package init(mostStrangers: Int = PresenceTiming.mostStrangers) {
+    /// - Parameters:
+    ///   - mostStrangers: Places for beacons that no region names. Benchmarks use other bounds than the default.
+    ///   - decidesJointly: Whether several receivers together may let a beacon leave. It needs receivers whose silence is
+    ///     certain at once.
+    package init(mostStrangers: Int = PresenceTiming.mostStrangers, decidesJointly: Bool = true) {
+        self.decidesJointly = decidesJointly
         self.mostStrangers = min(mostStrangers, BeaconTable.mostPlaces)
         places = PlaceAccounts([], places: self.mostStrangers)
     }

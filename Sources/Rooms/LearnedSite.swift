@@ -37,7 +37,7 @@ package struct LearnedSite: Hashable, Sendable {
 
         package struct Exit: Hashable, Sendable {
             package var room: Int
-            /// More than 0, at most 200. A change that nobody labelled counts less than 1.
+            /// More than 0, at most 200. An unlabelled change counts less than 1.
             package var count: Float
 
             package init(room: Int, count: Float) { (self.room, self.count) = (room, count) }

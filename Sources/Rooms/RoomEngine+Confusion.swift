@@ -51,8 +51,8 @@ extension RoomEngine {
         return confusion
     }
 
-    /// Likelihood of what was heard per second of the room, as windows are weighed: with a place that nobody was at yet
-    /// among those that were learned. 0 for a room of which nothing was learned.
+    /// Likelihood of the levels heard, for each second of the room, weighed as windows are: besides the learned places, there is
+    /// one place that was not learned yet. 0 for a room of which nothing was learned.
     private func density(_ room: Room, _ heard: HeardMoment, without seconds: Float = 0) -> Float {
         guard room.labelled.count + room.own.count > 0 else { return 0 }
         let labelled = max(0, room.labelled.seconds - seconds) * tuning.labelWorth

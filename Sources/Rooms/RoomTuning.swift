@@ -35,7 +35,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var missPerPacket: Float = 4.2
     /// dB by which a gateway stands back in its own room that loses one packet after another that it heard.
     package var missStep: Float = 10
-    /// Squared distance per gateway at which a place that nobody has been to yet is as likely as a fingerprint.
+    /// Squared distance per gateway at which a place without a fingerprint is as likely as one with a fingerprint.
     package var noveltyDistance: Float = 4
     /// Weight of such places, in seconds of training.
     package var noveltySeconds: Float = 3
@@ -46,7 +46,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var ownTrust: Float = 0.6
     /// Seconds of the engine's own decisions that one second with a label is worth.
     package var labelWorth: Float = 20
-    /// Log likelihood by which a room that nobody trained stands back, where others were trained and one of them fits.
+    /// Log likelihood that an untrained room loses if other rooms are trained and one of them fits.
     package var untrainedPenalty: Float = 2
     /// Fingerprints of one room, of each of the two kinds.
     package var mostFingerprints = 96
@@ -65,7 +65,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var exitPrior: Float = 2
     /// How much a change counts that the engine itself decided. One in a training run counts 1.
     package var ownExit: Float = 0.2
-    /// The probability at which a room is reported: where nobody trained, and where people did. Without labels the
+    /// The probability at which a room is reported: without training, and with training. Without labels the
     /// likelihoods claim more than they know.
     package var reportProbability: Float = 0.85
     package var labelledReportProbability: Float = 0.7
