@@ -8,19 +8,20 @@ import Beacon
 /// and its leave timeout lets the beacon leave before the receivers give it up one by one. Losses that receivers have in
 /// common, as in the shadow of a body, are learned with it. The joint model counts only while all of them listen.
 extension PresenceEngine {
-    /// The joint model of a beacon; nil: it has one receiver.
+    /// The joint model of a beacon; nil: it has one receiver, or receivers do not decide jointly.
     @inline(__always)
     func jointModel(of place: Int) -> ArrivalModel? {
         let first = Int(tracked[place].ownLink.next)
-        return first >= 0 ? links[first].joint : nil
+        return decidesJointly && first >= 0 ? links[first].joint : nil
     }
 
-    /// Whether a sighting that comes now is of another advertisement than the sightings before it. It is asked before the
-    /// receiver learns from the sighting, so that the order of simultaneous sightings changes nothing.
+    /// Whether a sighting that comes now is of another advertisement than the sightings before it; false without a joint
+    /// model. It is asked before the receiver learns from the sighting, so that the order of simultaneous sightings changes
+    /// nothing.
     ///
     /// Receivers report one advertisement within some milliseconds, over a slow bus within a tenth of a second.
     mutating func isNewAdvertisement(of place: Int, at now: MonotonicInstant) -> Bool {
-        guard let joint = jointModel(of: place) else { return true }
+        guard let joint = jointModel(of: place) else { return false }
         var interval = Float.infinity
         var position = tracked[place].link
         while position >= 0 {
@@ -44,7 +45,6 @@ extension PresenceEngine {
     mutating func hearJointly(
         _ heard: ArrivalModel.Heard, of place: Int, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
-        guard decidesJointly else { return heard }
         let first = Int(tracked[place].ownLink.next)
         let time = clock.timeOfAny(at: now)
         guard areAllListening(to: place) else {
@@ -65,9 +65,7 @@ extension PresenceEngine {
     /// of them does not listen, or their rhythm is not known.
     @inline(__always)
     func jointDeadline(of place: Int, in rule: RegionRule, now: MonotonicInstant) -> Int64? {
-        guard decidesJointly, !rule.isFixed, let joint = jointModel(of: place), joint.isRhythmKnown,
-            areAllListening(to: place)
-        else {
+        guard !rule.isFixed, let joint = jointModel(of: place), joint.isRhythmKnown, areAllListening(to: place) else {
             return nil
         }
         let left = rule.leaveTimeout(learned: joint.leaveTimeout) &- jointSilence(joint, at: now)

@@ -187,7 +187,7 @@ extension PresenceEngine {
         return beacon
     }
 
-    /// What the receivers know together; nil: there is one.
+    /// What the receivers know together; nil: there is one, or they do not decide jointly.
     func joint(of place: Int, at now: MonotonicInstant) -> PresenceState.Joint? {
         guard var model = jointModel(of: place) else { return nil }
         let silence = jointSilence(model, at: now)

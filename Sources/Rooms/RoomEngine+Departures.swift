@@ -10,6 +10,8 @@ import Base
 struct Departures: Sendable {
     /// When presence let each tag leave.
     private(set) var since: [Int: Int64] = [:]
+    /// The earliest of `since`, or an earlier instant.
+    private var oldest = Int64.max
     /// Whether there is no connection to the broker.
     var isInterrupted = false
     /// When the last interruption ended; 0: there was none.
@@ -17,7 +19,10 @@ struct Departures: Sendable {
 
     var isEmpty: Bool { since.isEmpty }
 
-    mutating func insert(_ tag: Int, at now: Int64) { since[tag] = now }
+    mutating func insert(_ tag: Int, at now: Int64) {
+        since[tag] = now
+        oldest = min(oldest, now)
+    }
 
     /// - Returns: Whether the tag was about to leave.
     mutating func remove(_ tag: Int) -> Bool { since.removeValue(forKey: tag) != nil }
@@ -34,15 +39,19 @@ struct Departures: Sendable {
     /// Gateways must speak once more from now on, because the connection to them was interrupted.
     mutating func begin(again now: Int64) {
         since = since.mapValues { _ in now }
+        oldest = now
         resumed = now
     }
 
-    /// Takes out the tags whose departure every gateway of importance has confirmed, in the order of their positions.
+    /// Removes the tags whose departure is confirmed, in the order of their positions. It costs time for each tag only when a
+    /// departure may be confirmed: thousands of tags may wait after an interruption, and messages come each millisecond.
     ///
-    /// - Parameter earliest: When the one of these gateways spoke that has been silent for longest.
-    mutating func takeConfirmed(by earliest: Int64) -> [Int] {
+    /// - Parameter earliest: When the required gateway that has been silent for longest sent its last message.
+    mutating func removeConfirmed(by earliest: Int64) -> [Int] {
+        guard oldest < earliest else { return [] }
         let confirmed = since.filter { $0.value < earliest }.keys.sorted()
         for tag in confirmed { since[tag] = nil }
+        oldest = since.values.min() ?? .max
         return confirmed
     }
 }
@@ -61,9 +70,10 @@ extension RoomEngine {
         if isConnected { departures.begin(again: now.nanoseconds) }
     }
 
-    /// A message arrived, and this is when the one before it came from any gateway.
-    mutating func noteArrival(after latest: Int64, at now: Int64) {
-        if latest != .min, now - latest > Self.interruption { departures.begin(again: now) }
+    /// A message arrived. After a long silence of all gateways, departures have to be confirmed again.
+    mutating func endInterruption(at now: Int64) {
+        if latestMessage != .min, now - latestMessage > Self.interruption { departures.begin(again: now) }
+        latestMessage = now
     }
 
     /// Lets tags leave whose departure is confirmed.
@@ -71,13 +81,13 @@ extension RoomEngine {
         guard !departures.isEmpty, !departures.isInterrupted, let earliest = earliestWitness(at: now.nanoseconds) else {
             return
         }
-        for tag in departures.takeConfirmed(by: earliest) { setHome(tag, false, at: now, &effects) }
+        for tag in departures.removeConfirmed(by: earliest) { setHome(tag, false, at: now, &effects) }
     }
 
-    /// When the gateway spoke last that has been silent for longest, of those that have to confirm a departure.
+    /// When the required gateway that has been silent for longest sent its last message.
     ///
-    /// - Returns: `.max` if no gateway can confirm anything, because none of them speaks unless it hears a tag; nil if no gateway
-    ///   is there.
+    /// - Returns: `.max` if the site has only gateways that send nothing unless they hear a tag; nil if no other gateway is
+    ///   available.
     private func earliestWitness(at now: Int64) -> Int64? {
         let latest = latestMessage
         var (earliest, isOneThere, isOneKnown) = (Int64.max, false, false)

@@ -1,6 +1,6 @@
 extension RoomEngine {
     /// A tag went from one room to another. Doors are passed both ways.
-    mutating func noteChange(from: Int16, to: Int16, weight: Float) {
+    mutating func countChange(from: Int16, to: Int16, weight: Float) {
         guard from != to else { return }
         rooms[Int(from)].exits.count(to, weight)
         rooms[Int(to)].exits.count(from, weight)

@@ -115,8 +115,7 @@ extension RoomEngine {
     mutating func noteMessage(
         of gateway: Int, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        noteArrival(after: latestMessage, at: now.nanoseconds)
-        latestMessage = now.nanoseconds
+        endInterruption(at: now.nanoseconds)
         gateways[gateway].lastMessage = now.nanoseconds
         if !second.readings.isEmpty { gateways[gateway].lastReading = now.nanoseconds }
         if !second.boot.isEmpty { gateways[gateway].sendsAlways = true }

@@ -49,7 +49,7 @@ extension RoomEngine {
         }
         learnRest(of: tag)
         if let last = states[tag].training, now.nanoseconds - last.until < Self.walk {
-            noteChange(from: last.room, to: room, weight: 1)
+            countChange(from: last.room, to: room, weight: 1)
         }
         states[tag].training = TrainingRun(
             room: room, began: now.nanoseconds,
@@ -151,7 +151,7 @@ extension RoomEngine {
         }
         // The latest come first.
         for (to, from) in zip(certain, certain.dropFirst()) where to.window - from.window <= Self.mostDoubtful {
-            noteChange(from: from.room, to: to.room, weight: tuning.ownExit)
+            countChange(from: from.room, to: to.room, weight: tuning.ownExit)
         }
         for (place, room) in certain.reversed() where self.rooms[Int(room)].gateways.isEmpty == false {
             order += 1
