@@ -59,15 +59,15 @@ extension KeptPresence {
     package init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
-            let version = try reader.take(UInt8.self)
+            let version = try reader.read(UInt8.self)
             guard Self.readableVersions.contains(version) else { return nil }
-            trackers = try reader.takeList(most: Self.mostTrackers) { reader throws(StateReader.Malformed) in
-                try reader.takeText()
+            trackers = try reader.readList(most: Self.mostTrackers) { reader throws(StateReader.Malformed) in
+                try reader.readText()
             }
-            occupancies = try reader.takeList(most: Self.mostOccupancies) { reader throws(StateReader.Malformed) in
+            occupancies = try reader.readList(most: Self.mostOccupancies) { reader throws(StateReader.Malformed) in
                 try Occupancy(from: &reader, version: version)
             }
-            let inner = try reader.takeBytes()
+            let inner = try reader.readBytes()
             guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
             self.state = state
         } catch {
@@ -117,15 +117,15 @@ extension KeptPresence.Change {
     init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
-            let version = try reader.take(UInt8.self)
+            let version = try reader.read(UInt8.self)
             guard KeptPresence.readableVersions.contains(version) else { return nil }
-            begun = try reader.takeList(most: KeptPresence.mostOccupancies) { reader throws(StateReader.Malformed) in
+            begun = try reader.readList(most: KeptPresence.mostOccupancies) { reader throws(StateReader.Malformed) in
                 try KeptPresence.Occupancy(from: &reader, version: version)
             }
-            ended = try reader.takeList(most: KeptPresence.mostOccupancies) { reader throws(StateReader.Malformed) in
-                RegionKey(tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText())
+            ended = try reader.readList(most: KeptPresence.mostOccupancies) { reader throws(StateReader.Malformed) in
+                RegionKey(tracker: Int(try reader.read(in: Int32(0)...Int32.max)), rid: try reader.readText())
             }
-            let inner = try reader.takeBytes()
+            let inner = try reader.readBytes()
             guard reader.isAtEnd, let state = PresenceState(bytes: inner) else { return nil }
             self.state = state
         } catch {
@@ -155,14 +155,14 @@ extension KeptPresence.Occupancy {
     }
 
     fileprivate init(from reader: inout StateReader, version: UInt8) throws(StateReader.Malformed) {
-        tracker = Int(try reader.take(in: Int32(0)...Int32.max))
-        rid = try reader.takeText()
-        since = MonotonicInstant(nanoseconds: try reader.take(in: (.min / 4)...(.max / 4)))
-        timestamp = try reader.takeOptional(in: Self.timestamps)
-        let hasBeacon = version == 1 ? 1 : try reader.take(in: UInt8(0)...1)
+        tracker = Int(try reader.read(in: Int32(0)...Int32.max))
+        rid = try reader.readText()
+        since = MonotonicInstant(nanoseconds: try reader.read(in: (.min / 4)...(.max / 4)))
+        timestamp = try reader.readOptional(in: Self.timestamps)
+        let hasBeacon = version == 1 ? 1 : try reader.read(in: UInt8(0)...1)
         guard hasBeacon == 1 else { return }
-        let uuid = BeaconUUID(high: try reader.take(), low: try reader.take())
-        beacon = BeaconID(uuid: uuid, major: try reader.take(), minor: try reader.take())
-        rssi = try reader.takeOptional(in: Int8.min...Int8.max).flatMap { RSSI(reported: $0) }
+        let uuid = BeaconUUID(high: try reader.read(), low: try reader.read())
+        beacon = BeaconID(uuid: uuid, major: try reader.read(), minor: try reader.read())
+        rssi = try reader.readOptional(in: Int8.min...Int8.max).flatMap { RSSI(reported: $0) }
     }
 }

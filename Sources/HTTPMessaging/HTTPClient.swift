@@ -182,7 +182,7 @@ package struct HTTPClient: ~Copyable {
         _ = curl_set_number(curl.set_option, easy, Int32(curl_option_quick_exit), 1)
         let results = [
             curl_set_pointer(curl.set_option, easy, Int32(curl_option_error_buffer), words),
-            curl_set_writer(curl.set_option, easy, takeAnswer, Unmanaged.passUnretained(body).toOpaque()),
+            curl_set_writer(curl.set_option, easy, receiveAnswer, Unmanaged.passUnretained(body).toOpaque()),
         ]
         guard setter.refused == nil, results.allSatisfy({ $0 == curl_ok }) else {
             throw .settings("libcurl does not take the settings of a request")
@@ -286,7 +286,7 @@ private final class AnswerBody {
 }
 
 /// libcurl's callback. A return value that differs from the given count ends the transfer.
-private func takeAnswer(
+private func receiveAnswer(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context else { return 0 }

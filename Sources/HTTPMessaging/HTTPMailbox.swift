@@ -41,7 +41,7 @@ final class HTTPMailbox: Sendable {
     // MARK: The thread's side
 
     /// The deadline of a requested stop; nil: none is requested. Clears the pending wake-ups.
-    func takeDeadline() -> MonotonicInstant? {
+    func drainDeadline() -> MonotonicInstant? {
         bell.clear()
         return state.withLock { $0.stopBy }
     }
@@ -54,12 +54,12 @@ final class HTTPMailbox: Sendable {
 
     /// Waits until there is a message or a request to stop.
     func waitForMessage() {
-        while takeDeadline() == nil, next == nil { bell.wait(until: nil) }
+        while drainDeadline() == nil, next == nil { bell.wait(until: nil) }
     }
 
     /// Waits for a time, or until there is a request to stop.
     func pause(for duration: Duration) {
         let end = Clocks.now().advanced(by: duration)
-        while takeDeadline() == nil, bell.wait(until: end) {}
+        while drainDeadline() == nil, bell.wait(until: end) {}
     }
 }

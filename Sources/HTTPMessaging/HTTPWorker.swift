@@ -29,12 +29,12 @@ struct HTTPWorker {
 
     /// Returns after a requested stop is complete.
     mutating func run() {
-        while mailbox.takeDeadline() == nil {
+        while mailbox.drainDeadline() == nil {
             var session = Session()
             do throws(HTTPFailure) {
                 try serve(&session)
             } catch {
-                guard mailbox.takeDeadline() == nil else { return }
+                guard mailbox.drainDeadline() == nil else { return }
                 let lasted = session.reachedAt.map { $0.duration(to: Clocks.now()) } ?? .zero
                 backoff.connectionEnded(after: session.hasDelivered ? Backoff.lasting : lasted)
                 let delay = backoff.nextDelay(using: &generator)
@@ -53,7 +53,7 @@ struct HTTPWorker {
         rest(after: greeting, by: context.sender)
         while true {
             guard let message = mailbox.next else {
-                if mailbox.takeDeadline() != nil { return }
+                if mailbox.drainDeadline() != nil { return }
                 mailbox.waitForMessage()
                 continue
             }
@@ -86,7 +86,7 @@ struct HTTPWorker {
     private func post(
         _ body: [UInt8], by sender: HTTPSender, _ client: inout HTTPClient
     ) throws(HTTPFailure) -> HTTPAnswer? {
-        try client.post(body, by: sender, bell: mailbox.bell.descriptor) { mailbox.takeDeadline() }
+        try client.post(body, by: sender, bell: mailbox.bell.descriptor) { mailbox.drainDeadline() }
     }
 
     /// Whether the message and not the address is wrong.

@@ -76,7 +76,7 @@ package struct SiteDiscovery: Sendable {
     /// A description was emptied, or is in force again.
     ///
     /// - Parameter payload: What it was; nil: it is in force.
-    package mutating func note(removed topic: String, payload: String?) {
+    package mutating func recordRemoval(of topic: String, payload: String?) {
         if let payload { removed.add(topic, payload: payload) } else { removed.remove(topic) }
     }
 

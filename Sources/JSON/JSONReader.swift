@@ -47,27 +47,27 @@ struct JSONReader {
 
     private mutating func array(depth: Int) throws(JSONError) -> JSONValue {
         var elements: [JSONValue] = []
-        if try take("]", or: "a value or ']'") { return .array(elements) }
+        if try consume("]", or: "a value or ']'") { return .array(elements) }
         while true {
             elements.append(try value(depth: depth))
-            if try take("]", or: "',' or ']'") { return .array(elements) }
-            try takeComma("',' or ']'")
-            if isJSON5, try take("]", or: "a value or ']'") { return .array(elements) }
+            if try consume("]", or: "',' or ']'") { return .array(elements) }
+            try consumeComma("',' or ']'")
+            if isJSON5, try consume("]", or: "a value or ']'") { return .array(elements) }
         }
     }
 
     private mutating func object(depth: Int) throws(JSONError) -> JSONValue {
         var members: [String: JSONValue] = [:]
-        if try take("}", or: "the name of a member or '}'") { return .object(members) }
+        if try consume("}", or: "the name of a member or '}'") { return .object(members) }
         while true {
             let name = try name()
-            guard try take(":", or: "':' after the name of a member") else {
+            guard try consume(":", or: "':' after the name of a member") else {
                 throw unexpected(bytes[position], "':' after the name of a member")
             }
             members[name] = try value(depth: depth)
-            if try take("}", or: "',' or '}'") { return .object(members) }
-            try takeComma("',' or '}'")
-            if isJSON5, try take("}", or: "the name of a member or '}'") { return .object(members) }
+            if try consume("}", or: "',' or '}'") { return .object(members) }
+            try consumeComma("',' or '}'")
+            if isJSON5, try consume("}", or: "the name of a member or '}'") { return .object(members) }
         }
     }
 
@@ -131,14 +131,14 @@ extension JSONReader {
     }
 
     /// Skips `wanted` if it is next.
-    private mutating func take(_ wanted: Unicode.Scalar, or expected: String) throws(JSONError) -> Bool {
+    private mutating func consume(_ wanted: Unicode.Scalar, or expected: String) throws(JSONError) -> Bool {
         guard try significant(or: expected) == UInt8(ascii: wanted) else { return false }
         position += 1
         return true
     }
 
-    private mutating func takeComma(_ expected: String) throws(JSONError) {
-        guard try take(",", or: expected) else { throw unexpected(bytes[position], expected) }
+    private mutating func consumeComma(_ expected: String) throws(JSONError) {
+        guard try consume(",", or: expected) else { throw unexpected(bytes[position], expected) }
     }
 
     private mutating func comment() throws(JSONError) {

@@ -46,7 +46,7 @@ package final class BrokerConnection: Sendable {
     }
 
     /// Removes and returns the events since the last call.
-    package func takeEvents() -> [BrokerEvent] { mailbox.takeEvents() }
+    package func drainEvents() -> [BrokerEvent] { mailbox.drainEvents() }
 
     /// Publishes as soon as there is a connection. Exactly one `acknowledged` or `refused` follows for its
     /// token, unless the connection is stopped before.

@@ -25,7 +25,7 @@ extension BrokerWorker {
                 subscribeAgain()
             }
             report()
-            takeOrders()
+            drainOrders()
             try publish()
             try client?.flush()
             try checkProgress()

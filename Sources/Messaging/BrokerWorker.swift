@@ -50,7 +50,7 @@ struct BrokerWorker: ~Copyable {
 
     /// Returns after a stop was requested and is done.
     mutating func run() {
-        takeOrders()
+        drainOrders()
         while stopBy == nil {
             acceptedAt = nil
             let failure = attempt()
@@ -134,7 +134,7 @@ struct BrokerWorker: ~Copyable {
             try probe()
             try client?.connect(to: hosts.current)
             // A name look-up may have taken long; there may be something new to know.
-            takeOrders()
+            drainOrders()
             try serve(answerBy: .now.advanced(by: settings.connectTimeout))
             return .closed(code: nil)
         } catch {
@@ -157,7 +157,7 @@ struct BrokerWorker: ~Copyable {
     /// Waits for the next attempt; new orders are carried out meanwhile.
     private mutating func wait(until end: MonotonicInstant) {
         while stopBy == nil, .now < end {
-            if mailbox.bell.wait(until: end) { takeOrders() }
+            if mailbox.bell.wait(until: end) { drainOrders() }
         }
     }
 
@@ -166,9 +166,9 @@ struct BrokerWorker: ~Copyable {
         read?(message).map(BrokerEvent.commands) ?? .message(message)
     }
 
-    mutating func takeOrders() {
+    mutating func drainOrders() {
         mailbox.bell.clear()
-        let orders = mailbox.takeOrders()
+        let orders = mailbox.drainOrders()
         window.add(orders.outgoing)
         stopBy = orders.stopBy
         if let wanted = orders.subscriptions { subscribe(to: wanted) }

@@ -134,7 +134,7 @@ struct Client: ~Copyable {
             throw error == .exactlyOnce ? .unaskedExactlyOnce : .protocolViolation
         }
         relay?.queue(passed)
-        let cuts = filter?.takeCuts() ?? []
+        let cuts = filter?.drainCuts() ?? []
         for cut in cuts { sink.cutTopics[String(decoding: cut.topic, as: UTF8.self), default: 0] += 1 }
         return cuts
     }

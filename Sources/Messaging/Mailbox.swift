@@ -62,7 +62,7 @@ final class Mailbox: Sendable {
         bell.wake()
     }
 
-    func takeEvents() -> [BrokerEvent] {
+    func drainEvents() -> [BrokerEvent] {
         let events = incoming.withLock { incoming in
             incoming.messages = 0
             incoming.messageBytes = 0
@@ -80,7 +80,7 @@ final class Mailbox: Sendable {
 
     // MARK: The thread's side
 
-    func takeOrders() -> Orders {
+    func drainOrders() -> Orders {
         outgoing.withLock { outgoing in
             // The order to stop is permanent.
             let next = Orders(stopBy: outgoing.orders.stopBy)

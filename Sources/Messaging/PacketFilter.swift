@@ -54,7 +54,7 @@ struct PacketFilter {
         self.hasProperties = hasProperties
     }
 
-    mutating func takeCuts() -> [Cut] {
+    mutating func drainCuts() -> [Cut] {
         defer { cuts = [] }
         return cuts
     }

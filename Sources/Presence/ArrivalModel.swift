@@ -239,17 +239,17 @@ extension ArrivalModel {
     init(from reader: inout StateReader, version: UInt8) throws(StateReader.Malformed) {
         statistics = try SilenceStatistics(from: &reader)
         trend = try SignalTrend(from: &reader)
-        interval = try reader.take(in: 0...Self.mostSeconds)
-        meanGap = try reader.take(in: 0...Self.mostSeconds)
-        longestRecentGap = try reader.take(in: 0...Self.mostSeconds)
-        shortestSinceMatch = try reader.take(in: 0...(.infinity))
-        believable = try reader.take(in: 0...(.infinity))
-        leaveTimeout = try reader.take(in: 0...Self.mostSeconds)
-        learnedDuty = try reader.take(in: 0.001...1)
-        gaps = try reader.take()
-        unsettled = try reader.take()
-        unmatched = try reader.take()
-        tooShort = try reader.take()
+        interval = try reader.read(in: 0...Self.mostSeconds)
+        meanGap = try reader.read(in: 0...Self.mostSeconds)
+        longestRecentGap = try reader.read(in: 0...Self.mostSeconds)
+        shortestSinceMatch = try reader.read(in: 0...(.infinity))
+        believable = try reader.read(in: 0...(.infinity))
+        leaveTimeout = try reader.read(in: 0...Self.mostSeconds)
+        learnedDuty = try reader.read(in: 0.001...1)
+        gaps = try reader.read()
+        unsettled = try reader.read()
+        unmatched = try reader.read()
+        tooShort = try reader.read()
         if version >= 3 { slowDowns = try SlowDownRecord(from: &reader) }
         lastHeard = 0
         // Another version may have had other constants: its values are read and limited to the present constants.

@@ -27,22 +27,22 @@ extension PresenceState {
     package init?(bytes: [UInt8]) {
         var reader = StateReader(bytes)
         do throws(StateReader.Malformed) {
-            let version = try reader.take(UInt8.self)
+            let version = try reader.read(UInt8.self)
             guard 1...Self.version ~= version else { return nil }
-            beacons = try reader.takeList(most: BeaconTable.mostPlaces) { reader throws(StateReader.Malformed) in
+            beacons = try reader.readList(most: BeaconTable.mostPlaces) { reader throws(StateReader.Malformed) in
                 try Beacon(from: &reader, version: version)
             }
             absences = []
             if version >= 2 {
-                absences = try reader.takeList(most: 256) { reader throws(StateReader.Malformed) in
-                    Absence(receiver: try reader.take(), missed: try reader.take(in: Self.silences))
+                absences = try reader.readList(most: 256) { reader throws(StateReader.Malformed) in
+                    Absence(receiver: try reader.read(), missed: try reader.read(in: Self.silences))
                 }
             }
             slowingUUIDs = []
             if version >= 3 {
-                slowingUUIDs = try reader.takeList(most: BeaconTable.mostPlaces) {
+                slowingUUIDs = try reader.readList(most: BeaconTable.mostPlaces) {
                     reader throws(StateReader.Malformed) in
-                    BeaconUUID(high: try reader.take(), low: try reader.take())
+                    BeaconUUID(high: try reader.read(), low: try reader.read())
                 }
             }
         } catch {
@@ -140,12 +140,12 @@ extension PresenceState.Joint {
         joint.model.put(into: &writer)
     }
 
-    fileprivate static func take(
+    fileprivate static func read(
         from reader: inout StateReader, version: UInt8
     ) throws(StateReader.Malformed) -> Self? {
-        guard try reader.takeBool() else { return nil }
+        guard try reader.readBool() else { return nil }
         return Self(
-            silence: try reader.take(in: PresenceState.silences),
+            silence: try reader.read(in: PresenceState.silences),
             model: try ArrivalModel(from: &reader, version: version))
     }
 }
@@ -182,23 +182,23 @@ extension PresenceState.Beacon {
     }
 
     fileprivate init(from reader: inout StateReader, version: UInt8) throws(StateReader.Malformed) {
-        uuidHigh = try reader.take()
-        uuidLow = try reader.take()
-        major = try reader.take()
-        minor = try reader.take()
-        links = try reader.takeList(most: PresenceState.receiverLimit) { reader throws(StateReader.Malformed) in
-            let receiver = try reader.take(UInt8.self)
-            let silence = try reader.take(in: PresenceState.silences)
+        uuidHigh = try reader.read()
+        uuidLow = try reader.read()
+        major = try reader.read()
+        minor = try reader.read()
+        links = try reader.readList(most: PresenceState.receiverLimit) { reader throws(StateReader.Malformed) in
+            let receiver = try reader.read(UInt8.self)
+            let silence = try reader.read(in: PresenceState.silences)
             return PresenceState.Link(
                 receiver: receiver, silence: silence, model: try ArrivalModel(from: &reader, version: version))
         }
-        joint = version >= 4 ? try PresenceState.Joint.take(from: &reader, version: version) : nil
-        memberships = try reader.takeList(most: PresenceState.membershipLimit) {
+        joint = version >= 4 ? try PresenceState.Joint.read(from: &reader, version: version) : nil
+        memberships = try reader.readList(most: PresenceState.membershipLimit) {
             reader throws(StateReader.Malformed) in
             PresenceState.Membership(
-                tracker: Int(try reader.take(in: Int32(0)...Int32.max)), rid: try reader.takeText(),
-                isNear: try reader.takeBool(), crossingTime: try reader.takeOptional(in: PresenceState.silences),
-                receiver: try reader.take())
+                tracker: Int(try reader.read(in: Int32(0)...Int32.max)), rid: try reader.readText(),
+                isNear: try reader.readBool(), crossingTime: try reader.readOptional(in: PresenceState.silences),
+                receiver: try reader.read())
         }
     }
 }

@@ -93,12 +93,12 @@ extension SignalTrend {
     }
 
     init(from reader: inout StateReader) throws(StateReader.Malformed) {
-        base = try reader.take(in: Self.levels)
-        weight = try reader.take(in: 0...1)
-        quick = try reader.take(in: Self.levels)
-        slow = try reader.take(in: Self.levels)
-        wander = try reader.take(in: 0...256)
-        newest = try reader.take()
-        samples = try reader.take(in: 0...100)
+        base = try reader.read(in: Self.levels)
+        weight = try reader.read(in: 0...1)
+        quick = try reader.read(in: Self.levels)
+        slow = try reader.read(in: Self.levels)
+        wander = try reader.read(in: 0...256)
+        newest = try reader.read()
+        samples = try reader.read(in: 0...100)
     }
 }

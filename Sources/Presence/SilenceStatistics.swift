@@ -161,7 +161,7 @@ extension SilenceStatistics {
 
     private static func vector(_ reader: inout StateReader) throws(StateReader.Malformed) -> SIMD4<Float> {
         var vector = SIMD4<Float>.zero
-        for index in 0..<4 { vector[index] = try reader.take(in: counts) }
+        for index in 0..<4 { vector[index] = try reader.read(in: counts) }
         return vector
     }
 }

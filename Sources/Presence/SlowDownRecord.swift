@@ -76,9 +76,9 @@ extension SlowDownRecord {
     }
 
     init(from reader: inout StateReader) throws(StateReader.Malformed) {
-        quickReception = try reader.take()
-        slowGaps = try reader.take()
-        slowGap = try reader.take()
+        quickReception = try reader.read()
+        slowGaps = try reader.read()
+        slowGap = try reader.read()
         // Another version may have had other constants.
         if !slowsDown { quickReception = min(quickReception, Self.enough) }
         slowGaps = min(slowGaps, PresenceTiming.gapsToKnowSlowDown - 1)

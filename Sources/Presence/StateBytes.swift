@@ -102,7 +102,7 @@ package struct StateReader {
 
     package var isAtEnd: Bool { offset == bytes.count }
 
-    package mutating func take<Value: FixedWidthInteger>(
+    package mutating func read<Value: FixedWidthInteger>(
         _ type: Value.Type = Value.self
     ) throws(Malformed) -> Value {
         let size = MemoryLayout<Value>.size
@@ -117,25 +117,25 @@ package struct StateReader {
     }
 
     /// A whole number that lies in `range`.
-    package mutating func take<Value: FixedWidthInteger>(in range: ClosedRange<Value>) throws(Malformed) -> Value {
-        let value = try take(Value.self)
+    package mutating func read<Value: FixedWidthInteger>(in range: ClosedRange<Value>) throws(Malformed) -> Value {
+        let value = try read(Value.self)
         guard range.contains(value) else { throw Malformed() }
         return value
     }
 
     /// A number that lies in `range`; NaN lies in none.
-    package mutating func take(in range: ClosedRange<Float>) throws(Malformed) -> Float {
-        let value = Float(bitPattern: try take())
+    package mutating func read(in range: ClosedRange<Float>) throws(Malformed) -> Float {
+        let value = Float(bitPattern: try read())
         guard range.contains(value) else { throw Malformed() }
         return value
     }
 
-    package mutating func takeBool() throws(Malformed) -> Bool {
-        try take(in: UInt8(0)...1) == 1
+    package mutating func readBool() throws(Malformed) -> Bool {
+        try read(in: UInt8(0)...1) == 1
     }
 
-    package mutating func takeText() throws(Malformed) -> String {
-        let count = Int(try take(UInt32.self))
+    package mutating func readText() throws(Malformed) -> String {
+        let count = Int(try read(UInt32.self))
         guard count <= bytes.count - offset,
             let text = String(validating: bytes[offset..<(offset + count)], as: UTF8.self)
         else { throw Malformed() }
@@ -144,27 +144,27 @@ package struct StateReader {
     }
 
     /// What `put(list:)` put.
-    package mutating func takeBytes() throws(Malformed) -> [UInt8] {
-        let count = Int(try take(UInt32.self))
+    package mutating func readBytes() throws(Malformed) -> [UInt8] {
+        let count = Int(try read(UInt32.self))
         guard count <= bytes.count - offset else { throw Malformed() }
         defer { offset += count }
         return Array(bytes[offset..<(offset + count)])
     }
 
-    package mutating func takeOptional<Value: FixedWidthInteger>(
+    package mutating func readOptional<Value: FixedWidthInteger>(
         in range: ClosedRange<Value>
     ) throws(Malformed) -> Value? {
-        try takeBool() ? try take(in: range) : nil
+        try readBool() ? try read(in: range) : nil
     }
 
     /// - Parameter most: More items are an error.
-    package mutating func takeList<Item>(
-        most: Int, _ take: (inout StateReader) throws(Malformed) -> Item
+    package mutating func readList<Item>(
+        most: Int, _ readItem: (inout StateReader) throws(Malformed) -> Item
     ) throws(Malformed) -> [Item] {
-        let count = Int(try self.take(UInt32.self))
+        let count = Int(try read(UInt32.self))
         guard count <= most else { throw Malformed() }
         var items: [Item] = []
-        for _ in 0..<count { items.append(try take(&self)) }
+        for _ in 0..<count { items.append(try readItem(&self)) }
         return items
     }
 }

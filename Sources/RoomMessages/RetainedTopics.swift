@@ -14,7 +14,7 @@ package struct RetainedTopics: Sendable {
 
     /// Records a message that the broker has, or will get from the outbox. A message beyond `mostBytes` is not
     /// recorded: it stays at the broker, or is published once more.
-    package mutating func note(_ topic: String, _ payload: [UInt8]) {
+    package mutating func record(_ topic: String, _ payload: [UInt8]) {
         let before = known[topic].map { Self.size(topic, $0) } ?? 0
         let after = payload.isEmpty ? 0 : Self.size(topic, payload)
         guard after == 0 || bytes - before + after <= Self.mostBytes else { return }
@@ -38,11 +38,11 @@ package struct RetainedTopics: Sendable {
     ) -> [RoomMessage] {
         let topics = Set(wanted.map(\.topic))
         let gone = known.keys.filter { !topics.contains($0) }.sorted()
-        for topic in gone { note(topic, []) }
+        for topic in gone { record(topic, []) }
         var messages = gone.map { RoomMessage(topic: $0, payload: [], qos: 1, isRetained: true) }
         for (topic, payload) in wanted {
             guard let payload, isAgain || known[topic] != payload else { continue }
-            note(topic, payload)
+            record(topic, payload)
             messages.append(RoomMessage(topic: topic, payload: payload, qos: 1, isRetained: true))
         }
         return messages

@@ -45,7 +45,7 @@ package struct RoomReplay: Sendable {
         do throws(FeedError) {
             let message = try RecordedMessage(line: line)
             advance(to: message.epochNanoseconds, emit, found)
-            let outcome = site.take(
+            let outcome = site.handle(
                 message.topic, message.payload, isRetained: message.isRetained, at: now, epoch: seconds(offset ?? 0))
             deliver(outcome, emit, found)
             if let problem = outcome.problem { throw FeedError("\(message.topic.prefix(128)): \(problem)") }

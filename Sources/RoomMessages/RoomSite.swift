@@ -66,10 +66,10 @@ package struct RoomSite: Sendable {
         private(set) var cards: Set<String> = []
         private(set) var offline: Set<String> = []
 
-        mutating func note(card gateway: String, _ isThere: Bool) { Self.note(gateway, isThere, in: &cards) }
-        mutating func note(offline gateway: String, _ isThere: Bool) { Self.note(gateway, isThere, in: &offline) }
+        mutating func record(card gateway: String, _ isThere: Bool) { Self.record(gateway, isThere, in: &cards) }
+        mutating func record(offline gateway: String, _ isThere: Bool) { Self.record(gateway, isThere, in: &offline) }
 
-        private static func note(_ gateway: String, _ isThere: Bool, in set: inout Set<String>) {
+        private static func record(_ gateway: String, _ isThere: Bool, in set: inout Set<String>) {
             if !isThere { set.remove(gateway) } else if set.count < 4 * RoomEngine.mostGateways { set.insert(gateway) }
         }
     }
@@ -243,7 +243,7 @@ package struct RoomSite: Sendable {
     /// - Parameters:
     ///   - isRetained: Whether the broker had retained the message, so that it may be old.
     ///   - epoch: Seconds since 1970 at `now`, for the published messages.
-    package mutating func take(
+    package mutating func handle(
         _ topic: String, _ payload: some Collection<UInt8>, isRetained: Bool, at now: MonotonicInstant, epoch: Int64
     ) -> Outcome {
         var outcome = Outcome()
@@ -252,7 +252,7 @@ package struct RoomSite: Sendable {
             return outcome
         }
         do throws(FeedError) {
-            try take(topic, payload, isRetained: isRetained, at: now, epoch: epoch, &outcome)
+            try handle(topic, payload, isRetained: isRetained, at: now, epoch: epoch, &outcome)
         } catch {
             counters.malformed += 1
             outcome.problem = error
@@ -268,7 +268,7 @@ package struct RoomSite: Sendable {
         return met == site
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ topic: RoomTopic, _ payload: some Collection<UInt8>, isRetained: Bool, at now: MonotonicInstant,
         epoch: Int64, _ outcome: inout Outcome
     ) throws(FeedError) {
@@ -296,11 +296,11 @@ package struct RoomSite: Sendable {
                 pass(.card(gateway: node, room: fixedRooms[node] ?? node), at: now, epoch: epoch, &outcome)
             }
             pass(.heard(gateway: node, second), at: now, epoch: epoch, &outcome)
-        case .card(_, let gateway): try takeCard(of: gateway, payload, at: now, epoch: epoch, &outcome)
+        case .card(_, let gateway): try handleCard(of: gateway, payload, at: now, epoch: epoch, &outcome)
         case .tags:
             // A service has its own tags; a replay takes them from this message.
             guard !settings.ownsTags else { return }
-            takeTags(try FeedDecoder.tags(payload), at: now)
+            adoptTags(try FeedDecoder.tags(payload), at: now)
         case .tag(_, let id):
             guard let place = identities.firstIndex(where: { $0.id == id }), let state = TagState(payload) else {
                 return
@@ -317,7 +317,7 @@ package struct RoomSite: Sendable {
             }
         case .availability(let gateway), .espresenseStatus(let gateway):
             let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
-            roll.note(offline: gateway, text == "offline")
+            roll.record(offline: gateway, text == "offline")
             pass(.available(gateway: gateway, text == "online"), at: now, epoch: epoch, &outcome)
         }
     }
@@ -328,19 +328,19 @@ package struct RoomSite: Sendable {
         feedingRooms.contains(node) || feedingRooms.contains { engine.roomID(ofGateway: $0) == RoomName.id(of: node) }
     }
 
-    private mutating func takeCard(
+    private mutating func handleCard(
         of gateway: String, _ payload: some Collection<UInt8>, at now: MonotonicInstant, epoch: Int64,
         _ outcome: inout Outcome
     ) throws(FeedError) {
         guard !payload.isEmpty else {
-            roll.note(card: gateway, false)
+            roll.record(card: gateway, false)
             // The configuration sets the room of this gateway.
             guard fixedRooms[gateway] == nil else { return }
             outcome.hasForgotten = true
             return pass(.forget(gateway: gateway), at: now, epoch: epoch, &outcome)
         }
         let room = try FeedDecoder.room(onCard: payload)
-        roll.note(card: gateway, true)
+        roll.record(card: gateway, true)
         if let room, fixedRooms[gateway] == nil {
             pass(.card(gateway: gateway, room: room), at: now, epoch: epoch, &outcome)
         }
@@ -352,7 +352,7 @@ package struct RoomSite: Sendable {
 
     // MARK: Tags
 
-    private mutating func takeTags(_ listed: [FeedDecoder.ListedTag], at now: MonotonicInstant) {
+    private mutating func adoptTags(_ listed: [FeedDecoder.ListedTag], at now: MonotonicInstant) {
         var tags = settings.tags
         for tag in listed where !settings.tags.contains(where: { $0.pattern.matches(tag.beacon) }) {
             let text = "\(tag.beacon.uuid)-\(tag.beacon.major)-\(tag.beacon.minor)"

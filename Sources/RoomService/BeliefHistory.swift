@@ -29,7 +29,7 @@ package struct BeliefHistory {
     private static func step(of now: MonotonicInstant) -> Int64 { now.nanoseconds / step.nanoseconds }
 
     /// Records the present probabilities of a tag. Of several in one step the last is kept.
-    package mutating func note(
+    package mutating func record(
         tag id: String, _ belief: [(room: String, probability: Float)], at now: MonotonicInstant
     ) {
         guard columns[id] != nil || columns.count < Self.mostTags else { return }

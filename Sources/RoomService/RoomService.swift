@@ -226,7 +226,7 @@ package final class RoomService {
     // MARK: - The store
 
     package func handleStoreEvents() {
-        for event in store.takeEvents() {
+        for event in store.drainEvents() {
             if let code = event.write(to: log) { host.exit(code) }
             links.monitor.record(event)
             switch event {
@@ -372,7 +372,7 @@ package final class RoomService {
 
     /// The next event. New events are taken from the broker's bounded mailbox only when all earlier ones are handled.
     private func nextBrokerEvent() -> BrokerEvent? {
-        if conversation.events.isEmpty { conversation.events = broker.takeEvents()[...] }
+        if conversation.events.isEmpty { conversation.events = broker.drainEvents()[...] }
         return conversation.events.first
     }
 
@@ -405,7 +405,7 @@ package final class RoomService {
                 log.once("broker", .warning, "no broker: \(failure); next try in \(decimal(retryIn)) s")
             case .moved(let host):
                 log.notice("the next try is at \(settings.configuration.broker.place(of: host))")
-            case .message(let message): take(message, at: now)
+            case .message(let message): handle(message, at: now)
             case .acknowledged(let token): if token.rawValue > 0 { store.submit(.acknowledged(token.rawValue)) }
             case .refused(let token, let refusal):
                 log.once("refused", .warning, "a message is set aside: \(refusal)")
@@ -419,7 +419,7 @@ package final class RoomService {
         armDeadline()
     }
 
-    private func take(_ message: ReceivedMessage, at now: MonotonicInstant) {
+    private func handle(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
         if upkeep.received(message, isActive: site.isActive, at: now) {
             // Home Assistant waits for an answer. Everything else waits for the upkeep timer.
@@ -435,7 +435,8 @@ package final class RoomService {
             guard election.role == .active, message.payload != site.tagList?.payload else { return }
             publishTagList()
         case let topic:
-            var outcome = site.take(message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch)
+            var outcome = site.handle(
+                message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch)
             // New and removed gateways, and deletions by a user, are published at once.
             if case .card = topic { outcome.messages += upkeep.update(site, at: now) }
             if outcome.hasForgotten {

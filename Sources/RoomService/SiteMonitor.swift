@@ -52,7 +52,7 @@ final class SiteMonitor {
     /// - Returns: Whether the page must be updated at once.
     func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         switch event {
-        case .message(let message): return note(message.topic, message.payload)
+        case .message(let message): return record(message.topic, message.payload)
         case .acknowledged(let token): if token.rawValue > 0 { sent += 1 }
         default: break
         }
@@ -68,7 +68,7 @@ final class SiteMonitor {
     }
 
     /// Records a card. Nearly all messages are readings; for them only the topic is examined.
-    private func note(_ topic: String, _ payload: [UInt8]) -> Bool {
+    private func record(_ topic: String, _ payload: [UInt8]) -> Bool {
         guard topic.contains("/gateway/") || topic.contains("/service/"), payload.count <= 8192
         else { return false }
         switch RoomTopic(topic) {

@@ -97,7 +97,7 @@ final class SitePage: PageSource {
             let explanation = site.engine.explanation(ofTag: place, at: now)
             let belief = explanation.isHome ? explanation.belief : []
             if place < BeliefHistory.mostTags {
-                history.note(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
+                history.record(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
             }
             return SiteSnapshot.TagState(
                 id: tag.id, published: site.published(ofTag: place), beacon: tag.pattern.description,

@@ -80,18 +80,18 @@ struct SiteUpkeep {
         }
         let isNews = !isActive || !isSettled(at: now)
         if discovery?.isDescription(message.topic) == true {
-            if isNews { described.note(message.topic, message.payload) }
+            if isNews { described.record(message.topic, message.payload) }
             return true
         }
         switch RoomTopic(message.topic) {
         case .tag:
-            if isNews { tags.note(message.topic, message.payload) }
+            if isNews { tags.record(message.topic, message.payload) }
             return false
         case .room:
-            if isNews { rooms.note(message.topic, message.payload) }
+            if isNews { rooms.record(message.topic, message.payload) }
             return true
         case .health:
-            if isNews { health.note(message.topic, message.payload) }
+            if isNews { health.record(message.topic, message.payload) }
             return true
         default: return false
         }
@@ -101,8 +101,8 @@ struct SiteUpkeep {
     mutating func committed(_ messages: [RoomMessage]) {
         for message in messages {
             switch RoomTopic(message.topic) {
-            case .tag: tags.note(message.topic, message.payload)
-            case .room: rooms.note(message.topic, message.payload)
+            case .tag: tags.record(message.topic, message.payload)
+            case .room: rooms.record(message.topic, message.payload)
             default: break
             }
         }
@@ -155,7 +155,7 @@ struct SiteUpkeep {
             to: wanted.map { ($0.topic, Array($0.payload.utf8)) }, isAgain: isBorn)
         for message in messages {
             let old = message.payload.isEmpty ? before.payload(of: message.topic) : nil
-            discovery?.note(removed: message.topic, payload: old.map { String(decoding: $0, as: UTF8.self) })
+            discovery?.recordRemoval(of: message.topic, payload: old.map { String(decoding: $0, as: UTF8.self) })
         }
         return messages
     }

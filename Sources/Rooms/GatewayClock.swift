@@ -25,7 +25,7 @@ struct GatewayClock: Sendable {
     mutating func judge(_ second: HeardSecond, at now: Int64) -> Verdict {
         guard let at = second.at?.nanoseconds else { return .fresh }
         if second.boot != boot || offset == .max {
-            note(second.boot, at: now)
+            detectReturn(to: second.boot, at: now)
             boot = second.boot
             offset = .max
         } else if second.sequence <= sequence {
@@ -48,7 +48,7 @@ struct GatewayClock: Sendable {
 
     /// A gateway that was started anew has a boot that was never met, and does not return to the one of before. One that
     /// comes late from before is a return to it, and another one back.
-    private mutating func note(_ new: String, at now: Int64) {
+    private mutating func detectReturn(to new: String, at now: Int64) {
         guard !boot.isEmpty, new != boot else { return }
         if pastBoots.contains(new) { returns = returns.suffix(Self.fewestReturns - 1) + [now] }
         pastBoots = pastBoots.filter { $0 != boot }.suffix(Self.mostBoots - 1) + [boot]

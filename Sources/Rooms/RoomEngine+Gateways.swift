@@ -112,7 +112,7 @@ extension RoomEngine {
     }
 
     /// A message came from the gateway: it is there, and it listens or says that it does not.
-    mutating func noteMessage(
+    mutating func recordMessage(
         of gateway: Int, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         endInterruption(at: now.nanoseconds)

@@ -178,18 +178,18 @@ package struct RoomEngine: Sendable {
             counters.repeated += 1
             return
         }
-        noteMessage(of: gateway, second, at: now, &effects)
+        recordMessage(of: gateway, second, at: now, &effects)
         for reading in second.readings {
             counters.readings += 1
             guard let tag = tagPlace(of: reading.beacon) else {
                 counters.foreign += 1
                 continue
             }
-            note(reading, of: tag, by: gateway, at: now, &effects)
+            handle(reading, of: tag, by: gateway, at: now, &effects)
         }
     }
 
-    private mutating func note(
+    private mutating func handle(
         _ reading: Reading, of tag: Int, by gateway: Int, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let sighting = Sighting(

@@ -46,7 +46,7 @@ extension Service {
     }
 
     func handleBrokerEvents() {
-        for event in links.broker.takeEvents() {
+        for event in links.broker.drainEvents() {
             if monitor.record(event, at: host.now) { statusChanged() }
             switch event {
             case .connected(let sessionPresent): connected(sessionPresent)

@@ -60,7 +60,7 @@ extension Service {
     // MARK: - The connection
 
     func handleAvailabilityEvents() {
-        for event in links.availability.takeEvents() {
+        for event in links.availability.drainEvents() {
             switch event {
             case .connected:
                 homeConnected()

@@ -129,7 +129,7 @@ extension Settings {
         do throws(ConfigurationError) {
             let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)
             var configuration = remote.configuration
-            configuration.takeSecrets(from: fileConfiguration)
+            configuration.copySecrets(from: fileConfiguration)
             self.configuration = configuration
             return remote
         } catch {
@@ -151,7 +151,7 @@ extension Configuration {
     }
 
     /// Secrets in separate files were read when the service started.
-    fileprivate mutating func takeSecrets(from other: Configuration) {
+    fileprivate mutating func copySecrets(from other: Configuration) {
         if broker.passwordFile != nil { broker.password = other.broker.password }
         for position in trackers.indices where trackers[position].encryptionKeyFile != nil {
             guard other.trackers.indices.contains(position) else { continue }

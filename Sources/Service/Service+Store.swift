@@ -52,7 +52,7 @@ extension Service {
     }
 
     func handleStoreEvents() {
-        for event in links.store.takeEvents() {
+        for event in links.store.drainEvents() {
             monitor.record(event)
             if let code = event.write(to: log) { host.exit(code) }
             switch event {

@@ -111,7 +111,7 @@ package struct Database: ~Copyable {
     func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
 
     /// Pages written to the disk by this connection since the last call.
-    package func takePagesWritten() -> Int {
+    package func drainPagesWritten() -> Int {
         var current: Int32 = 0
         var highest: Int32 = 0
         sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 1)

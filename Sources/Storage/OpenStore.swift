@@ -145,8 +145,8 @@ final class OpenStore {
     }
 
     /// Pages written by this connection since the last call, the log's included.
-    func takePagesWritten() -> Int {
-        let pages = database.takePagesWritten()
+    func drainPagesWritten() -> Int {
+        let pages = database.drainPagesWritten()
         pagesInLog += pages
         return pages
     }

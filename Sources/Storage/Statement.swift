@@ -13,7 +13,7 @@ package struct Statement: ~Copyable {
 
     init(_ sql: String, on connection: OpaquePointer, cache: StatementCache) throws(DatabaseError) {
         // Members are set after all throwing calls: Swift 6.2 destroys members twice that were set before.
-        if let kept = cache.take(sql) {
+        if let kept = cache.remove(sql) {
             handle = kept
             isKept = true
         } else {

@@ -14,7 +14,7 @@ final class StatementCache {
     private var idle: [(sql: String, handle: OpaquePointer)] = []
     private var isClosed = false
 
-    func take(_ sql: String) -> OpaquePointer? {
+    func remove(_ sql: String) -> OpaquePointer? {
         let length = sql.utf8.count
         guard let place = idle.firstIndex(where: { $0.sql.utf8.count == length && $0.sql == sql }) else { return nil }
         idle.swapAt(place, idle.count - 1)

@@ -51,7 +51,7 @@ final class StoreChannel: Sendable {
             let wait = settings.now().duration(to: worker.nextDeadline)
             if wait > .zero { mailSignal.wait(until: Clocks.now().advanced(by: wait)) }
             mailSignal.clear()
-            let mail = shared.withLock { $0.mailbox.take(withCommit: worker.takesCommits) }
+            let mail = shared.withLock { $0.mailbox.drain(withCommit: worker.takesCommits) }
             let events = worker.step(mail, at: settings.now())
             let isIdle = shared.withLock { shared in
                 shared.events += events

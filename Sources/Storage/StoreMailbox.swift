@@ -70,7 +70,7 @@ package struct StoreMailbox {
     /// Everything that waits.
     ///
     /// - Parameter withCommit: false while the thread still has an unwritten commit.
-    package mutating func take(withCommit: Bool) -> StoreMail {
+    package mutating func drain(withCommit: Bool) -> StoreMail {
         var taken = mail
         mail = StoreMail()
         if !withCommit {

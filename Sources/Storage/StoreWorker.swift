@@ -208,7 +208,7 @@ package final class StoreWorker {
             writeFailed(error, at: now)
             if work.commit != nil, work.firstTry == nil { work.firstTry = keys }
         }
-        counters.pagesWritten += UInt64(store.takePagesWritten())
+        counters.pagesWritten += UInt64(store.drainPagesWritten())
     }
 
     private func isWriteDue(at now: MonotonicInstant) -> Bool {

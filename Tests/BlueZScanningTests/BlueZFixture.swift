@@ -39,7 +39,7 @@ final class BlueZFixture: ScannerOutput {
     func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
 
-    func takeEvents() -> [String] {
+    func drainEvents() -> [String] {
         defer { events = [] }
         return events
     }

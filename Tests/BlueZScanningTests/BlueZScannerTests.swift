@@ -19,7 +19,7 @@ import Testing
         fixture.shows(adapters: adapters, offersMonitor: true)
         for number in adapters { fixture.bus.answer("RegisterMonitor", of: "/org/bluez/hci\(number)") }
         fixture.activates()
-        #expect(fixture.takeEvents().sorted() == adapters.map { "\($0) listens" })
+        #expect(fixture.drainEvents().sorted() == adapters.map { "\($0) listens" })
         return scanner
     }
 
@@ -38,7 +38,7 @@ import Testing
         fixture.bus.answer("RegisterMonitor")
         #expect(fixture.events.isEmpty)
         fixture.activates()
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.isListening) == [true])
     }
 
@@ -49,7 +49,7 @@ import Testing
         #expect(fixture.bus.calls == ["SetDiscoveryFilter hci0", "StartDiscovery hci0"])
         fixture.bus.answer("SetDiscoveryFilter")
         fixture.bus.answer("StartDiscovery")
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.count == 1)
     }
 
@@ -71,7 +71,7 @@ import Testing
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)
         fixture.bus.refuse("StartDiscovery", with: "org.bluez.Error.InProgress")
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.count == 1)
     }
 
@@ -82,18 +82,18 @@ import Testing
         fixture.bus.answer("SetDiscoveryFilter")
         fixture.bus.answer("StartDiscovery")
         fixture.changes(0, "Discovering", true)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         // A pause between two rounds is shorter.
         fixture.changes(0, "Discovering", false)
         fixture.host.advance(by: .seconds(5))
         fixture.changes(0, "Discovering", true)
         fixture.host.advance(by: .seconds(20))
-        #expect(fixture.takeEvents().isEmpty)
+        #expect(fixture.drainEvents().isEmpty)
         fixture.changes(0, "Discovering", false)
         fixture.host.advance(by: .seconds(8))
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.bus.answer("StartDiscovery")
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
 
@@ -114,7 +114,7 @@ import Testing
     @Test func `An adapter that is switched off is deaf, and is switched on`() throws {
         let scanner = try listening()
         fixture.changes(0, "Powered", false)
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         #expect(fixture.bus.calls == ["Set hci0"])
         #expect(scanner.adapters.map(\.isListening) == [false])
     }
@@ -125,7 +125,7 @@ import Testing
             writer.path("/org/bluez/hci1")
             writer.container(BusType.array, "s") { $0.string("org.bluez.Adapter1") }
         }
-        #expect(fixture.takeEvents() == ["1 is deaf"])
+        #expect(fixture.drainEvents() == ["1 is deaf"])
         #expect(scanner.adapters.map(\.isListening) == [true, false])
     }
 
@@ -140,12 +140,12 @@ import Testing
     @Test func `When bluetoothd ends it is deaf, and when it begins all is asked for anew`() throws {
         let scanner = try listening()
         fixture.bluetoothd(isRunning: false)
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.bluetoothd(isRunning: true)
         fixture.shows(adapters: [0], offersMonitor: true)
         fixture.bus.answer("RegisterMonitor")
         fixture.activates()
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
 
@@ -164,7 +164,7 @@ import Testing
         let scanner = try listening()
         fixture.hasBus = false
         fixture.bus.breaks()
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.host.advance(by: .seconds(12))
         #expect(fixture.connections == 1)
         fixture.hasBus = true
@@ -177,7 +177,7 @@ import Testing
     @Test func `A monitor that bluetoothd releases is asked for again after two seconds`() throws {
         let scanner = try listening()
         fixture.bus.callsMonitor("Release")
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         #expect(fixture.bus.calls.isEmpty)
         fixture.host.advance(by: .seconds(2))
         #expect(fixture.bus.calls == ["RegisterMonitor hci0"])
@@ -187,11 +187,11 @@ import Testing
     @Test func `A device that is added is heard with its data and strength`() throws {
         let scanner = try listening()
         fixture.adds(device: device)
-        #expect(fixture.takeEvents() == ["0 heard"])
+        #expect(fixture.drainEvents() == ["0 heard"])
         #expect(fixture.strengths == [-60])
         #expect(fixture.data == [[6, 0xff, 0x4c, 0x00, 0x02, 0x15, 7]])
         fixture.changed(device, "org.bluez.Device1") { $0.property("RSSI", "n") { $0.int16(-72) } }
-        #expect(fixture.takeEvents() == ["0 heard"])
+        #expect(fixture.drainEvents() == ["0 heard"])
         #expect(fixture.strengths == [-60, -72])
         #expect(scanner.adapters.map(\.reports) == [2])
     }
@@ -199,7 +199,7 @@ import Testing
     @Test func `A change that tells of no advertisement is no report`() throws {
         let scanner = try listening()
         fixture.adds(device: device)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         fixture.changed(device, "org.bluez.Device1") { $0.property("Connected", "b") { $0.boolean(true) } }
         #expect(fixture.events.isEmpty)
         #expect(scanner.adapters.map(\.reports) == [1])
@@ -209,9 +209,9 @@ import Testing
         let scanner = try listening()
         fixture.adds(device: device)
         fixture.bus.callsMonitor("DeviceFound") { $0.path(device) }
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         fixture.host.advance(by: .seconds(3))
-        #expect(fixture.takeEvents() == ["0 heard", "0 heard", "0 heard"])
+        #expect(fixture.drainEvents() == ["0 heard", "0 heard", "0 heard"])
         fixture.bus.callsMonitor("DeviceLost") { $0.path(device) }
         fixture.host.advance(by: .seconds(3))
         #expect(fixture.events.isEmpty)
@@ -221,7 +221,7 @@ import Testing
     @Test func `A value of another type than bluetoothd's is passed over`() throws {
         let scanner = try listening()
         fixture.adds(device: device)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         fixture.changed(device, "org.bluez.Device1") { properties in
             properties.property("RSSI", "s") { $0.string("loud") }
             properties.property("ManufacturerData", "b") { $0.boolean(true) }
@@ -249,12 +249,12 @@ import Testing
         fixture.shows(adapters: [0], offersMonitor: false)
         fixture.bus.answer("SetDiscoveryFilter")
         fixture.bus.answer("StartDiscovery")
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         let bus = fixture.bus
         scanner.stop()
         #expect(bus.sent.map(\.member) == ["StopDiscovery"])
         #expect(!bus.isOpen)
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.host.advance(by: .seconds(60))
         #expect(fixture.connections == 1)
     }

@@ -14,7 +14,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         "espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/attic",
     ]
     for topic in topics {
-        let outcome = unsafe site.take(topic, payload, isRetained: false, at: now, epoch: 1)
+        let outcome = unsafe site.handle(topic, payload, isRetained: false, at: now, epoch: 1)
         if let problem = outcome.problem { require(!problem.description.isEmpty) }
     }
     var replay = RoomReplay(RoomSettings())

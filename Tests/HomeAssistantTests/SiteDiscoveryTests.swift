@@ -108,7 +108,7 @@ import Testing
         let topic = "homeassistant/sensor/ibeacon-rooms-home/tag-jane_room/config"
         #expect(discovery.isDescription(topic))
         #expect(!discovery.isDescription("homeassistant/sensor/ibeacon-gateway-hall/x/config"))
-        discovery.note(removed: topic, payload: "{}")
+        discovery.recordRemoval(of: topic, payload: "{}")
         #expect(discovery.messagesDue(at: .zero).isEmpty)
         #expect(discovery.messagesAtBirth(at: .zero) == [HomeAssistantMessage(topic: topic, payload: "{}")])
         let later = MonotonicInstant.zero.advanced(by: RemovedDescriptions.delay)

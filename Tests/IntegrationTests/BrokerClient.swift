@@ -19,7 +19,7 @@ final class BrokerClient: Sendable {
 
     var events: [BrokerEvent] {
         collected.withLock {
-            $0 += connection.takeEvents()
+            $0 += connection.drainEvents()
             return $0
         }
     }

@@ -31,7 +31,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
     func malformed(index: UInt16) { malformed.append(index) }
     func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
 
-    func takeEvents() -> [String] {
+    func drainEvents() -> [String] {
         defer { events = [] }
         return events
     }
@@ -52,12 +52,12 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.informs(1, isPowered: false)
-        #expect(fixture.takeEvents() == ["0 ready"])
+        #expect(fixture.drainEvents() == ["0 ready"])
         _ = fixture.kernel.sent()
         fixture.wait(.milliseconds(300))
         #expect(fixture.kernel.sent() == ["setPowered 1=1"])
         fixture.kernel.switches(1, isPowered: true)
-        #expect(fixture.takeEvents() == ["1 ready"])
+        #expect(fixture.drainEvents() == ["1 ready"])
     }
 
     @Test func `Low Energy is switched on where it is off`() throws {
@@ -81,7 +81,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.switches(0, isPowered: false)
-        #expect(fixture.takeEvents() == ["0 ready", "0 lost: powered off"])
+        #expect(fixture.drainEvents() == ["0 ready", "0 lost: powered off"])
         _ = fixture.kernel.sent()
         fixture.wait(.milliseconds(299))
         #expect(fixture.kernel.sent().isEmpty)
@@ -143,7 +143,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
     @Test func `A reset goes past the kernel, then the adapter is switched off and on`() throws {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         _ = fixture.kernel.sent()
         fixture.monitor.powerCycle(0)
         let probe = try #require(fixture.kernel.hci[0])
@@ -156,7 +156,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         fixture.wait(.zero)
         #expect(fixture.kernel.sent() == ["setPowered 0=1"])
         fixture.kernel.switches(0, isPowered: true)
-        #expect(fixture.takeEvents() == ["0 lost: powered off", "0 ready"])
+        #expect(fixture.drainEvents() == ["0 lost: powered off", "0 ready"])
     }
 
     @Test func `A controller that does not even answer a reset is switched off after two seconds`()
@@ -177,12 +177,12 @@ private final class MonitorFixture: AdapterMonitorDelegate {
     {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         fixture.monitor.powerCycle(0)
         fixture.wait(.seconds(2))
         _ = fixture.kernel.sent()
         fixture.kernel.answers(.setPowered, 0, status: 0x03)
-        #expect(fixture.takeEvents() == ["0 lost: being reset"])
+        #expect(fixture.drainEvents() == ["0 lost: being reset"])
         fixture.wait(.seconds(1))
         #expect(fixture.kernel.sent() == ["setPowered 0=1"])
     }
@@ -193,7 +193,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         fixture.kernel.says(0x002d, 0, [1])
         fixture.kernel.says(0x002e, 0, [1, 0, 0, 0, 0, 0, 0, 0])
         #expect(
-            fixture.takeEvents() == ["0 ready", "0 lost: the machine is going to sleep", "0 ready"])
+            fixture.drainEvents() == ["0 ready", "0 lost: the machine is going to sleep", "0 ready"])
     }
 
     @Test
@@ -203,14 +203,14 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.informs(1, isPowered: true)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         _ = fixture.kernel.sent()
         fixture.kernel.says(0x0005, 1, [])
-        #expect(fixture.takeEvents() == ["1 lost: unplugged"])
+        #expect(fixture.drainEvents() == ["1 lost: unplugged"])
         fixture.kernel.says(0x0004, 1, [])
         #expect(fixture.kernel.sent() == ["readControllerInformation 1"])
         fixture.kernel.informs(1, isPowered: true)
-        #expect(fixture.takeEvents() == ["1 ready"])
+        #expect(fixture.drainEvents() == ["1 ready"])
     }
 
     @Test func `An adapter that was not chosen is left alone`() throws {
@@ -220,7 +220,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         fixture.wait(.seconds(60))
         #expect(fixture.kernel.sent().isEmpty)
         fixture.kernel.informs(1, isPowered: true)
-        #expect(fixture.takeEvents() == ["1 ready"])
+        #expect(fixture.drainEvents() == ["1 ready"])
     }
 
     @Test func `After lost messages all adapters are looked at again, and one that has gone is lost`()
@@ -229,14 +229,14 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.informs(1, isPowered: true)
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         _ = fixture.kernel.sent()
         #expect(fixture.monitor.lostMessages() == 0)
         fixture.kernel.management.drops = 3
         #expect(fixture.monitor.lostMessages() == 3)
         #expect(fixture.kernel.sent() == ["readIndexList "])
         fixture.kernel.answers(.readIndexList, 0xffff, [1, 0, 0, 0])
-        #expect(fixture.takeEvents() == ["1 lost: unplugged"])
+        #expect(fixture.drainEvents() == ["1 lost: unplugged"])
     }
 
     @Test func `A message that is cut anywhere is counted and changes nothing`() throws {
@@ -257,7 +257,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         #expect(fixture.events.isEmpty)
         fixture.kernel.informs(7, isPowered: true)
         fixture.kernel.says(0x002f, 7, Array(ManagementEventTests.found.dropFirst(6)))
-        #expect(fixture.takeEvents() == ["7 ready", "7 found"])
+        #expect(fixture.drainEvents() == ["7 ready", "7 found"])
     }
 
     @Test func `A management socket that fails is told to the owner`() throws {

@@ -50,7 +50,7 @@ private final class SessionFixture: HCISessionDelegate {
         notices.append(text)
     }
 
-    func takeEvents() -> [String] {
+    func drainEvents() -> [String] {
         defer { events = [] }
         return events
     }
@@ -116,16 +116,16 @@ private final class SessionFixture: HCISessionDelegate {
         fixture.kernel.host.advance(by: .milliseconds(2499))
         #expect(fixture.events.isEmpty)
         fixture.kernel.host.advance(by: .milliseconds(1))
-        #expect(fixture.takeEvents() == ["pauses: the controller does not answer"])
+        #expect(fixture.drainEvents() == ["pauses: the controller does not answer"])
         // A second's pause, and another 2.5 s.
         fixture.kernel.host.advance(by: .milliseconds(3500))
-        #expect(fixture.takeEvents() == ["pauses: the controller does not answer", "hangs"])
+        #expect(fixture.drainEvents() == ["pauses: the controller does not answer", "hangs"])
         // Its owner resets it and starts the session, and the controller is still silent.
         fixture.session.start()
         fixture.kernel.host.advance(by: .seconds(6))
-        #expect(!fixture.takeEvents().contains("hangs"), "within ten seconds of the last reset")
+        #expect(!fixture.drainEvents().contains("hangs"), "within ten seconds of the last reset")
         fixture.kernel.host.advance(by: .seconds(10))
-        #expect(fixture.takeEvents().contains("hangs"))
+        #expect(fixture.drainEvents().contains("hangs"))
     }
 
     @Test func `An answer to another command, or of another group, changes nothing`() {
@@ -203,37 +203,37 @@ private final class SessionFixture: HCISessionDelegate {
     func `A command of another program during the scan ends it, and it begins again after a second`() {
         let fixture = SessionFixture()
         fixture.startScan()
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         fixture.socket?.completes(Opcode.enable)
-        #expect(fixture.takeEvents() == ["pauses: another program changed the scan"])
+        #expect(fixture.drainEvents() == ["pauses: another program changed the scan"])
         fixture.kernel.host.advance(by: .seconds(1))
         fixture.answerCommands()
         fixture.socket?.completes(Opcode.parameters)
         fixture.socket?.completes(Opcode.enable)
-        #expect(fixture.takeEvents() == ["scans"])
+        #expect(fixture.drainEvents() == ["scans"])
     }
 
     @Test func `A restart switches the scan off and on`() {
         let fixture = SessionFixture()
         fixture.startScan()
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         fixture.session.restart()
         #expect(fixture.socket?.commands.last?.parameters == [0, 0])
         fixture.socket?.completes(Opcode.enable)
         fixture.socket?.completes(Opcode.parameters)
         fixture.socket?.completes(Opcode.enable)
-        #expect(fixture.takeEvents() == ["scans"])
+        #expect(fixture.drainEvents() == ["scans"])
         #expect(fixture.socket?.commands.last?.parameters == [1, 0])
     }
 
     @Test func `A socket that fails is opened anew after a second`() {
         let fixture = SessionFixture()
         fixture.startScan()
-        _ = fixture.takeEvents()
+        _ = fixture.drainEvents()
         let first = fixture.socket
         first?.failure = SocketFailure(number: 100)
         first?.deliver()
-        #expect(fixture.takeEvents().count == 1)
+        #expect(fixture.drainEvents().count == 1)
         fixture.kernel.host.advance(by: .seconds(1))
         #expect(fixture.socket !== first)
     }

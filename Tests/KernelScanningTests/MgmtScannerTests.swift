@@ -31,7 +31,7 @@ private final class ScannerFixture: ScannerOutput {
             kernel.informs(index, isPowered: true)
             kernel.answers(.addPatternsMonitor, index, [1, 0])
         }
-        #expect(takeEvents() == adapters.map { "\($0) listens" })
+        #expect(drainEvents() == adapters.map { "\($0) listens" })
         _ = kernel.sent()
         return scanner
     }
@@ -50,7 +50,7 @@ private final class ScannerFixture: ScannerOutput {
     func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
 
-    func takeEvents() -> [String] {
+    func drainEvents() -> [String] {
         defer { events = [] }
         return events
     }
@@ -72,7 +72,7 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
         #expect(fixture.events.isEmpty)
         fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.isListening) == [true])
         #expect(scanner.adapters.map(\.duty) == [1])
     }
@@ -94,7 +94,7 @@ private final class ScannerFixture: ScannerOutput {
         fixture.report(1)
         fixture.report(0)
         fixture.report(1)
-        #expect(fixture.takeEvents() == ["1 heard", "0 heard", "1 heard"])
+        #expect(fixture.drainEvents() == ["1 heard", "0 heard", "1 heard"])
         #expect(scanner.adapters.map(\.reports) == [1, 2])
     }
 
@@ -105,7 +105,7 @@ private final class ScannerFixture: ScannerOutput {
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.answers(.setDefaultSystemConfiguration, 0, status: 0x0d)
         fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.duty) == [nil])
     }
 
@@ -113,11 +113,11 @@ private final class ScannerFixture: ScannerOutput {
         let fixture = ScannerFixture()
         let scanner = try fixture.started(adapters: [0, 1])
         fixture.kernel.says(0x002c, 1, [1, 0])
-        #expect(fixture.takeEvents() == ["1 is deaf"])
+        #expect(fixture.drainEvents() == ["1 is deaf"])
         fixture.wait(.milliseconds(50))
         #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 1", "addPatternsMonitor 1"])
         fixture.kernel.answers(.addPatternsMonitor, 1, [2, 0])
-        #expect(fixture.takeEvents() == ["1 listens"])
+        #expect(fixture.drainEvents() == ["1 listens"])
         #expect(scanner.adapters.map(\.restarts) == [0, 1])
     }
 
@@ -135,7 +135,7 @@ private final class ScannerFixture: ScannerOutput {
         try scanner.start()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.failure == nil)
     }
 
@@ -174,12 +174,12 @@ private final class ScannerFixture: ScannerOutput {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()
         fixture.kernel.says(0x0005, 0, [])
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.kernel.says(0x0004, 0, [])
         fixture.kernel.informs(0, isPowered: true)
         #expect(!fixture.kernel.sent().contains("removeMonitor 0"), "the monitor went with the adapter")
         fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
-        #expect(fixture.takeEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
 
@@ -218,7 +218,7 @@ private final class ScannerFixture: ScannerOutput {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()
         fixture.wait(.seconds(35))
-        #expect(fixture.takeEvents().first == "0 is deaf")
+        #expect(fixture.drainEvents().first == "0 is deaf")
         #expect(fixture.kernel.sent().contains("setPowered 0=0"))
         #expect(scanner.adapters.map(\.isListening) == [false])
     }
@@ -247,7 +247,7 @@ private final class ScannerFixture: ScannerOutput {
         let scanner = try fixture.started()
         scanner.stop()
         #expect(fixture.kernel.sent() == ["removeMonitor 0"])
-        #expect(fixture.takeEvents() == ["0 is deaf"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.wait(.seconds(60))
         #expect(fixture.kernel.sent().isEmpty)
     }

@@ -39,23 +39,23 @@ import Testing
         #expect(mailbox.add(outgoing(1)))
         mailbox.post([.acknowledged(MessageToken(rawValue: 1))])
         #expect(!mailbox.add(outgoing(2)))
-        #expect(mailbox.takeEvents() == [.acknowledged(MessageToken(rawValue: 1))])
+        #expect(mailbox.drainEvents() == [.acknowledged(MessageToken(rawValue: 1))])
         #expect(mailbox.add(outgoing(2)))
     }
 
     @Test func `Of too many received messages the oldest go, and the count is kept`() throws {
         let mailbox = try mailbox { $0.incoming = 2 }
         mailbox.post([received("1"), .connected(sessionPresent: false), received("2"), received("3"), received("4")])
-        #expect(mailbox.takeEvents() == [.connected(sessionPresent: false), received("3"), received("4")])
+        #expect(mailbox.drainEvents() == [.connected(sessionPresent: false), received("3"), received("4")])
         #expect(mailbox.counts.dropped == 2)
     }
 
     @Test func `Of too many received bytes the oldest go`() throws {
         let mailbox = try mailbox { $0.incomingBytes = 10 }
         mailbox.post([received("1", bytes: 6), received("2", bytes: 6)])
-        #expect(mailbox.takeEvents() == [received("2", bytes: 6)])
+        #expect(mailbox.drainEvents() == [received("2", bytes: 6)])
         mailbox.post([received("3", bytes: 10)])
-        #expect(mailbox.takeEvents() == [received("3", bytes: 10)])
+        #expect(mailbox.drainEvents() == [received("3", bytes: 10)])
     }
 
     @Test func `Orders are handed over once, the one to stop every time`() throws {
@@ -65,11 +65,11 @@ import Testing
             $0.subscriptions = ["a"]
             $0.stopBy = .now
         }
-        let first = mailbox.takeOrders()
+        let first = mailbox.drainOrders()
         #expect(first.outgoing.count == 1)
         #expect(first.subscriptions == ["a"])
         #expect(first.stopBy != nil)
-        let second = mailbox.takeOrders()
+        let second = mailbox.drainOrders()
         #expect(second.outgoing.isEmpty)
         #expect(second.subscriptions == nil)
         #expect(second.stopBy != nil)

@@ -13,9 +13,9 @@ import Testing
 
     @Test func `What the broker has is not published, what it lacks is, and what is gone is emptied`() {
         var topics = RetainedTopics()
-        topics.note("same", payload("1"))
-        topics.note("other", payload("1"))
-        topics.note("gone", payload("1"))
+        topics.record("same", payload("1"))
+        topics.record("other", payload("1"))
+        topics.record("gone", payload("1"))
         let messages = topics.update(to: [("same", payload("1")), ("new", payload("1")), ("other", payload("2"))])
         #expect(texts(messages) == ["gone ", "new 1", "other 2"])
         #expect(messages.allSatisfy { $0.isRetained && $0.qos == 1 })
@@ -25,14 +25,14 @@ import Testing
     @Test func `However much is retained below a site, it is remembered within a bound, and what is new is published`()
     {
         var topics = RetainedTopics()
-        for number in 0..<2000 { topics.note("t\(number)", [UInt8](repeating: 1, count: 10_000)) }
+        for number in 0..<2000 { topics.record("t\(number)", [UInt8](repeating: 1, count: 10_000)) }
         #expect(topics.update(to: [("own", payload("1"))]).count <= (8 << 20) / 10_000 + 1)
         #expect(topics.update(to: [("own", payload("1"))]).isEmpty)
     }
 
     @Test func `A topic whose payload is not known keeps what it has`() {
         var topics = RetainedTopics()
-        topics.note("tag", payload("1"))
+        topics.record("tag", payload("1"))
         #expect(topics.update(to: [("tag", nil), ("absent", nil)]).isEmpty)
         #expect(topics.payload(of: "tag") == payload("1"))
     }
@@ -40,7 +40,7 @@ import Testing
     @Test func `A message that was emptied by another is published anew`() {
         var topics = RetainedTopics()
         _ = topics.update(to: [("a", payload("1"))])
-        topics.note("a", [])
+        topics.record("a", [])
         #expect(texts(topics.update(to: [("a", payload("1"))])) == ["a 1"])
     }
 
@@ -65,14 +65,15 @@ import Testing
         return site
     }
 
-    private func take(_ site: inout RoomSite, _ topic: String, _ payload: String, at second: Int = 0) {
-        _ = site.take(topic, Array(payload.utf8), isRetained: topic.contains("gateway"), at: instant(second), epoch: 7)
+    private func handle(_ site: inout RoomSite, _ topic: String, _ payload: String, at second: Int = 0) {
+        _ = site.handle(
+            topic, Array(payload.utf8), isRetained: topic.contains("gateway"), at: instant(second), epoch: 7)
     }
 
     /// Jane beside gateway `k`, for 20 s.
     private func stay(_ site: inout RoomSite) {
         for second in 1...20 {
-            take(
+            handle(
                 &site, "ibeacon-rooms/home/heard/k",
                 #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(Self.beacon):1:7","n":3,"rssi":-50,"power":-59,"age":12}]}"#,
                 at: second)
@@ -83,7 +84,7 @@ import Testing
         throws
     {
         var site = try site()
-        take(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
+        handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         stay(&site)
         let states = site.retainedTags
         #expect(states.map(\.topic) == ["ibeacon-rooms/home/tag/jane", "ibeacon-rooms/home/tag/keys"])
@@ -93,7 +94,7 @@ import Testing
 
     @Test func `A room is known by its gateway from the start, with no tag in it`() throws {
         var site = try site()
-        take(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
+        handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         let rooms = site.retainedRooms
         #expect(rooms.map(\.topic) == ["ibeacon-rooms/home/room/kitchen"])
         #expect(rooms[0].payload == Array(#"{"count":0,"name":"Kitchen","tags":[]}"#.utf8))
@@ -101,9 +102,9 @@ import Testing
 
     @Test func `A gateway with an emptied card is forgotten, and so is its room`() throws {
         var site = try site()
-        take(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
+        handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         #expect(site.hasCard("k"))
-        take(&site, "ibeacon-rooms/home/gateway/k", "")
+        handle(&site, "ibeacon-rooms/home/gateway/k", "")
         #expect(!site.hasCard("k") && site.retainedRooms.isEmpty)
         #expect(site.engine.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
     }
@@ -112,14 +113,14 @@ import Testing
         let configuration = #"{"rooms":{"site":"home","gateways":{"k":"Kitchen"}}}"#
         var site = RoomSite(try RoomSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
         site.start(at: instant(0))
-        take(&site, "ibeacon-rooms/home/gateway/k", "")
+        handle(&site, "ibeacon-rooms/home/gateway/k", "")
         #expect(site.retainedRooms.map(\.topic) == ["ibeacon-rooms/home/room/kitchen"])
     }
 
     @Test func `A gateway that the broker calls offline before its card comes is offline`() throws {
         var site = try site()
-        take(&site, "ibeacon-gateway/k/availability", "offline")
-        take(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
+        handle(&site, "ibeacon-gateway/k/availability", "offline")
+        handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         let report = try #require(site.engine.gatewayHealth(at: instant(0), connected: instant(0)).first)
         #expect(report.trouble == .offline && !report.isListening)
     }

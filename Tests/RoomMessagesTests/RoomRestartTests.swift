@@ -23,7 +23,7 @@ import Testing
     private func heard(_ site: inout RoomSite, _ gateway: String, _ level: Int, second: Int) -> [RoomMessage] {
         let payload =
             #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(Self.beacon):1:7","n":3,"rssi":\#(level),"power":-59,"age":12}]}"#
-        return site.take(
+        return site.handle(
             "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
             at: instant(Double(second)), epoch: 1_700_000_000
         ).messages
@@ -71,7 +71,7 @@ import Testing
                 let payload =
                     #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
                 messages +=
-                    site.take(
+                    site.handle(
                         "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
                         at: instant(Double(second)), epoch: 0
                     ).messages
@@ -117,7 +117,7 @@ import Testing
         }
         let other = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var agreeing = site
-        _ = agreeing.take(other.topic, other.payload, isRetained: true, at: instant(30), epoch: 0)
+        _ = agreeing.handle(other.topic, other.payload, isRetained: true, at: instant(30), epoch: 0)
         #expect(agreeing.setActive(true, at: instant(31), epoch: 0).messages.isEmpty)
         #expect(rooms(site.setActive(true, at: instant(31), epoch: 0).messages) == ["Kitchen"])
     }

@@ -114,7 +114,7 @@ package final class SteppedStore: StoreLink {
         hasMail = true
     }
 
-    package func takeEvents() -> [StoreEvent] {
+    package func drainEvents() -> [StoreEvent] {
         defer { events = [] }
         return events
     }
@@ -135,7 +135,7 @@ package final class SteppedStore: StoreLink {
     package func step() -> Bool {
         guard let worker, !worker.isFinished, hasMail || worker.nextDeadline <= host.now else { return !events.isEmpty }
         hasMail = false
-        guard let mail = mailbox?.take(withCommit: worker.takesCommits) else { return false }
+        guard let mail = mailbox?.drain(withCommit: worker.takesCommits) else { return false }
         events += worker.step(mail, at: host.now)
         return !events.isEmpty
     }
@@ -175,7 +175,7 @@ package final class BrokerDouble: BrokerLink {
         return true
     }
 
-    package func takeEvents() -> [BrokerEvent] {
+    package func drainEvents() -> [BrokerEvent] {
         for event in events {
             if case .connected = event { isConnected = isOpen }
             if case .disconnected = event { isConnected = false }

@@ -45,7 +45,7 @@ import Testing
             mailbox.append(.commit([.message(large)]))
             #expect(mailbox.pending <= 1000 && mailbox.pendingBytes <= 100_000)
         }
-        let mail = mailbox.take(withCommit: true)
+        let mail = mailbox.drain(withCommit: true)
         #expect(Int(mail.dropped.locations) + (mail.commit?.count ?? 0) == 100_000)
         #expect(mailbox.pending == 0)
     }
@@ -56,7 +56,7 @@ import Testing
             mailbox.append(
                 .commit([.regions(tracker: "t", [region("\(number)")]), .presence(presence([UInt8(number % 256)]))]))
         }
-        let commit = mailbox.take(withCommit: true).commit
+        let commit = mailbox.drain(withCommit: true).commit
         #expect(commit?.regions == ["t": [region("999")]])
         #expect(commit?.presence?.state == [231])
     }
@@ -64,18 +64,18 @@ import Testing
     @Test func `changes of presence wait in their order, until a whole one comes`() {
         var mailbox = StoreMailbox(countLimit: 10, byteLimit: 1000, payloadLimit: 1000)
         for number: UInt8 in 1...3 { mailbox.append(.commit([.presenceChange([number])])) }
-        var commit = mailbox.take(withCommit: true).commit
+        var commit = mailbox.drain(withCommit: true).commit
         #expect(commit?.presence == nil)
         #expect(commit?.presenceChanges == [[1], [2], [3]])
         mailbox.append(.checkpoint(presence([4])))
         mailbox.append(.commit([.presenceChange([5])]))
-        let mail = mailbox.take(withCommit: true)
+        let mail = mailbox.drain(withCommit: true)
         #expect(mail.checkpoint?.state == [4])
         #expect(mail.commit?.presenceChanges == [[5]])
         mailbox.append(.commit([.presenceChange([6])]))
         mailbox.append(.checkpoint(presence([7])))
         mailbox.append(.commit([.presenceChange([8])]))
-        commit = mailbox.take(withCommit: true).commit
+        commit = mailbox.drain(withCommit: true).commit
         #expect(commit?.presence?.state == [7])
         #expect(commit?.presenceChanges == [[8]])
     }

@@ -73,7 +73,7 @@ final class Harness {
     @discardableResult
     func send(_ requests: StoreRequest...) -> [StoreEvent] {
         for request in requests { mailbox.append(request) }
-        let new = worker.step(mailbox.take(withCommit: worker.takesCommits), at: clock.now)
+        let new = worker.step(mailbox.drain(withCommit: worker.takesCommits), at: clock.now)
         events += new
         return new
     }

@@ -99,7 +99,7 @@ final class DirectPublisher {
     }
 
     private func drain() {
-        for event in connection?.takeEvents() ?? [] {
+        for event in connection?.drainEvents() ?? [] {
             switch event {
             case .disconnected(let reason, _): fail("no broker: \(reason)")
             // Other hosts of the cluster have not been tried yet.

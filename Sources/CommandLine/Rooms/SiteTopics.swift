@@ -91,7 +91,7 @@ final class SiteTopics {
     }
 
     private func drain() {
-        for event in connection?.takeEvents() ?? [] {
+        for event in connection?.drainEvents() ?? [] {
             switch event {
             case .connected: isConnected = true
             case .disconnected(let reason, _): failure = failure ?? Failure(.unavailable, "no broker: \(reason)")

@@ -104,7 +104,7 @@ final class BrokerSelfTest {
     }
 
     private func drain() {
-        for event in connection?.takeEvents() ?? [] {
+        for event in connection?.drainEvents() ?? [] {
             switch event {
             case .connected:
                 isConnected = true

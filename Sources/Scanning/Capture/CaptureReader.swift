@@ -92,7 +92,7 @@ package struct CaptureReader: ~Copyable {
             guard timeline.advance(to: stamp) else { throw failure(.impossibleTime) }
             // The fill may have moved the record to the front.
             let packet = pending.lowerBound + BtsnoopFormat.recordHeaderLength..<pending.lowerBound + length
-            take(length)
+            consume(length)
             countDrops(drops)
             guard
                 let event = BtsnoopFormat.eventOffset(
@@ -121,7 +121,7 @@ package struct CaptureReader: ~Copyable {
         return true
     }
 
-    private mutating func take(_ count: Int) {
+    private mutating func consume(_ count: Int) {
         pending = pending.lowerBound + count..<pending.upperBound
         offset += Int64(count)
         records += 1

@@ -24,7 +24,7 @@ package protocol BrokerLink: AnyObject {
     /// - Returns: false if the queue is full or the link is closed.
     func publish(_ message: Messaging.OutgoingMessage) -> Bool
     /// Removes and returns the events since the last call, in order. After `close`, the events before it.
-    func takeEvents() -> [BrokerEvent]
+    func drainEvents() -> [BrokerEvent]
     /// Waits until all messages are sent and acknowledged, and disconnects.
     func close(within limit: Duration)
 }

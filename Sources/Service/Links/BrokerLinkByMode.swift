@@ -25,6 +25,6 @@ package final class BrokerLinkByMode: BrokerLink {
 
     package func subscribe(to filters: Set<String>) { current.subscribe(to: filters) }
     package func publish(_ message: OutgoingMessage) -> Bool { current.publish(message) }
-    package func takeEvents() -> [BrokerEvent] { current.takeEvents() }
+    package func drainEvents() -> [BrokerEvent] { current.drainEvents() }
     package func close(within limit: Duration) { current.close(within: limit) }
 }

@@ -41,8 +41,8 @@ package final class HTTPLink: BrokerLink {
             HTTPPost(token: message.token.rawValue, body: message.payload, sender: HTTPSender(sender))) == true
     }
 
-    package func takeEvents() -> [BrokerEvent] {
-        let events = inbox?.takeEvents() ?? []
+    package func drainEvents() -> [BrokerEvent] {
+        let events = inbox?.drainEvents() ?? []
         for event in events {
             switch event {
             case .connected: isConnected = isOpen
@@ -96,7 +96,7 @@ private final class HTTPInbox: Sendable {
 
     func subscribe(to filters: Set<String>) { state.withLock { $0.filters = filters } }
 
-    func takeEvents() -> [BrokerEvent] {
+    func drainEvents() -> [BrokerEvent] {
         state.withLock { state in
             let events = state.events
             state.events = []

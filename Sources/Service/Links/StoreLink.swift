@@ -11,7 +11,7 @@ package protocol StoreLink: AnyObject {
     func open(_ settings: StoreSettings, onEvents: @escaping () -> Void) throws
     func submit(_ request: StoreRequest)
     /// Removes and returns the events since the last call, in order.
-    func takeEvents() -> [StoreEvent]
+    func drainEvents() -> [StoreEvent]
     /// Writes all waiting data, and ends.
     ///
     /// - Returns: false if the disk took longer than `limit`.

@@ -32,8 +32,8 @@ package final class ThreadedBrokerLink: BrokerLink {
         isOpen && connection?.publish(message) == true
     }
 
-    package func takeEvents() -> [BrokerEvent] {
-        let events = connection?.takeEvents() ?? []
+    package func drainEvents() -> [BrokerEvent] {
+        let events = connection?.drainEvents() ?? []
         for event in events {
             switch event {
             case .connected: isConnected = isOpen

@@ -27,7 +27,7 @@ package final class ThreadedStoreLink: StoreLink {
     }
 
     package func submit(_ request: StoreRequest) { store?.submit(request) }
-    package func takeEvents() -> [StoreEvent] { store?.drain() ?? [] }
+    package func drainEvents() -> [StoreEvent] { store?.drain() ?? [] }
     package func close(within limit: Duration) -> Bool { store?.stop(within: limit) ?? true }
 
     /// Makes the store read edits as soon as the command line has written.
