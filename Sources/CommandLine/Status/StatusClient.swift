@@ -10,6 +10,8 @@ import System
 struct StatusClient {
     private let address: ListenAddress
     private let token: String?
+    /// Seconds to wait for the next bytes of the answer.
+    private static let patience = 10
 
     /// - Throws: if the configuration gives the service no port.
     init(_ settings: Settings) throws(Failure) {
@@ -63,7 +65,8 @@ struct StatusClient {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw Failure(.unavailable, "the service on \(address) does not answer: \(FileAccess.lastError)")
+                let reason = errno == EAGAIN ? "no byte for \(Self.patience) s" : FileAccess.lastError
+                throw Failure(.unavailable, "the service on \(address) does not answer: \(reason)")
             }
             guard count > 0 else { return answer }
             answer += buffer[..<count]
@@ -78,7 +81,7 @@ struct StatusClient {
         let descriptor = socket(
             isIPv6 ? AF_INET6 : AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(.software, "no socket: \(FileAccess.lastError)") }
-        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
         let length = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, length)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, length)
