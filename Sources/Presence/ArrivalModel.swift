@@ -142,11 +142,13 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private mutating func bound(duty: Float) {
         var seconds = max(believable, PresenceTiming.recentGapFactor * longestRecentGap, PresenceTiming.floorSeconds)
         if isQuick, !slowDowns.keepsRhythm {
-            seconds = max(seconds, PresenceTiming.quickLeaveTimeoutSeconds)
+            seconds = max(seconds, slowDownHoldSeconds)
         }
         if unsettled > 0 { seconds = max(seconds, PresenceTiming.unknownRhythmSeconds) }
         leaveTimeout = min(seconds, PresenceTiming.capSeconds / duty)
     }
+
+    private var slowDownHoldSeconds: Float { slowDowns.holdSeconds(hearing: min(1, interval / meanGap)) }
 
     /// Which rule set the leave timeout. Of several that agree, the first in the order of `bound`.
     package var leaveTimeoutRule: LeaveTimeoutRule {
@@ -154,7 +156,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         case believable: .rhythm
         case PresenceTiming.recentGapFactor * longestRecentGap: .longestGap
         case PresenceTiming.floorSeconds: .floor
-        case PresenceTiming.quickLeaveTimeoutSeconds where isQuick && !slowDowns.keepsRhythm: .slowDown
+        case slowDownHoldSeconds where isQuick && !slowDowns.keepsRhythm: .slowDown
         case PresenceTiming.unknownRhythmSeconds where unsettled > 0: .unknownRhythm
         default: .cap
         }

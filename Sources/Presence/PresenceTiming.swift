@@ -19,6 +19,11 @@ package enum PresenceTiming {
     /// The least leave timeout of such a beacon: two of the slowest legal intervals (10.24 s) and a second. A beacon
     /// that changes to a slow rhythm does not leave, even if the first slow advertisement is lost.
     package static let quickLeaveTimeoutSeconds: Float = 21.5
+    /// A quick beacon whose slow rhythm is known is held for so many slow advertisements that all of them are lost at
+    /// most this often: once in 3000 slow-downs.
+    package static let slowDownRisk: Float = 0.0003
+    /// At most so many: the number for 64 % reception.
+    package static let mostSlowAdvertisements = 8
     /// Reception without a slow-down after which a quick beacon is taken to keep its rhythm. Beacons with a motion
     /// sensor are put to rest at least once in so long a time.
     package static let receptionToKeepRhythmSeconds: Float = 3600

@@ -2,9 +2,11 @@
 ///
 /// At the instant of the change, a slow-down looks like a departure. So a quick beacon is held for a while
 /// (`PresenceTiming.quickLeaveTimeoutSeconds`), until an hour of reception shows that it keeps its rhythm. A beacon
-/// that did slow down, or whose UUID has another one that did, is always held.
+/// that did slow down, or whose UUID has another one that did, is always held. Once its slow rhythm was measured, the
+/// hold covers several slow advertisements, so that it also outlasts a loss of the first ones.
 package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
-    /// Reception in a quick rhythm since the last doubt, in units of `unitSeconds`; `slowing`: the beacon slows down.
+    /// Up to `enough`: reception in a quick rhythm since the last doubt, in units of `unitSeconds`. Beyond: the beacon
+    /// slows down, to an interval of so many `slowStepSeconds` more than `enough`; `slowing`: to an unknown interval.
     /// One byte, because a beacon must fit into 200 bytes.
     private var quickReception: UInt8 = 0
     /// Slow gaps in a row that agree with each other.
@@ -12,17 +14,38 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
     /// The shortest of them, in milliseconds.
     private var slowGap: UInt16 = 0
 
-    private static let unitSeconds: Float = 16
+    /// Stored, so it depends on no tuning constant.
+    private static let enough: UInt8 = 225
     private static let slowing = UInt8.max
-    private static var enough: UInt8 { UInt8(PresenceTiming.receptionToKeepRhythmSeconds / unitSeconds) }
+    private static let unitSeconds = PresenceTiming.receptionToKeepRhythmSeconds / Float(enough)
+    /// 28 steps reach beyond the slowest legal interval, 10.24 s.
+    private static let slowStepSeconds: Float = 0.4
 
     package init() {}
 
     /// Whether the beacon, or another one of its UUID, slowed down.
-    package var slowsDown: Bool { quickReception == Self.slowing }
+    package var slowsDown: Bool { quickReception > Self.enough }
 
     /// Whether the beacon was received for long enough without a slow-down.
-    package var keepsRhythm: Bool { quickReception >= Self.enough && !slowsDown }
+    package var keepsRhythm: Bool { quickReception == Self.enough }
+
+    /// The interval of the slow rhythm, at most one step too long; nil as long as it was not measured.
+    package var slowIntervalSeconds: Float? {
+        slowsDown && quickReception < Self.slowing ? Float(quickReception - Self.enough) * Self.slowStepSeconds : nil
+    }
+
+    /// How long a quick beacon is held in case it slows down now.
+    ///
+    /// - Parameter hearing: Share of the advertisements that arrive, 0 … 1.
+    package func holdSeconds(hearing: Float) -> Float {
+        guard let interval = slowIntervalSeconds else { return PresenceTiming.quickLeaveTimeoutSeconds }
+        var (lost, chance) = (1, 1 - hearing)
+        while chance > PresenceTiming.slowDownRisk, lost < PresenceTiming.mostSlowAdvertisements {
+            lost += 1
+            chance *= 1 - hearing
+        }
+        return max(PresenceTiming.quickLeaveTimeoutSeconds, Float(lost) * interval + 1)
+    }
 
     /// The beacon was received for so long in its quick rhythm.
     mutating func add(receptionSeconds: Float) {
@@ -37,7 +60,9 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The beacon slowed down, or another one of its UUID did.
-    mutating func expectSlowDown() { quickReception = Self.slowing }
+    mutating func expectSlowDown() {
+        if !slowsDown { quickReception = Self.slowing }
+    }
 
     /// A gap came that is far longer than those of the quick rhythm.
     ///
@@ -59,9 +84,10 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
         }
         guard slowGaps >= PresenceTiming.gapsToKnowSlowDown else { return false }
         slowGaps = 0
-        guard !slowsDown else { return false }
-        expectSlowDown()
-        return true
+        let isNew = !slowsDown
+        let steps = (Float(slowGap) / 1000 / Self.slowStepSeconds).rounded(.up)
+        quickReception = Self.enough + UInt8(min(max(steps, 1), Float(Self.slowing - 1 - Self.enough)))
+        return isNew
     }
 
     /// A gap of the quick rhythm came.
@@ -79,8 +105,6 @@ extension SlowDownRecord {
         quickReception = try reader.read()
         slowGaps = try reader.read()
         slowGap = try reader.read()
-        // Another version may have had other constants.
-        if !slowsDown { quickReception = min(quickReception, Self.enough) }
         slowGaps = min(slowGaps, PresenceTiming.gapsToKnowSlowDown - 1)
     }
 }

@@ -44,6 +44,35 @@ import Testing
         #expect(simulation.engine.slowingUUIDs == [uuid])
     }
 
+    @Test(arguments: [0.95, 0.85, 0.7], 1...10)
+    func `A beacon that is known to slow down does not leave when it does, though advertisements are lost`(
+        heard: Double, seed: Int
+    ) {
+        var random = Random(UInt64(seed))
+        var simulation = Simulation([region("a")])
+        simulation.advertise(every: 0.1, until: 600, heard: heard, &random)
+        simulation.advertise(every: 10.24, until: simulation.now + 200, heard: heard, &random)
+        for _ in 0..<20 {
+            simulation.advertise(every: 0.1, until: simulation.now + 120, heard: heard, &random)
+            simulation.advertise(every: 10.24, until: simulation.now + 200, heard: heard, &random)
+        }
+        #expect(simulation.leaves.isEmpty)
+    }
+
+    @Test(arguments: [
+        (slow: 1.0, heard: 0.7, seconds: 21.5), (5, 0.95, 21.5), (5, 0.7, 38), (10, 0.95, 31), (10, 0.7, 75),
+    ])
+    func `The hold covers as many slow advertisements as may be lost in a row`(
+        slow: Double, heard: Double, seconds: Double
+    ) throws {
+        var (simulation, random) = quick(for: 100)
+        simulation.advertise(every: slow, until: simulation.now + 20 * slow, heard: 0.95, &random)
+        simulation.advertise(every: 0.1, until: simulation.now + 600, heard: heard, &random)
+        let silence = try #require(silenceUntilLeave(simulation))
+        // One more, where the reception in the sample asks for it.
+        #expect((seconds - 1...seconds + 3 + (seconds > 22 ? slow : 0)).contains(silence), "\(silence)")
+    }
+
     @Test func `A slow-down is learned though advertisements are lost`() {
         var (simulation, random) = quick(for: 4000)
         simulation.advertise(every: 10, until: simulation.now + 200, heard: 0.7, &random)
