@@ -156,7 +156,7 @@ let package = Package(
                 "Status", "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Presence", "Gateway",
                 "TestSupport",
             ]),
-        tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning"]),
+        tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),

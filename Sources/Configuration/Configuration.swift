@@ -31,6 +31,8 @@ package struct Configuration: Hashable, Sendable {
     package var scanner = ScannerChoice.auto
     /// The adapters to listen with; empty: all.
     package var adapters: [AdapterName] = []
+    /// Share of the time in which the radio listens, 0.05 … 1; nil: automatic.
+    package var scanDuty: Double?
     /// For regions that have no rule of their own.
     package var leaveRule = LeaveRule.auto
     /// For regions that have none of their own; nil: any strength.

@@ -12,6 +12,8 @@ final class AdapterWatch {
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
     private var hasStarted = false
+    /// The duty that the output knows.
+    private var reportedDuty: Double?
     /// Whether scanning is set up, independent of the controller's health.
     private(set) var isScanning = false
     var status: AdapterStatus
@@ -39,8 +41,17 @@ final class AdapterWatch {
     }
 
     func scanStarted(duty: ScanDuty?, because reason: String, at now: MonotonicInstant) {
-        status.duty = duty?.share
         if hasStarted { status.restarts += 1 }
+        begin(duty: duty, because: reason, at: now)
+    }
+
+    /// The scan goes on with another duty. This is no restart: nothing was wrong.
+    func dutyChanged(to duty: ScanDuty?, at now: MonotonicInstant) {
+        begin(duty: duty, because: "the scan duty was changed", at: now)
+    }
+
+    private func begin(duty: ScanDuty?, because reason: String, at now: MonotonicInstant) {
+        status.duty = duty?.share
         hasStarted = true
         isScanning = true
         health.scanStarted(at: now)
@@ -68,8 +79,10 @@ final class AdapterWatch {
     }
 
     private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
-        guard status.isListening != listening else { return }
+        let isNewDuty = listening && status.duty != reportedDuty
+        guard status.isListening != listening || isNewDuty else { return }
         status.isListening = listening
+        if listening { reportedDuty = status.duty }
         output?.listening(listening, of: status.receiver, at: now, because: "\(status.name): \(reason)")
     }
 

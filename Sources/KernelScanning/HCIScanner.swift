@@ -27,7 +27,7 @@ package final class HCIScanner: FallibleScanner {
     private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
-    private let duty: ScanDuty
+    private var duty: ScanDuty
     private let mode: Mode
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
@@ -71,6 +71,12 @@ package final class HCIScanner: FallibleScanner {
         monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
         monitor.start()
         scheduleTick()
+    }
+
+    package func setDuty(_ duty: ScanDuty) {
+        guard duty != self.duty else { return }
+        self.duty = duty
+        for adapter in byIndex.values { adapter.session.setDuty(duty) }
     }
 
     package func stop() {
@@ -142,7 +148,13 @@ extension HCIScanner: AdapterMonitorDelegate {
 extension HCIScanner: HCISessionDelegate {
     func sessionScans(_ session: HCISession, at now: MonotonicInstant) {
         let reason = mode == .scan ? "own scan on" : "listening to others' scans"
-        byIndex[session.index]?.watch.scanStarted(duty: mode == .scan ? duty : nil, because: reason, at: now)
+        let duty = mode == .scan ? session.requestedDuty : nil
+        guard let watch = byIndex[session.index]?.watch else { return }
+        if watch.isScanning, duty?.share != watch.status.duty {
+            watch.dutyChanged(to: duty, at: now)
+        } else {
+            watch.scanStarted(duty: duty, because: reason, at: now)
+        }
     }
 
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant) {

@@ -39,7 +39,9 @@ final class HCISession {
 
     let index: UInt16
     private let host: any EventHost
-    private let duty: ScanDuty
+    private var duty: ScanDuty
+    /// The duty of the last command that set the parameters of the scan.
+    private(set) var requestedDuty: ScanDuty
     private let listensOnly: Bool
     private let kernel: any KernelBluetooth
     private var parser = AdvertisingReportParser()
@@ -61,6 +63,7 @@ final class HCISession {
     init(_ index: UInt16, duty: ScanDuty, listensOnly: Bool, host: any EventHost, kernel: any KernelBluetooth) {
         self.index = index
         self.duty = duty
+        requestedDuty = duty
         self.listensOnly = listensOnly
         self.host = host
         self.kernel = kernel
@@ -109,6 +112,13 @@ final class HCISession {
         send(family.enableCommand, family.enable(false))
     }
 
+    /// A controller takes parameters only while it does not scan. Before the parameters are sent, the new duty goes with
+    /// them; while the scan is being switched on, it waits for that.
+    func setDuty(_ duty: ScanDuty) {
+        self.duty = duty
+        if requestedDuty != duty { restart() }
+    }
+
     private func close() {
         readable?.cancel()
         timer?.cancel()
@@ -127,6 +137,7 @@ final class HCISession {
 
     private func setParameters(_ family: ScanFamily) {
         enter(.settingParameters)
+        requestedDuty = duty
         send(family.parametersCommand, family.parameters(duty))
     }
 
@@ -222,6 +233,7 @@ final class HCISession {
             refusedSince = nil
             resetBackOff = Self.firstBackOff
             delegate?.sessionScans(self, at: now)
+            if requestedDuty != duty { restart() }
         case (.disabling, family.enableCommand): setParameters(family)
         case (.scanning, family.enableCommand), (.scanning, family.parametersCommand): interrupted(at: now)
         case (.refused, family.enableCommand), (.refused, family.parametersCommand): lastForeign = now

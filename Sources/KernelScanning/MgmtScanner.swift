@@ -14,6 +14,8 @@ package final class MgmtScanner: FallibleScanner {
         /// A monitor was requested, and the answer is not here yet.
         var isArming = false
         var takesDuty = true
+        /// The duty of the last request.
+        var requestedDuty = ScanDuty.full
         var failures = 0
         var retry: (any EventRegistration)?
 
@@ -30,7 +32,7 @@ package final class MgmtScanner: FallibleScanner {
     private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
-    private let duty: ScanDuty
+    private var duty: ScanDuty
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
     private var timer: (any EventRegistration)?
@@ -72,6 +74,12 @@ package final class MgmtScanner: FallibleScanner {
         scheduleTick()
     }
 
+    package func setDuty(_ duty: ScanDuty) {
+        guard duty != self.duty else { return }
+        self.duty = duty
+        for index in byIndex.keys.sorted() { arm(index) }
+    }
+
     package func stop() {
         timer?.cancel()
         timer = nil
@@ -96,6 +104,7 @@ package final class MgmtScanner: FallibleScanner {
             monitor.send(.removeMonitor(index, handle: handle))
             adapter.monitor = nil
         }
+        adapter.requestedDuty = duty
         monitor.send(.setMonitorScan(index, duty))
         monitor.send(.addBeaconMonitor(index))
     }
@@ -105,7 +114,14 @@ package final class MgmtScanner: FallibleScanner {
         adapter.isArming = false
         adapter.failures = 0
         adapter.monitor = handle
-        adapter.watch.scanStarted(duty: adapter.takesDuty ? duty : nil, because: "advertisement monitor set", at: now)
+        let taken = adapter.takesDuty ? adapter.requestedDuty : nil
+        if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
+            adapter.watch.dutyChanged(to: taken, at: now)
+        } else {
+            adapter.watch.scanStarted(duty: taken, because: "advertisement monitor set", at: now)
+        }
+        // The setting was changed while the kernel was asked.
+        if adapter.requestedDuty != duty { arm(adapter.watch.index) }
     }
 
     private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {

@@ -37,6 +37,8 @@ package final class AutoScanner: Scanner {
     /// Why the better ways are not in use, as logged last.
     private var saidReasons: [String] = []
     private var timer: (any EventRegistration)?
+    /// For the way in use, and for each that is tried later.
+    private var duty = ScanDuty.full
     private var nextClimb = MonotonicInstant.zero
     private var climbInterval = AutoScanner.firstClimb
 
@@ -59,6 +61,11 @@ package final class AutoScanner: Scanner {
         schedule()
     }
 
+    package func setDuty(_ duty: ScanDuty) {
+        self.duty = duty
+        current?.scanner.setDuty(duty)
+    }
+
     package func stop() {
         timer?.cancel()
         timer = nil
@@ -72,6 +79,7 @@ package final class AutoScanner: Scanner {
         for (candidate, way) in ways.enumerated().prefix(rank) where candidate != failed {
             do throws(ScannerError) {
                 let scanner = try way.make()
+                scanner.setDuty(duty)
                 try scanner.start()
                 current?.scanner.stop()
                 current = (candidate, scanner)

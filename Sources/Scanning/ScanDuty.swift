@@ -23,6 +23,21 @@ package struct ScanDuty: Hashable, Sendable {
     /// 60 ms of every 60 ms. The kernel's own setting for monitors is 30 of 60 and hears half as much.
     package static let full = ScanDuty(always: 0x60)
 
+    /// The least share that can be set. 0.05 of an interval of 60 ms is 5 units, just above the least window.
+    package static let leastShare = 0.05
+
+    /// The window in every 60 ms that comes closest to a share of the time.
+    ///
+    /// The interval is the same at each share. A longer interval with the same share has longer pauses, in which several
+    /// advertisements in a row are missed.
+    ///
+    /// - Parameter share: Brought into `leastShare` … 1.
+    package init(share: Double) {
+        let share = share.isNaN ? 1 : min(1, max(Self.leastShare, share))
+        interval = Self.full.interval
+        window = UInt16((share * Double(Self.full.interval)).rounded())
+    }
+
     /// 0 … 1.
     package var share: Double { Double(window) / Double(interval) }
 }

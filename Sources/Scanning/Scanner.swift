@@ -17,6 +17,15 @@ package protocol Scanner: AnyObject {
 
     /// One entry for each adapter that has been met.
     var adapters: [AdapterStatus] { get }
+
+    /// Sets the share of the time in which the radio listens, before the start or while the scanner runs. When an
+    /// adapter has taken it, `AdapterStatus.duty` and a call of `ScannerOutput.listening` say so.
+    func setDuty(_ duty: ScanDuty)
+}
+
+extension Scanner {
+    /// A scanner without influence on the radio ignores it, and `AdapterStatus.duty` stays nil.
+    package func setDuty(_ duty: ScanDuty) {}
 }
 
 /// Why a way of scanning cannot work at all.
@@ -45,7 +54,7 @@ package protocol ScannerOutput: AnyObject {
     /// One advertising packet. `data` lives only during the call.
     func heard(
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant)
-    /// A receiver began or ceased to listen, and why.
+    /// A receiver began or ceased to listen, or listens with another duty, and why.
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String)
     /// Something that a person may want to know of.
     func notice(_ notice: ScannerNotice)

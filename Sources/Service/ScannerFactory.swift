@@ -7,8 +7,14 @@ package import Scanning
 import System
 
 extension Settings {
-    /// The scanner that the configuration asks for, not started yet.
+    /// The scanner that the configuration asks for, with its duty, not started yet.
     package func makeScanner(host: any EventHost, output: any ScannerOutput) throws(ScannerError) -> any Scanner {
+        let scanner = try chosenScanner(host: host, output: output)
+        scanner.setDuty(configuration.duty)
+        return scanner
+    }
+
+    private func chosenScanner(host: any EventHost, output: any ScannerOutput) throws(ScannerError) -> any Scanner {
         let selection = configuration.adapterSelection
         switch configuration.scanner {
         case .capture(let file, let speed):
@@ -32,6 +38,10 @@ extension Settings {
 }
 
 extension Configuration {
+    /// The duty that `scanDuty` asks for. "auto" is all the time, until somebody has measured what a smaller share does on
+    /// a Pi whose Wi-Fi shares the antenna.
+    package var duty: ScanDuty { scanDuty.map { ScanDuty(share: $0) } ?? .full }
+
     package var adapterSelection: AdapterSelection {
         guard !adapters.isEmpty else { return .all }
         return .anyOf(

@@ -17,7 +17,9 @@ extension Service: RadioOutput {
         because reason: String
     ) {
         log.info("\(isListening ? "listening" : "not listening"): \(reason)")
-        if isListening, let duty {
+        if isListening {
+            // The duty that another scanner set before holds no longer.
+            let duty = duty ?? 1
             handle(.scanDuty(receiver, duty), at: instant)
             feed(.scanDuty(receiver, duty), at: instant)
         }

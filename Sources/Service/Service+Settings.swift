@@ -43,7 +43,7 @@ extension Service {
             pending = nil
             settings = new
             putInForce(new.configuration)
-            log.notice("read \(path) again; scanner and HTTP settings need a restart")
+            log.notice("read \(path) again; changes of scanner, adapter and http need a restart")
         } catch {
             log.error("\(error.message); the old settings stay in force")
         }
@@ -57,6 +57,7 @@ extension Service {
         // First, because the transitions of the change come under the new positions of the trackers.
         monitor.replaceTrackers(gateway.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
         handle(.configuration(configuration), at: host.now)
+        links.radio.setDuty(configuration.duty)
         guard !isSameBroker else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()

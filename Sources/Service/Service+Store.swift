@@ -90,6 +90,7 @@ extension Service {
         restoreTransitions()
         beginCheckpoints()
         connectBroker()
+        links.radio.setDuty(settings.configuration.duty)
         links.radio.start(self)
         armDeadline()
         let regions = gateway.trackers.reduce(0) { $0 + $1.regions.regions.count }

@@ -151,6 +151,7 @@ struct StatusMonitor {
             device: configuration.trackers[0].deviceID, startedAt: startedAt)
         let adapters = links.radio.adapters
         snapshot.scanner = .init(name: links.radio.way, adapters: adapters.map { state(of: $0, at: now) })
+        if links.radio.way != "capture" { snapshot.scanner.scanDuty = configuration.scanDuty }
         snapshot.brokers = [broker.state(of: configuration.broker, at: now)]
         if let counters = links.store.counters {
             snapshot.queue = .init(

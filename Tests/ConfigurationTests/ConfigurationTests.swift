@@ -42,6 +42,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect(!configuration.ranging)
         #expect(configuration.rangingInterval == .seconds(5))
         #expect(configuration.scanner == .auto)
+        #expect(configuration.scanDuty == nil)
         #expect(configuration.adapters == [])
         #expect(configuration.leaveRule == .auto)
         #expect(configuration.homeAssistant == HomeAssistantSettings(discovery: false, prefix: "homeassistant"))
@@ -128,6 +129,7 @@ private func read(_ text: String) throws -> Configuration {
                 encryptionKey: "s3cr1t", lat: "52.5", lon: 6, acc: 3.4, away: {lat: 1, lon: 2, acc: 3}, monitoring: -1,
                 cmd: false, remoteConfiguration: true, tag: "Spain 2023", ranging: true, rangingInterval: 0.5,
                 scanner: {capture: "walk.btsnoop", speed: "4"}, adapter: ["hci1", "00:11:22:aa:BB:cc"], leaveAfter: 45,
+                scanDuty: 0.25,
                 enterRSSI: -70, leaveRSSI: "-80", homeAssistant: {discovery: true, prefix: "ha"}, http: {listen: "[::]:80"},
                 days: 7, majorMinorBase: "hex", card: {name: "Kitchen", face: "aGk="}, reannounce: true,
                 waypoints: [{_type: "waypoint", rid: "a", desc: "A:CA271EAE-5FA8-4E80-8F08-2A302A95A959:10", tst: 1}],
@@ -151,6 +153,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect((configuration.ranging, configuration.rangingInterval) == (true, .milliseconds(500)))
         #expect(configuration.scanner == .capture(file: "walk.btsnoop", speed: 4))
         #expect(configuration.adapters.map(\.description) == ["hci1", "00:11:22:AA:BB:CC"])
+        #expect(configuration.scanDuty == 0.25)
         #expect(configuration.leaveRule == .after(.seconds(45)))
         #expect((configuration.enterRSSI?.dBm, configuration.leaveRSSI?.dBm) == (-70, -80))
         #expect(configuration.homeAssistant == HomeAssistantSettings(discovery: true, prefix: "ha"))
@@ -254,6 +257,8 @@ private func read(_ text: String) throws -> Configuration {
         ("{pubTopicBase: 'a/b/c/'}", "pubTopicBase", "end with '/'"),
         ("{username: 'a+b'}", "pubTopicBase", "wildcard"), ("{scanner: 'ble'}", "scanner", "'auto', 'mgmt'"),
         ("{scanner: {speed: 1}}", "scanner.capture", "missing"),
+        ("{scanDuty: 0.04}", "scanDuty", "0.04 does not fit; write a number from 0.05 to 1, or 'auto'"),
+        ("{scanDuty: 1.1}", "scanDuty", "1.1"), ("{scanDuty: 'half'}", "scanDuty", "'auto'"),
         ("{scanner: {capture: 'f', spede: 1}}", "scanner.spede", "did you mean 'speed'"),
         ("{adapter: 'wlan0'}", "adapter", "such as hci0"), ("{adapter: ['hci0', 5]}", "adapter", "an array of 2"),
         ("{adapter: 'hci+1'}", "adapter", "such as hci0"),

@@ -117,6 +117,27 @@ import Testing
         #expect(shown == properties.map { Mirror(reflecting: $0).children.count })
     }
 
+    @Test func `A scan duty that the scanner did not set is a finding, with its cure`() {
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        /// - Returns: level, text and cure of the adapter's finding.
+        func finding(_ scanner: String, _ setting: Double?, _ duty: Double?) -> [String] {
+            var adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
+            adapter.duty = duty
+            snapshot.scanner = .init(name: scanner, adapters: [adapter], scanDuty: setting)
+            let finding = snapshot.liveFindings.first { $0.subject == "adapter" }
+            return [finding?.level.rawValue, finding?.text, finding?.cure].map { $0 ?? "" }
+        }
+        #expect(finding("bluez", nil, nil) == ["ok", "hci0 listens", ""])
+        #expect(finding("mgmt", 0.25, 0.25) == ["ok", "hci0 listens 25 % of the time, as scanDuty asks", ""])
+        #expect(
+            finding("bluez", 0.25, nil) == [
+                "warning", "scanDuty 0.25 has no effect on hci0: 'bluez' did not set it",
+                "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"",
+            ])
+    }
+
     @Test func `Findings put the worst first, each with its cure`() {
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: false), version: "1", device: "hall",

@@ -43,6 +43,13 @@ import Testing
         )
     }
 
+    @Test func `A scan duty with bluez is found, because bluez cannot set it`() throws {
+        let gateway = try GatewayProcess(
+            "scanner: \"bluez\", scanDuty: 0.25, waypoints: [\(Self.kitchen)]", port: try LoopbackPort.free())
+        let verdict = try Self.examine(gateway, "--listen", "0")
+        #expect(verdict.says("scanner \"bluez\" cannot set scanDuty", "scanner \"mgmt\" or \"hci\""), "\(verdict.text)")
+    }
+
     @Test func `The keep-alive is the one that the service uses, also where it came from afar`() throws {
         let house = try GatewayFixture(
             "remoteConfiguration: true, keepalive: 30, waypoints: [\(Self.kitchen)], \(GatewayFixture.quiet)")

@@ -96,6 +96,42 @@ private final class SessionFixture: HCISessionDelegate {
         #expect(fixture.events == ["scans"])
     }
 
+    @Test func `Another duty switches the scan off, sets the parameters, and switches it on`() {
+        for isExtended in [false, true] {
+            let fixture = SessionFixture()
+            fixture.startScan(isExtended: isExtended)
+            let (parameters, enable) =
+                isExtended
+                ? (Opcode.extendedParameters, Opcode.extendedEnable) : (Opcode.parameters, Opcode.enable)
+            _ = fixture.drainEvents()
+            fixture.session.setDuty(ScanDuty(share: 0.25))
+            #expect(fixture.commands.last == enable)
+            #expect(fixture.socket?.commands.last?.parameters.first == 0)
+            fixture.socket?.completes(enable)
+            #expect(fixture.commands.last == parameters)
+            // Interval and window in units of 0.625 ms.
+            let sent = fixture.socket?.commands.last?.parameters.dropFirst(isExtended ? 4 : 1).prefix(4)
+            #expect(sent.map(Array.init) == [96, 0, 24, 0])
+            fixture.socket?.completes(parameters)
+            fixture.socket?.completes(enable)
+            #expect(fixture.drainEvents() == ["scans"])
+        }
+    }
+
+    @Test func `A duty that changes while the scan is switched on is set afterwards`() {
+        let fixture = SessionFixture()
+        fixture.session.start()
+        fixture.answerCommands()
+        fixture.socket?.completes(Opcode.parameters)
+        fixture.session.setDuty(ScanDuty(share: 0.5))
+        #expect(fixture.commands.last == Opcode.enable)
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.drainEvents() == ["scans"])
+        #expect(fixture.socket?.commands.last?.parameters == [0, 0], "off again")
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.socket?.commands.last?.parameters == [0, 96, 0, 48, 0, 0, 0])
+    }
+
     @Test func `A missing adapter is looked for again each second`() {
         let fixture = SessionFixture()
         fixture.kernel.adapters = []

@@ -109,6 +109,53 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.adapters.map(\.duty) == [nil])
     }
 
+    /// Window of every 60 ms in units of 0.625 ms, as the kernel is asked for it.
+    @Test(arguments: [(1.0, 96), (0.5, 48), (0.25, 24), (0.1, 10), (0.05, 5)] as [(Double, UInt8)])
+    func `The kernel is asked for the window that fits the share`(share: Double, window: UInt8) throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        scanner.setDuty(ScanDuty(share: share))
+        try scanner.start()
+        fixture.kernel.management.sent = []
+        fixture.kernel.informs(0, isPowered: true)
+        // LE scan interval and window of advertisement monitors, each with a length of 2.
+        #expect(
+            fixture.kernel.management.sent.first?.suffix(10) == [0x13, 0, 2, 96, 0, 0x14, 0, 2, window, 0])
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        #expect(scanner.adapters.map(\.duty) == [Double(window) / 96])
+    }
+
+    @Test func `Another duty replaces the monitor while the scanner runs, and is no restart`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.setDuty(ScanDuty(share: 0.25))
+        #expect(
+            fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        #expect(scanner.adapters.map(\.duty) == [1], "until the kernel has taken it")
+        fixture.kernel.answers(.setDefaultSystemConfiguration, 0)
+        fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+        #expect(fixture.drainEvents() == ["0 listens"], "so that presence learns of it")
+        #expect(scanner.adapters.map(\.duty) == [0.25])
+        #expect(scanner.adapters.map(\.restarts) == [0])
+        scanner.setDuty(ScanDuty(share: 0.25))
+        #expect(fixture.kernel.sent().isEmpty, "the same duty changes nothing")
+    }
+
+    @Test func `A duty that changes while the kernel is asked for another is set afterwards`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.setDuty(ScanDuty(share: 0.5))
+        _ = fixture.kernel.sent()
+        scanner.setDuty(ScanDuty(share: 0.25))
+        #expect(fixture.kernel.sent().isEmpty)
+        fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+        #expect(scanner.adapters.map(\.duty) == [0.5])
+        #expect(
+            fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.answers(.addPatternsMonitor, 0, [3, 0])
+        #expect(scanner.adapters.map(\.duty) == [0.25])
+    }
+
     @Test func `A monitor that is taken away is asked for again, by that adapter alone`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started(adapters: [0, 1])

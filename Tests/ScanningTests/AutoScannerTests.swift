@@ -9,6 +9,7 @@ private final class FakeScanner: FallibleScanner {
     var failure: ScannerError?
     var startError: ScannerError?
     var isRunning = false
+    var duty: ScanDuty?
     var adapters: [AdapterStatus] { [] }
 
     func start() throws(ScannerError) {
@@ -17,6 +18,7 @@ private final class FakeScanner: FallibleScanner {
     }
 
     func stop() { isRunning = false }
+    func setDuty(_ duty: ScanDuty) { self.duty = duty }
 }
 
 private final class Notices: ScannerOutput {
@@ -49,6 +51,17 @@ private final class Notices: ScannerOutput {
         #expect(best.isRunning && !second.isRunning)
         #expect(
             output.notices == [ScannerNotice(.info, "scanning by best (hears all), because the best way works here")])
+    }
+
+    @Test func theWayInUseAndTheOnesAfterItHaveTheDuty() throws {
+        scanner.setDuty(ScanDuty(share: 0.5))
+        try scanner.start()
+        #expect(best.duty?.share == 0.5)
+        scanner.setDuty(ScanDuty(share: 0.25))
+        #expect(best.duty?.share == 0.25)
+        best.failure = ScannerError(.unavailable, "refused")
+        host.advance(by: .seconds(6))
+        #expect(second.duty?.share == 0.25)
     }
 
     @Test func takesTheNextWayAndSaysWhy() throws {

@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Scanning
+import TestSupport
 import Testing
 
 /// A controller and the advertisers around it, in virtual time.
@@ -13,6 +14,9 @@ private struct Bench {
     var strength: Int8 = -65
     var isDeaf = false
     var isHung = false
+    /// Share of the advertisements that are heard, chosen at random.
+    var duty = 1.0
+    private var random = SplitMix64(seed: 21)
     private(set) var advice: [ScanHealth.Advice] = []
     private(set) var ticks = 0
     private var nextTick = MonotonicInstant.zero
@@ -28,6 +32,7 @@ private struct Bench {
             now = now.advanced(by: .milliseconds(100))
             if !isDeaf && !isHung {
                 for one in advertisers where now.nanoseconds % one.interval.nanoseconds == 0 {
+                    if duty < 1, Double(random.next() >> 11) / 0x1p53 >= duty { continue }
                     let address = DeviceAddress(value: one.address, isRandom: true)
                     health.heard(AdvertisingReport(address: address, rssi: RSSI(reported: strength)), at: now)
                 }
@@ -98,6 +103,16 @@ private struct Bench {
         #expect(bench.advice.contains(.reset(because: "the controller is deaf: it answers, but reports nothing")))
         bench.play(.seconds(5))
         #expect(!bench.health.isDoubtful)
+    }
+
+    /// At 5 %, two beacons of 100 ms make one report a second, so all of them are silent for ten seconds now and then.
+    @Test(arguments: [0.05, 0.1, 0.25, 0.5], [100, 500])
+    func leavesAControllerAloneThatListensForAPartOfTheTime(duty: Double, milliseconds: Int) {
+        var bench = Bench([.milliseconds(milliseconds), .milliseconds(milliseconds)])
+        bench.play(.seconds(60))
+        bench.duty = duty
+        bench.play(.seconds(36_000))
+        #expect(bench.resets == 0)
     }
 
     @Test func triesAFreshScanBeforeAReset() throws {

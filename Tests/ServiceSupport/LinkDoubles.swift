@@ -70,6 +70,8 @@ package final class RadioDouble: RadioLink {
     package let malformed = MalformedCounters()
     package private(set) weak var output: (any RadioOutput)?
     package private(set) var starts = 0
+    /// The duty that was set last.
+    package private(set) var duty: ScanDuty?
 
     package init() {}
 
@@ -81,6 +83,8 @@ package final class RadioDouble: RadioLink {
     }
 
     package func stop() { output = nil }
+
+    package func setDuty(_ duty: ScanDuty) { self.duty = duty }
 }
 
 /// The real store over a real SQLite file, without its thread: it works when the test lets it.

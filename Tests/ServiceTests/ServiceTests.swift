@@ -3,6 +3,7 @@ import CFaultVFS
 import Gateway
 import JSON
 import Messaging
+import Scanning
 import ServiceSupport
 import Status
 import StatusPage
@@ -83,6 +84,24 @@ struct ServiceTests {
         #expect(fixture.broker.settings?.hosts == ["other"])
         #expect(fixture.broker.isConnected)
         #expect(fixture.host.reports.suffix(2) == [.reloading, .reloaded])
+    }
+
+    @Test func `A reload sets another scan duty on the running radio, and "auto" all of the time`() throws {
+        let fixture = try ServiceFixture("scanDuty: 0.5,", in: directory)
+        #expect(fixture.radio.duty?.share == 0.5)
+        try fixture.reload("scanDuty: 0.25,")
+        #expect(fixture.radio.duty?.share == 0.25)
+        try fixture.reload("scanDuty: \"auto\",")
+        #expect(fixture.radio.duty?.share == 1)
+        #expect(fixture.radio.starts == 1)
+    }
+
+    @Test func `setConfiguration sets another scan duty on the running radio`() throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","scanDuty":0.1}}"#)
+        #expect(fixture.radio.duty == ScanDuty(share: 0.1))
+        #expect(fixture.radio.starts == 1)
     }
 
     @Test func `A reload of a file that is wrong leaves the old settings in force`() throws {

@@ -7,7 +7,8 @@
  *     -v  log every HCI command
  *     -a  the controller's own public address
  *
- * The script has one command on a line; '#' starts a comment. Reports go out only while the host scans.
+ * The script has one command on a line; '#' starts a comment. Reports go out only while the host scans, and only in
+ * the window of each scan interval.
  *   waitscan [MS]                     wait until the host scans; ends with status 3 if it does not in time
  *   waitoff [MS]                      wait until it does not
  *   sleep MS
@@ -55,6 +56,7 @@ static struct {
     bool on, active, filter, deaf, hung;
     enum family family; /* which commands have been used since the last reset */
     int interval, window; /* 0.625 ms */
+    int64_t since; /* when it was switched on */
 } scan;
 
 static struct {
@@ -145,6 +147,7 @@ static void scan_enable(bool on, bool filter)
     scan.filter = filter;
     if (on) {
         count.scans_on++;
+        scan.since = now();
         memset(seen, 0, sizeof seen);
     } else {
         count.scans_off++;
@@ -282,9 +285,17 @@ static void append_report(const uint8_t *address, int address_type, int type, in
     event.reports++;
 }
 
+/* Whether an advertisement that begins now falls into the window. (A real controller changes the channel with each
+ * interval, and an advertising event has a packet on each channel, so one of them is on the channel that it listens to.) */
+static bool in_window(void)
+{
+    int64_t unit = 625000;
+    return scan.window >= scan.interval || (now() - scan.since) % (scan.interval * unit) < scan.window * unit;
+}
+
 static void report(const uint8_t *address, int address_type, int type, int rssi, const uint8_t *data, int length)
 {
-    if (!scan.on || scan.deaf || scan.hung) {
+    if (!scan.on || scan.deaf || scan.hung || !in_window()) {
         count.unheard++;
         return;
     }

@@ -25,6 +25,12 @@ extension DoctorChecks {
         var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
             .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
         findings += bluetoothd(settings.configuration.scanner)
+        if settings.configuration.scanner == .bluez, settings.configuration.scanDuty != nil {
+            findings.append(
+                DoctorFinding(
+                    .radio, "scanner \"bluez\" cannot set scanDuty: bluetoothd decides how long the radio listens",
+                    cure: noDutyCure))
+        }
         // Without an adapter or the right to use it the gateway cannot listen. A finding reports this already.
         if listening > .zero, findings.allSatisfy(\.isWell) { findings += try heard(settings, listening) }
         return findings
@@ -40,20 +46,24 @@ extension DoctorChecks {
             ]
         }
         var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
-            let duty =
-                adapter.duty.map { "\(Int(($0 * 100).rounded())) % of the time" }
-                ?? "a share of the time that is not known"
-            guard let share = adapter.duty, share < 0.9 else {
-                return DoctorFinding(.radio, "\(adapter.name) listens \(duty)")
+            let wanted = settings.configuration.scanDuty
+            guard let share = adapter.duty else {
+                let text = "\(adapter.name) listens a share of the time that is not known"
+                // With "bluez" in the configuration, there is a finding already.
+                guard wanted != nil, settings.configuration.scanner != .bluez else {
+                    return DoctorFinding(.radio, text)
+                }
+                return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
             }
-            return DoctorFinding(
-                .radio, "\(adapter.name) listens only \(duty), so it hears less than it could",
-                cure: "end other programs that scan, or use an adapter of its own (\"adapter\")")
+            let text = "\(adapter.name) listens \(Int((share * 100).rounded())) % of the time"
+            return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty asks")
         }
         let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"
         findings.append(DoctorFinding(.radio, text))
         return findings
     }
+
+    private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
 
     private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
         switch (scanner, isRunning("bluetoothd")) {

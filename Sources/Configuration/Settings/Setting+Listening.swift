@@ -13,6 +13,18 @@ extension Setting {
             read: { if let adapters = $0.adapters() { $1.adapters = adapters } },
             shown: { $0.adapters.isEmpty ? "all" : .array($0.adapters.map { .string($0.description) }) }),
         setting(
+            "scanDuty", "\"auto\"",
+            "The share of the time in which the radio listens, 0.05 to 1; \"auto\" is 1. A smaller share",
+            "leaves the antenna to the Wi-Fi that shares it, and leaves come later. Not with \"bluez\".",
+            read: { reader, configuration in
+                let share: Double?? = reader.read("scanDuty", "a number from 0.05 to 1, or 'auto'") { value in
+                    if value == "auto" { return .some(nil) }
+                    return value.asNumber.flatMap { (0.05...1).contains($0) ? .some($0) : nil }
+                }
+                if let share { configuration.scanDuty = share }
+            },
+            shown: { $0.scanDuty.map { .plain($0) } ?? "auto" }),
+        setting(
             "majorMinorBase", "\"auto\"",
             "How numbers in descriptions are read: \"decimal\", \"hex\", or by their look."
         ) { .string($0.numberBase.rawValue) },

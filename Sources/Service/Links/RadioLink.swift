@@ -13,13 +13,16 @@ package protocol RadioLink: AnyObject {
     /// Starts listening. Failures are reported by `notice`, and the link tries again.
     func start(_ output: any RadioOutput)
     func stop()
+    /// Sets the share of the time in which the radio listens, before the start or while it listens. `adapters` show which
+    /// adapter has taken it.
+    func setDuty(_ duty: ScanDuty)
 }
 
 /// The receiver of a radio link's events.
 package protocol RadioOutput: AnyObject {
     /// An iBeacon was received.
     func heard(_ sighting: Sighting, at instant: MonotonicInstant)
-    /// A receiver started or stopped listening.
+    /// A receiver started or stopped listening, or listens with another duty.
     ///
     /// - Parameter duty: The share of the time in which the receiver is on while it listens, 0 … 1; nil: not known.
     func listening(

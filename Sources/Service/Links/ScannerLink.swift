@@ -10,6 +10,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private let makeScanner: Factory
     private let configuredWay: String
     private var scanner: (any Scanner)?
+    private var duty = ScanDuty.full
     private var decoder = BeaconDecoder()
     private weak var output: (any RadioOutput)?
 
@@ -34,6 +35,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         do throws(ScannerError) {
             let scanner = try makeScanner(self)
             self.scanner = scanner
+            scanner.setDuty(duty)
             try scanner.start()
         } catch {
             output.notice(ScannerNotice(.error, "cannot scan: \(error)"))
@@ -41,6 +43,11 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     }
 
     package func stop() { scanner?.stop() }
+
+    package func setDuty(_ duty: ScanDuty) {
+        self.duty = duty
+        scanner?.setDuty(duty)
+    }
 
     // MARK: - Events of the scanner
 

@@ -7,10 +7,13 @@ extension StatusSnapshot {
         /// `mgmt`, `hci`, `bluez` or `capture`.
         package var name = ""
         package var adapters: [Adapter] = []
+        /// The setting `scanDuty`; nil: "auto", or a recording is played.
+        package var scanDuty: Double?
 
-        package init(name: String = "", adapters: [Adapter] = []) {
+        package init(name: String = "", adapters: [Adapter] = [], scanDuty: Double? = nil) {
             self.name = name
             self.adapters = adapters
+            self.scanDuty = scanDuty
         }
     }
 

@@ -1,5 +1,6 @@
 import Beacon
 import Gateway
+import JSON
 import OwnTracks
 import Presence
 
@@ -27,12 +28,15 @@ extension StatusSnapshot {
                     .error, "adapter", "\(adapter.name) does not listen",
                     cure: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
             }
-            guard let duty = adapter.duty, duty < 0.3 else {
-                return Finding(.ok, "adapter", "\(adapter.name) listens")
+            guard let wanted = scanner.scanDuty else { return Finding(.ok, "adapter", "\(adapter.name) listens") }
+            guard let duty = adapter.duty else {
+                return Finding(
+                    .warning, "adapter",
+                    "scanDuty \(JSONValue.plain(wanted).text) has no effect on \(adapter.name): '\(scanner.name)' did not set it",
+                    cure: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
             }
-            return Finding(
-                .warning, "adapter", "\(adapter.name) listens only \(Int((duty * 100).rounded())) % of the time",
-                cure: "leaves take longer; let no other program scan with this adapter")
+            let share = "\(Int((duty * 100).rounded())) % of the time"
+            return Finding(.ok, "adapter", "\(adapter.name) listens \(share), as scanDuty asks")
         }
     }
 

@@ -72,6 +72,7 @@ extension StatusSnapshot {
             "scanner": [
                 "name": .string(scanner.name),
                 "listening": .bool(scanner.adapters.contains { $0.isListening }),
+                "scanDuty": .optional(scanner.scanDuty.map { .plain($0) }),
                 "adapters": .array(scanner.adapters.map { $0.json(at: now) }),
             ],
             "brokers": .array(brokers.map { $0.json(at: now) }),
