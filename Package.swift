@@ -156,6 +156,8 @@ let package = Package(
                 "Status", "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Presence", "Gateway",
                 "TestSupport",
             ]),
+        tests(
+            "CommandLineTests", ["CommandLine", "Configuration", "JSON", "KernelScanning", "System", "TestSupport"]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
         tests(

@@ -40,6 +40,15 @@ package enum RadioDiagnosis {
         return findings
     }
 
+    /// The adapters of this machine that are to be used, by their numbers.
+    package static func adapters(_ selection: AdapterSelection = .all) -> [UInt16] {
+        guard let socket = try? BluetoothSocket(.control, adapter: ManagementCommand.noIndex) else { return [] }
+        return indexes(socket).filter { index in
+            guard let information = information(socket, index) else { return false }
+            return selection.includes(index: index, address: information.address)
+        }
+    }
+
     private static func rights(_ capability: Capability) -> Finding {
         guard !capability.isHeld else { return Finding("\(capability.name) is held") }
         let use = capability == .netAdmin ? "scanner \"mgmt\"" : "scanner \"hci\" and resetting a hung controller"

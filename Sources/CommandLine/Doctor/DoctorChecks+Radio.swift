@@ -24,6 +24,7 @@ extension DoctorChecks {
         }
         var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
             .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
+        findings += antennas(RadioDiagnosis.adapters(settings.configuration.adapterSelection), settings.configuration)
         findings += bluetoothd(settings.configuration.scanner)
         if settings.configuration.scanner == .bluez, settings.configuration.scanDuty != nil {
             findings.append(
@@ -62,6 +63,33 @@ extension DoctorChecks {
         findings.append(DoctorFinding(.radio, text))
         return findings
     }
+
+    /// A finding for each adapter that has one antenna with a Wi-Fi interface that is up.
+    ///
+    /// It is well at any share, because nobody has measured yet how much Wi-Fi loses.
+    ///
+    /// - Parameter sysfs: Where sysfs is mounted.
+    static func antennas(
+        _ adapters: [UInt16], _ configuration: Configuration, sysfs: String = "/sys"
+    ) -> [DoctorFinding] {
+        let antenna = SharedAntenna(sysfs: sysfs)
+        return adapters.compactMap { index in
+            guard let wiFi = antenna.wiFi(beside: index) else { return nil }
+            let text = "hci\(index) and \(wiFi) have one antenna, and \(wiFi) is up"
+            guard configuration.duty.share > mostSharedDuty else {
+                return DoctorFinding(.radio, "\(text); scanDuty leaves it a part of the time")
+            }
+            return DoctorFinding(
+                .radio, "\(text): Wi-Fi waits while the gateway listens",
+                advice:
+                    "if Wi-Fi is slow or fails, set scanDuty to 0.5 or less (leaves come later), or use a USB adapter (\"adapter\")"
+            )
+        }
+    }
+
+    /// The largest `scanDuty` that is not advised against where Wi-Fi shares the antenna. The kernel's own scans for monitors
+    /// have it.
+    private static let mostSharedDuty = 0.5
 
     private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
 

@@ -1,0 +1,66 @@
+import Glibc
+
+/// Whether a Bluetooth adapter has one antenna with a Wi-Fi interface, by what sysfs says of both.
+///
+/// The chips on the boards of the Raspberry Pi do Wi-Fi over SDIO (driver brcmfmac) and Bluetooth over a UART, with one
+/// antenna (device trees of the boards: `brcm,bcm4329-fmac` below an MMC controller, `brcm,bcm43438-bt` below a UART). An
+/// adapter on USB is a device with its own antenna.
+package struct SharedAntenna {
+    private let sysfs: String
+
+    /// - Parameter sysfs: Where sysfs is mounted.
+    package init(sysfs: String = "/sys") { self.sysfs = sysfs }
+
+    /// - Returns: The Wi-Fi interface that is up and shares the antenna of this adapter; nil: none does.
+    package func wiFi(beside index: UInt16) -> String? {
+        guard let adapter = parts(of: "\(sysfs)/class/bluetooth/hci\(index)"), Self.isOnUART(adapter) else {
+            return nil
+        }
+        return names(in: "\(sysfs)/class/net").sorted().first { name in
+            let interface = "\(sysfs)/class/net/\(name)"
+            guard let device = parts(of: interface), device.contains("mmc_host"),
+                parts(of: "\(interface)/device/driver")?.last == "brcmfmac"
+            else { return false }
+            return firstLine(of: "\(interface)/operstate") == "up"
+        }
+    }
+
+    /// A device of the kernel's serial bus (`serial0-0`), or of a terminal that `btattach` has given to the kernel. A UART on
+    /// USB belongs to a device of its own.
+    private static func isOnUART(_ device: [Substring]) -> Bool {
+        let isOnUSB = device.contains { $0.hasPrefix("usb") && $0.dropFirst(3).allSatisfy(\.isNumber) }
+        return !isOnUSB && device.contains { $0 == "tty" || $0.hasPrefix("serial") && $0.contains("-") }
+    }
+
+    /// The parts of the path behind all links; nil if there is nothing.
+    private func parts(of path: String) -> [Substring]? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved).split(separator: "/")
+    }
+
+    private func names(in path: String) -> [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    private func firstLine(of path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var line: [UInt8] = []
+        while line.count < 64 {
+            let octet = fgetc(file)
+            guard octet >= 0, octet != 10 else { break }
+            line.append(UInt8(truncatingIfNeeded: octet))
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+}
