@@ -19,6 +19,7 @@ struct Course {
     let corpus: Corpus
     private var parser = AdvertisingReportParser()
     private var malformed = MalformedCounters()
+    private var decoder = BeaconDecoder()
     private(set) var engine: PresenceEngine
     private var passes: Int64 = 0
     private(set) var changes = 0
@@ -73,12 +74,11 @@ struct Course {
         for event in corpus.events {
             let start = Int(event.offset)
             let now = MonotonicInstant(nanoseconds: event.nanoseconds + passes * corpus.span)
+            let receiver = Receiver(index: event.receiver)
             parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
-                guard let beacon = IBeacon(advertisingData: data, malformed: &malformed) else { return }
+                let found = decoder.sighting(in: data, of: report, by: receiver, at: now) { _ in }
+                guard let sighting = found else { return }
                 sum.beacons += 1
-                let sighting = Sighting(
-                    beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: report.rssi,
-                    receiver: Receiver(index: event.receiver))
                 changes += engine.handle(.sighting(sighting), at: now).count
             }
         }

@@ -5,6 +5,8 @@
 package enum AdvertisingData {
     /// AD type "Manufacturer Specific Data" (Assigned Numbers, 2.3).
     package static let manufacturerSpecificData: UInt8 = 0xff
+    /// AD type "Service Data - 16-bit UUID".
+    package static let serviceData16: UInt8 = 0x16
     /// AD types "Shortened" and "Complete Local Name".
     package static let localNames: ClosedRange<UInt8> = 0x08...0x09
 

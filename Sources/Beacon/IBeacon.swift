@@ -19,10 +19,21 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
     /// A frame is valid only if it is whole and exact, without a byte more or less. Malformed structures before it are
     /// counted.
     package init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
+        var hasTelemetry = false
+        self.init(advertisingData: data, malformed: &malformed, hasTelemetry: &hasTelemetry)
+    }
+
+    /// - Parameter hasTelemetry: Becomes true if the packet has service data of a telemetry format, so that only such packets are
+    ///   searched for it.
+    @inline(__always)
+    init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters, hasTelemetry: inout Bool) {
         var found: IBeacon?
         var inexact = false
         let whole = AdvertisingData.forEachStructure(in: data) { type, content in
-            guard type == AdvertisingData.manufacturerSpecificData, Self.hasPrefix(content) else { return true }
+            guard type == AdvertisingData.manufacturerSpecificData, Self.hasPrefix(content) else {
+                if type == AdvertisingData.serviceData16, Telemetry.format(of: content) != nil { hasTelemetry = true }
+                return true
+            }
             found = IBeacon(manufacturerSpecificData: content)
             if found == nil { inexact = true }
             return found == nil

@@ -14,6 +14,8 @@ package enum MalformedKind: UInt8, CaseIterable, Sendable {
     case truncatedStructure
     /// Apple's iBeacon prefix in a structure of another length than an iBeacon has.
     case inexactBeacon
+    /// A telemetry frame that is not whole, or with a battery level above 100 %.
+    case inexactTelemetry
 
     /// One or two words for logs, metrics and `--json`.
     package var name: String {
@@ -25,13 +27,14 @@ package enum MalformedKind: UInt8, CaseIterable, Sendable {
         case .trailingBytes: "trailing-bytes"
         case .truncatedStructure: "truncated-structure"
         case .inexactBeacon: "inexact-beacon"
+        case .inexactTelemetry: "inexact-telemetry"
         }
     }
 }
 
 /// How often each kind of malformed input occurred. A fixed block of counters, so that counting never allocates.
 package struct MalformedCounters: Sendable {
-    private var counts = InlineArray<7, UInt64>(repeating: 0)
+    private var counts = InlineArray<8, UInt64>(repeating: 0)
 
     package init() {}
 

@@ -1,4 +1,5 @@
 import DBus
+import Scanning
 
 /// The object that tells bluetoothd which advertisements to report: an org.bluez.AdvertisementMonitor1 under an object
 /// manager of the gateway (BlueZ, doc/advertisement-monitor-api.txt).
@@ -38,11 +39,13 @@ enum BeaconMonitorObject {
         writer.property("RSSISamplingPeriod", "q") { $0.uint16(0) }
         writer.property("Patterns", "a(yyay)") { value in
             value.container(BusType.array, "(yyay)") { patterns in
-                patterns.container(BusType.structure, nil) { pattern in
-                    pattern.byte(0)
-                    pattern.byte(0xff)
-                    pattern.container(BusType.array, "y") { bytes in
-                        for byte in [0x4c, 0x00, 0x02, 0x15] as [UInt8] { bytes.byte(byte) }
+                for wanted in [BeaconPacketPattern.iBeacon] + BeaconPacketPattern.telemetry {
+                    patterns.container(BusType.structure, nil) { pattern in
+                        pattern.byte(0)
+                        pattern.byte(wanted.type)
+                        pattern.container(BusType.array, "y") { bytes in
+                            for byte in wanted.start { bytes.byte(byte) }
+                        }
                     }
                 }
             }

@@ -342,14 +342,15 @@ package final class BlueZScanner: Scanner {
     // MARK: Reports
 
     private func report(_ device: KnownDevice, _ path: String) {
-        guard let address = device.address, !device.advertisingData.isEmpty,
-            let adapter = adapter(of: path)
-        else { return }
+        guard let address = device.address, let adapter = adapter(of: path) else { return }
+        let packets = device.serviceData + (device.advertisingData.isEmpty ? [] : [device.advertisingData])
+        guard !packets.isEmpty else { return }
         let now = host.now
         adapter.status.reports += 1
         adapter.status.lastHeard = now
         let report = AdvertisingReport(address: address, rssi: device.rssi)
-        output?.heard(report, data: device.advertisingData.span, by: adapter.status.receiver, at: now)
+        // Telemetry stands between two iBeacons, so it comes first.
+        for packet in packets { output?.heard(report, data: packet.span, by: adapter.status.receiver, at: now) }
     }
 
     /// `/org/bluez/hci0/dev_…` belongs to `/org/bluez/hci0`.

@@ -7,6 +7,9 @@ struct KnownDevice {
     private(set) var rssi: RSSI?
     /// The advertising data as it was on the air, as far as it matters: one structure with Apple's data.
     private(set) var advertisingData: [UInt8] = []
+    /// Service data as it was on the air: bluetoothd reports it beside Apple's data, although it comes in packets of
+    /// its own. One packet for each telemetry format, which bounds their number.
+    private(set) var serviceData: [[UInt8]] = []
     /// Whether the monitor found the device and has not lost it since.
     var isReportedPresent = false
 
@@ -28,6 +31,9 @@ struct KnownDevice {
                 guard let number = value.int16 else { return }
                 rssi = RSSI(reported: Int8(clamping: number))
                 isHeard = true
+            case "ServiceData":
+                serviceData = Self.serviceData(value)
+                isHeard = true
             case "ManufacturerData":
                 guard let data = Self.appleData(value) else { return }
                 advertisingData = data
@@ -37,6 +43,23 @@ struct KnownDevice {
         }
         if let octets { address = DeviceAddress(value: octets, isRandom: isRandom) }
         return isHeard
+    }
+
+    /// The end of the UUID of every service that has a number of 16 bits (Core Specification 5.4, Vol 3, Part B, 2.5.1).
+    private static let baseUUID = "-0000-1000-8000-00805f9b34fb"
+
+    /// A dictionary from the UUID of a service to bytes.
+    private static func serviceData(_ value: BusReader) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        value.forEachEntry { name, content in
+            guard name.count == 36, name.hasPrefix("0000"), name.lowercased().hasSuffix(baseUUID),
+                let service = UInt16(name.dropFirst(4).prefix(4), radix: 16), let bytes = content.bytes,
+                bytes.count <= 251, Telemetry.Format.allCases.contains(where: { $0.service == service })
+            else { return }
+            let head = [UInt8(bytes.count + 3), AdvertisingData.serviceData16]
+            found.append(head + [UInt8(service & 0xff), UInt8(service >> 8)] + bytes)
+        }
+        return found
     }
 
     /// A dictionary from company to bytes. The company is a number, so it is decoded here.

@@ -6,6 +6,8 @@ package import Presence
 package struct Counters: Hashable, Sendable {
     /// iBeacon frames heard.
     package var sightings: UInt64 = 0
+    /// Readings of the batteries of beacons that belong to a region.
+    package var telemetry: UInt64 = 0
     package var enters: UInt64 = 0
     /// Leaves of regions, by the reason for them.
     package var leavesByReason: [LeaveReason: UInt64] = [:]
@@ -41,7 +43,8 @@ package struct Counters: Hashable, Sendable {
     /// As the answer to the `status` command and `/status.json` show it.
     package var json: JSONValue {
         [
-            "sightings": Self.number(sightings), "enters": Self.number(enters), "leaves": Self.number(leaves),
+            "sightings": Self.number(sightings), "telemetry": Self.number(telemetry),
+            "enters": Self.number(enters), "leaves": Self.number(leaves),
             "commands": Self.number(commands), "commandsRefused": Self.number(commandsRefused),
             "waypointsRefused": Self.number(waypointsRefused),
         ]

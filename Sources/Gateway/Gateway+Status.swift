@@ -43,7 +43,8 @@ extension Gateway {
         for beacon: BeaconID, in key: RegionKey, of region: Region, at now: MonotonicInstant
     ) -> String {
         let explanation = engine.explain(beacon, in: key, at: now)
-        return RegionExplanation.text(explanation, threshold: threshold(of: region), at: now)
+        return RegionExplanation.text(
+            explanation, threshold: threshold(of: region), battery: battery(of: beacon), at: now)
     }
 
     /// The strength that a region requires; nil: any.

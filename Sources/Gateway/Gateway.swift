@@ -33,6 +33,7 @@ package struct Gateway: Sendable {
     /// Commands that are not carried out yet.
     var commands = CommandQueue()
     var persistence = PresencePersistence()
+    var batteries = BatteryTable()
     /// The last merged edit of each tracker, by topic.
     var lastEdits: [ExactString: Int64] = [:]
     /// When the next turn of a queue is due. Stored, because it is read after each sighting.
@@ -82,6 +83,7 @@ package struct Gateway: Sendable {
             counters.sightings += 1
             let effects = presence(.sighting(sighting), at: now)
             return configuration.ranging ? effects + range(sighting, at: now) : effects
+        case .telemetry(let telemetry): return record(telemetry, at: now)
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
         case .scanDuty(let receiver, let duty): return presence(.scanDuty(receiver, duty), at: now)
@@ -225,6 +227,7 @@ package struct Gateway: Sendable {
         persistence.needsWhole()
         // Presence has an index of its own. This one is only for ranging.
         index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])
+        defer { forgetBatteries() }
         return presence(.regions(monitored), at: now)
     }
 

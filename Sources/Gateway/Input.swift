@@ -11,6 +11,8 @@ package enum Input: Sendable {
     indirect case start(StoredState)
     /// A receiver heard an iBeacon.
     case sighting(Sighting)
+    /// A beacon told the state of its battery.
+    case telemetry(BeaconTelemetry)
     /// A receiver began or ceased to listen.
     case listening(Receiver, Bool)
     /// While the receiver listens, its radio is on for this share of the time, 0 … 1.

@@ -11,7 +11,19 @@ package enum RegionExplanation {
     /// - Parameters:
     ///   - deciding: nil if no beacon of the region was heard since the start.
     ///   - threshold: The strength that the region requires; nil: any.
+    ///   - battery: The last reading of the battery of the beacon that decides.
     package static func text(
+        _ deciding: PresenceExplanation?, threshold: RSSI?, battery: BatteryState?, at now: MonotonicInstant
+    ) -> String {
+        let sentences = presence(deciding, threshold: threshold, at: now)
+        // A beacon whose battery is empty looks like one that left.
+        guard let deciding, !deciding.isNear, let battery, battery.isLow else { return sentences }
+        return sentences
+            + " Its battery was low at the last reading, \(seconds(battery.instant.duration(to: now))) ago:"
+            + " \(battery.battery)."
+    }
+
+    private static func presence(
         _ deciding: PresenceExplanation?, threshold: RSSI?, at now: MonotonicInstant
     ) -> String {
         guard let deciding, let link = best(of: deciding.links) else {

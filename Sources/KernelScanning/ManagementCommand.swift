@@ -47,11 +47,17 @@ package struct ManagementCommand: Hashable, Sendable {
         return Self(.setDefaultSystemConfiguration, index, parameters)
     }
 
-    /// One pattern: manufacturer specific data that starts as every iBeacon does.
-    package static func addBeaconMonitor(_ index: UInt16) -> Self {
-        // Pattern count; AD type, offset in its content, length, and always 31 octets of room for the value.
-        let pattern: [UInt8] = [0xff, 0x00, 0x04, 0x4c, 0x00, 0x02, 0x15]
-        return Self(.addPatternsMonitor, index, [1] + pattern + [UInt8](repeating: 0, count: 27))
+    /// Adds a monitor for packets in which a structure begins with one of these patterns. Controllers that match
+    /// patterns themselves deliver no other packets.
+    package static func addMonitor(_ index: UInt16, _ patterns: [BeaconPacketPattern]) -> Self {
+        // The number of patterns. For each: AD type, offset in its content, length, and always 31 octets of room.
+        var parameters = [UInt8(truncatingIfNeeded: patterns.count)]
+        for pattern in patterns {
+            let start = pattern.start.prefix(31)
+            parameters += [pattern.type, 0, UInt8(start.count)] + start
+            parameters += [UInt8](repeating: 0, count: 31 - start.count)
+        }
+        return Self(.addPatternsMonitor, index, parameters)
     }
 
     package static func removeMonitor(_ index: UInt16, handle: UInt16) -> Self {

@@ -13,6 +13,10 @@ package final class MgmtScanner: FallibleScanner {
         var monitor: UInt16?
         /// A monitor was requested, and the answer is not here yet.
         var isArming = false
+        /// Whether the monitor asks for telemetry too. A controller that matches patterns itself may have no room for
+        /// more than the iBeacons'.
+        var asksForTelemetry = true
+        var saidNoTelemetry = false
         var takesDuty = true
         /// The duty of the last request.
         var requestedDuty = ScanDuty.full
@@ -106,7 +110,8 @@ package final class MgmtScanner: FallibleScanner {
         }
         adapter.requestedDuty = duty
         monitor.send(.setMonitorScan(index, duty))
-        monitor.send(.addBeaconMonitor(index))
+        monitor.send(
+            .addMonitor(index, [.iBeacon] + (adapter.asksForTelemetry ? BeaconPacketPattern.telemetry : [])))
     }
 
     private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
@@ -114,6 +119,11 @@ package final class MgmtScanner: FallibleScanner {
         adapter.isArming = false
         adapter.failures = 0
         adapter.monitor = handle
+        if handle != nil, !adapter.asksForTelemetry, !adapter.saidNoTelemetry {
+            adapter.saidNoTelemetry = true
+            adapter.watch.notice(
+                .info, "the adapter takes no monitor for telemetry; batteries are read only if it delivers all packets")
+        }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
         if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
             adapter.watch.dutyChanged(to: taken, at: now)
@@ -126,6 +136,11 @@ package final class MgmtScanner: FallibleScanner {
 
     private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
         guard adapter.isArming else { return }
+        if adapter.asksForTelemetry, status != ManagementStatus.busy {
+            adapter.asksForTelemetry = false
+            adapter.isArming = false
+            return arm(adapter.watch.index)
+        }
         if status == ManagementStatus.noResources {
             // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning,
             // so the gateway receives reports through them.
@@ -192,6 +207,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
             byIndex[index] = adapter
         }
         byIndex[index]?.isReady = true
+        byIndex[index]?.asksForTelemetry = true
         arm(index)
     }
 

@@ -12,6 +12,10 @@ extension Service: RadioOutput {
         handle(.sighting(sighting), at: instant)
     }
 
+    package func heard(_ telemetry: BeaconTelemetry, at instant: MonotonicInstant) {
+        handle(.telemetry(telemetry), at: instant)
+    }
+
     package func listening(
         _ isListening: Bool, of receiver: Receiver, duty: Double?, at instant: MonotonicInstant,
         because reason: String

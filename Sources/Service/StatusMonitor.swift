@@ -163,12 +163,14 @@ struct StatusMonitor {
         let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }
         for position in states.indices {
             states[position].regions = gateway.regions(of: states[position].id)
+            states[position].battery = gateway.battery(of: states[position].id)
             states[position].distance = states[position].rssi.flatMap {
                 distance(rssi: $0, measuredPower: states[position].measuredPower)
             }
         }
         snapshot.beacons = states
         snapshot.trackers = gateway.trackerStates(hearings: heard, changes: changes, at: now)
+        snapshot.lowBatteries = gateway.lowBatteries.map { .init(beacon: $0.beacon, names: $0.names, state: $0.state) }
         snapshot.transitions = transitions
         snapshot.counters = gateway.counters
         snapshot.overflow = .init(

@@ -33,6 +33,11 @@ extension StatusSnapshot {
         writer.single(
             "ibeacon_gateway_sightings_dropped_total", .counter,
             "iBeacon frames of regions, beyond as many beacons as are remembered.", Double(overflow.sightings))
+        writer.single(
+            "ibeacon_gateway_battery_readings_total", .counter, "Batteries read, of beacons that belong to a region.",
+            Double(counters.telemetry))
+        writer.single(
+            "ibeacon_gateway_low_batteries", .gauge, "Beacons whose battery is low.", Double(lowBatteries.count))
         writer.family(
             "ibeacon_gateway_transitions_total", .counter, "Transitions decided.",
             [([("event", "enter")], Double(counters.enters)), ([("event", "leave")], Double(counters.leaves))])
@@ -117,16 +122,21 @@ extension StatusSnapshot {
     private func writeRegions(_ writer: inout MetricsWriter) {
         var inside: [(labels: [(String, String)], value: Double)] = []
         var signal: [(labels: [(String, String)], value: Double)] = []
+        var battery: [(labels: [(String, String)], value: Double)] = []
         for tracker in trackers {
             for region in tracker.regions.prefix(Self.listedRegions) {
                 // The rid keeps the labels distinct if names are equal or were cut.
                 let labels = [("tracker", tracker.topic), ("rid", region.rid), ("region", region.name)]
                 inside.append((labels, region.isInside ? 1 : 0))
                 if let rssi = region.rssi, region.isInside { signal.append((labels, Double(rssi.dBm))) }
+                if let state = region.battery { battery.append((labels, Double(state.battery.percent) / 100)) }
             }
         }
         writer.family("ibeacon_gateway_region_inside", .gauge, "1 while a beacon is in the region.", inside)
         writer.family(
             "ibeacon_gateway_region_rssi_dbm", .gauge, "Signal of the region's strongest beacon in dBm.", signal)
+        writer.family(
+            "ibeacon_gateway_region_battery_ratio", .gauge,
+            "Battery of the region's beacon at the last reading, 0 to 1.", battery)
     }
 }

@@ -125,6 +125,19 @@ final class BlueZFixture: ScannerOutput {
         }
     }
 
+    /// PropertiesChanged of a device, for the data of one service.
+    func changes(_ device: String, service: String, _ data: [UInt8]) {
+        changed(device, "org.bluez.Device1") { properties in
+            properties.property("ServiceData", "a{sv}") { value in
+                value.container(BusType.array, "{sv}") { services in
+                    services.property(service, "ay") { content in
+                        content.container(BusType.array, "y") { bytes in for byte in data { bytes.byte(byte) } }
+                    }
+                }
+            }
+        }
+    }
+
     /// NameOwnerChanged: bluetoothd has ended, or begun.
     func bluetoothd(isRunning: Bool) {
         bus.signal("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged") { writer in

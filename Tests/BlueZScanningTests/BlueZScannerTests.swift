@@ -196,6 +196,19 @@ import Testing
         #expect(scanner.adapters.map(\.reports) == [2])
     }
 
+    @Test func `Telemetry is heard before the iBeacon that bluetoothd reports beside it`() throws {
+        let scanner = try listening()
+        fixture.adds(device: device)
+        _ = fixture.drainEvents()
+        fixture.changes(device, service: "0000feaa-0000-1000-8000-00805f9b34fb", [0x20, 0x00, 0x0b])
+        #expect(fixture.drainEvents() == ["0 heard", "0 heard"])
+        #expect(
+            fixture.data.suffix(2) == [[6, 0x16, 0xaa, 0xfe, 0x20, 0x00, 0x0b], [6, 0xff, 0x4c, 0x00, 0x02, 0x15, 7]])
+        fixture.changes(device, service: "0000fd6f-0000-1000-8000-00805f9b34fb", [1])
+        #expect(fixture.drainEvents() == ["0 heard"], "another service is not read")
+        #expect(scanner.adapters.map(\.reports) == [3])
+    }
+
     @Test func `A change that tells of no advertisement is no report`() throws {
         let scanner = try listening()
         fixture.adds(device: device)

@@ -1,7 +1,10 @@
-// The way of a report: HCI event → advertising reports → AD structures → iBeacon.
+// The way of a report: HCI event → advertising reports → AD structures → iBeacon, or telemetry and its iBeacon.
+import Base
 import Beacon
 
 nonisolated(unsafe) private var parser = AdvertisingReportParser()
+nonisolated(unsafe) private var decoder = BeaconDecoder()
+nonisolated(unsafe) private var now = MonotonicInstant.zero
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -23,5 +26,18 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // The same bytes as advertising data alone, as the kernel's management socket gives them.
     _ = unsafe IBeacon(advertisingData: input.span, malformed: &malformed)
     _ = unsafe IBeacon(manufacturerSpecificData: input.span)
+    if let telemetry = unsafe Telemetry(advertisingData: input.span, malformed: &malformed) {
+        require(telemetry.battery.percent <= 100, "a battery above 100 %")
+        if let temperature = telemetry.temperature { require(abs(temperature) <= 128, "a temperature of no tag") }
+    }
+    // Twice, because telemetry is joined to an iBeacon that is heard before and after it.
+    for _ in 0..<2 {
+        unsafe parser.parse(event: input.span) { report, data in
+            unsafe now = now.advanced(by: .milliseconds(100))
+            _ = unsafe decoder.sighting(in: data, of: report, by: Receiver(index: 0), at: now) { telemetry in
+                require(telemetry.battery.percent <= 100, "a battery above 100 %")
+            }
+        }
+    }
     return 0
 }

@@ -18,12 +18,14 @@ import Testing
         #expect(command.bytes == bytes)
     }
 
-    @Test func asksForOnePatternWithTheWholeRoomForIt() {
-        let bytes = ManagementCommand.addBeaconMonitor(0).bytes
-        #expect(bytes.count == 6 + 1 + 34)
-        #expect(bytes[4] == 35)
-        #expect(Array(bytes[6..<14]) == [1, 0xff, 0, 4, 0x4c, 0x00, 0x02, 0x15])
-        #expect(bytes[14...].allSatisfy { $0 == 0 })
+    @Test func asksForEachPatternWithTheWholeRoomForIt() {
+        let bytes = ManagementCommand.addMonitor(0, [.iBeacon] + BeaconPacketPattern.telemetry).bytes
+        #expect(bytes.count == 6 + 1 + 5 * 34)
+        #expect(bytes[4] == 171 && bytes[6] == 5)
+        #expect(Array(bytes[7..<14]) == [0xff, 0, 4, 0x4c, 0x00, 0x02, 0x15])
+        #expect(bytes[14..<41].allSatisfy { $0 == 0 })
+        #expect(Array(bytes[41..<46]) == [0x16, 0, 2, 0xaa, 0xfe])
+        #expect(bytes[46..<75].allSatisfy { $0 == 0 })
     }
 }
 

@@ -182,7 +182,22 @@ private final class ScannerFixture: ScannerOutput {
         try scanner.start()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
+        fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
         #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.failure == nil)
+    }
+
+    @Test func `An adapter that has no room for the telemetry patterns is asked for iBeacons alone`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        _ = fixture.kernel.sent()
+        fixture.kernel.answers(.addPatternsMonitor, 0, status: 0x03)
+        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(fixture.notices.filter { $0.contains("telemetry") }.count == 1)
         #expect(scanner.failure == nil)
     }
 
@@ -206,6 +221,8 @@ private final class ScannerFixture: ScannerOutput {
         let scanner = try fixture.make()
         try scanner.start()
         for index: UInt16 in [0, 1] { fixture.kernel.informs(index, isPowered: true) }
+        // The first refusal means the patterns for telemetry.
+        for index: UInt16 in [0, 1] { fixture.kernel.answers(.addPatternsMonitor, index, status: 0x0b) }
         for refusal in 1...5 {
             for index: UInt16 in [0, 1] {
                 #expect(scanner.failure == nil, "refusal \(refusal) of \(index)")

@@ -39,7 +39,7 @@ struct Replay {
     ) throws(CaptureError) {
         var reader = try CaptureReader(path: path, startingAt: now)
         var parser = AdvertisingReportParser()
-        var inexact = MalformedCounters()
+        var decoder = BeaconDecoder()
         var failure: CaptureError?
         do throws(CaptureError) {
             var isFirst = true
@@ -53,11 +53,10 @@ struct Replay {
                 listen(with: record.receiver, at: record.instant, perform)
                 reader.withEvent { event in
                     parser.parse(event: event) { report, data in
-                        guard let frame = IBeacon(advertisingData: data, malformed: &inexact) else { return }
-                        let sighting = Sighting(
-                            beacon: frame.id, measuredPower: frame.measuredPower, rssi: report.rssi,
-                            receiver: record.receiver)
-                        pass(.sighting(sighting), at: record.instant, perform)
+                        let sighting = decoder.sighting(
+                            in: data, of: report, by: record.receiver, at: record.instant
+                        ) { pass(.telemetry($0), at: record.instant, perform) }
+                        if let sighting { pass(.sighting(sighting), at: record.instant, perform) }
                     }
                 }
             }
@@ -67,7 +66,7 @@ struct Replay {
         for receiver in listening { pass(.listening(receiver, false), at: now, perform) }
         listening = []
         summary.reports += parser.reports
-        summary.malformed += parser.malformed.total + inexact.total
+        summary.malformed += parser.malformed.total + decoder.malformed.total
         summary.lost += reader.lost
         if let failure { throw failure }
     }

@@ -176,7 +176,7 @@ private final class ScanSession: ScannerOutput {
     func heard(
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
     ) {
-        table.heard(report, data: data, at: instant)
+        table.heard(report, data: data, by: receiver, at: instant)
         recording?.write(report, data: data, by: receiver)
     }
 

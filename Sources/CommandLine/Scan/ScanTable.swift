@@ -17,6 +17,7 @@ struct ScanTable {
         var measuredPower: MeasuredPower?
         var rssi: Double?
         var reports: UInt64 = 0
+        var telemetry: BeaconTelemetry?
         var firstHeard: MonotonicInstant
         var lastHeard: MonotonicInstant
     }
@@ -30,7 +31,7 @@ struct ScanTable {
     private let regionNames: [String]
     private let includesOthers: Bool
     private var rows: [Subject: Row] = [:]
-    private var malformed = MalformedCounters()
+    private var decoder = BeaconDecoder()
 
     init(regions: [Region], includesOthers: Bool) {
         let patterns = regions.compactMap { region in region.description.pattern.map { ($0, region.displayName) } }
@@ -39,12 +40,16 @@ struct ScanTable {
         self.includesOthers = includesOthers
     }
 
-    mutating func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
-        let beacon = IBeacon(advertisingData: data, malformed: &malformed)
+    mutating func heard(
+        _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at now: MonotonicInstant
+    ) {
+        var telemetry: BeaconTelemetry?
+        let beacon = decoder.sighting(in: data, of: report, by: receiver, at: now) { telemetry = $0 }
         guard beacon != nil || includesOthers else { return }
-        let subject = beacon.map { Subject.beacon($0.id) } ?? .other(report.address)
+        let subject = beacon.map { Subject.beacon($0.beacon) } ?? .other(report.address)
         var row = rows[subject] ?? Row(firstHeard: now, lastHeard: now)
         row.measuredPower = beacon?.measuredPower
+        row.telemetry = telemetry ?? row.telemetry
         row.reports += 1
         row.lastHeard = now
         if let dBm = report.rssi?.dBm {
@@ -82,9 +87,11 @@ struct ScanTable {
             let interval = interval(row).map { "\(Int($0 * 1000)) ms" } ?? ""
             let age = "\(Int(row.lastHeard.duration(to: now).inSeconds)) s"
             let names = names(subject).joined(separator: ", ")
-            return [title(subject, row), strength, distance, interval, "\(row.reports)", age, names]
+            let battery = row.telemetry.map { "\($0.battery)" } ?? ""
+            return [title(subject, row), strength, distance, interval, "\(row.reports)", age, battery, names]
         }
-        return Terminal.table(["BEACON", "RSSI", "DISTANCE", "INTERVAL", "REPORTS", "SEEN", "REGION"], lines)
+        return Terminal.table(
+            ["BEACON", "RSSI", "DISTANCE", "INTERVAL", "REPORTS", "SEEN", "BATTERY", "REGION"], lines)
     }
 
     /// One JSON object for each row that was heard after `since`.
@@ -105,6 +112,13 @@ struct ScanTable {
             }
             if let rssi = row.rssi { members["rssi"] = .integer(Int64(rssi.rounded())) }
             if let power = row.measuredPower { members["measuredPower"] = .integer(Int64(power.dBm)) }
+            if let telemetry = row.telemetry {
+                members["battery"] = .integer(Int64(telemetry.battery.percent))
+                if let voltage = telemetry.battery.millivolts { members["battery_mV"] = .integer(Int64(voltage)) }
+                if let temperature = telemetry.temperature {
+                    members["temperature"] = .plain((Double(temperature) * 10).rounded() / 10)
+                }
+            }
             if let interval = interval(row) { members["interval_ms"] = .integer(Int64(interval * 1000)) }
             if let centimetres = centimetres(row) { members["distance_cm"] = .integer(centimetres) }
             return JSONValue.object(members).text

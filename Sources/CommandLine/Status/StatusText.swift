@@ -16,7 +16,11 @@ struct StatusText {
             regions.isEmpty
                 ? "no beacon regions yet"
                 : Terminal.table(
-                    ["TRACKER", "REGION", "STATE", "SINCE", "BEACON", "RSSI", "DISTANCE", "HEARD", "LEAVES IN"], regions
+                    [
+                        "TRACKER", "REGION", "STATE", "SINCE", "BEACON", "RSSI", "DISTANCE", "HEARD", "LEAVES IN",
+                        "BATTERY",
+                    ],
+                    regions
                 ))
         let trouble = (status["findings"]?.array ?? []).filter { $0["level"]?.string != "ok" }.map { finding in
             let cure = string(finding["cure"])
@@ -82,8 +86,13 @@ struct StatusText {
         return [
             tracker, string(region["name"]), state, known("sinceAgo") { Self.span($0) }, string(region["beacon"]),
             known("rssi") { string($0) + " dBm" }, known("distance") { string($0) + " m" },
-            Self.ago(region["heardAgo"]), known("leavesIn") { Self.span($0) },
+            Self.ago(region["heardAgo"]), known("leavesIn") { Self.span($0) }, known("battery", Self.battery),
         ]
+    }
+
+    /// `12 %`, and `low` behind it if it is.
+    private static func battery(_ battery: JSONValue) -> String {
+        string(battery["percent"]) + " %" + (battery["low"] == .bool(true) ? " low" : "")
     }
 
     private func string(_ value: JSONValue?) -> String { Self.string(value) }

@@ -7,7 +7,7 @@ package protocol RadioLink: AnyObject {
     /// The scanner in use, by its name in the configuration.
     var way: String { get }
     var adapters: [AdapterStatus] { get }
-    /// Frames that look like an iBeacon's and are malformed.
+    /// Frames that look like an iBeacon's or like telemetry and are malformed.
     var malformed: MalformedCounters { get }
 
     /// Starts listening. Failures are reported by `notice`, and the link tries again.
@@ -22,6 +22,8 @@ package protocol RadioLink: AnyObject {
 package protocol RadioOutput: AnyObject {
     /// An iBeacon was received.
     func heard(_ sighting: Sighting, at instant: MonotonicInstant)
+    /// A beacon told the state of its battery.
+    func heard(_ telemetry: BeaconTelemetry, at instant: MonotonicInstant)
     /// A receiver started or stopped listening, or listens with another duty.
     ///
     /// - Parameter duty: The share of the time in which the receiver is on while it listens, 0 … 1; nil: not known.

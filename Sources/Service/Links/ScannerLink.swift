@@ -54,8 +54,10 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     package func heard(
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
     ) {
-        guard let sighting = decoder.sighting(in: data, of: report, by: receiver) else { return }
-        output?.heard(sighting, at: instant)
+        let sighting = decoder.sighting(in: data, of: report, by: receiver, at: instant) { telemetry in
+            output?.heard(telemetry, at: instant)
+        }
+        if let sighting { output?.heard(sighting, at: instant) }
     }
 
     package func listening(

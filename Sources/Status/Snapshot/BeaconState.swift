@@ -1,6 +1,6 @@
 package import Base
 package import Beacon
-import Gateway
+package import Gateway
 import JSON
 import OwnTracks
 package import Presence
@@ -21,6 +21,8 @@ extension StatusSnapshot {
         package var series: [RSSI?]
         /// The regions that the beacon belongs to.
         package var regions: [RegionKey]
+        /// nil: the battery was not read since the start, or the beacon belongs to no region.
+        package var battery: BatteryState?
 
         package init(
             id: BeaconID, measuredPower: MeasuredPower, rssi: RSSI?, distance: Double? = nil, interval: Duration? = nil,
@@ -51,6 +53,7 @@ extension StatusSnapshot.BeaconState {
             // One string and not thirty values, because it is sent to each client every second.
             "series": .string(series.map { $0.map { "\($0.dBm)" } ?? "" }.joined(separator: ",")),
             "regions": .array(regions.map { .shown(names[$0] ?? $0.rid) }),
+            "battery": .optional(battery.map { $0.json(at: now) }),
         ]
     }
 }

@@ -40,7 +40,8 @@ extension Gateway {
                         heard.rssi.flatMap { OwnTracks.distance(rssi: $0, measuredPower: heard.measuredPower) }
                     },
                     lastHeard: heard?.instant, leaveDeadline: deciding[key]?.expectedLeave,
-                    explanation: RegionExplanation.text(deciding[key], threshold: threshold(of: region), at: now))
+                    explanation: explanation(deciding[key], of: region, at: now),
+                    battery: (heard?.beacon ?? occupancy?.beacon ?? deciding[key]?.beacon).flatMap(battery(of:)))
             }
             return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
@@ -91,6 +92,13 @@ extension Gateway {
 
     /// Why a region is occupied or not, in a sentence.
     private func reason(for key: RegionKey, of region: Region, at now: MonotonicInstant) -> String {
-        RegionExplanation.text(decidingBeacons(at: now)[key], threshold: threshold(of: region), at: now)
+        explanation(decidingBeacons(at: now)[key], of: region, at: now)
+    }
+
+    private func explanation(
+        _ deciding: PresenceExplanation?, of region: Region, at now: MonotonicInstant
+    ) -> String {
+        RegionExplanation.text(
+            deciding, threshold: threshold(of: region), battery: deciding.flatMap { battery(of: $0.beacon) }, at: now)
     }
 }

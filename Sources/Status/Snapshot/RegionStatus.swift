@@ -1,5 +1,6 @@
 package import Base
 package import Beacon
+package import Gateway
 import JSON
 import OwnTracks
 
@@ -50,11 +51,13 @@ extension StatusSnapshot {
         package var leaveDeadline: MonotonicInstant?
         /// Why the region is occupied or not, in a sentence.
         package var explanation: String
+        /// The battery of the beacon; nil: it was not read since the start.
+        package var battery: BatteryState?
 
         package init(
             rid: String, name: String, description: String, isInside: Bool, since: MonotonicInstant? = nil,
             beacon: BeaconID? = nil, rssi: RSSI? = nil, distance: Double? = nil, lastHeard: MonotonicInstant? = nil,
-            leaveDeadline: MonotonicInstant? = nil, explanation: String = ""
+            leaveDeadline: MonotonicInstant? = nil, explanation: String = "", battery: BatteryState? = nil
         ) {
             self.rid = rid
             self.name = name
@@ -67,6 +70,7 @@ extension StatusSnapshot {
             self.lastHeard = lastHeard
             self.leaveDeadline = leaveDeadline
             self.explanation = explanation
+            self.battery = battery
         }
     }
 }
@@ -90,7 +94,7 @@ extension StatusSnapshot.RegionStatus {
             "distance": .optional(distance.map { .tenths($0) }),
             "heardAgo": .ago(lastHeard, at: now),
             "leavesIn": .optional(leaveDeadline.map { .tenths(max(0, now.duration(to: $0).inSeconds)) }),
-            "explanation": .shown(explanation),
+            "explanation": .shown(explanation), "battery": .optional(battery.map { $0.json(at: now) }),
         ]
     }
 }

@@ -9,7 +9,7 @@ extension StatusSnapshot {
     package var liveFindings: [Finding] {
         let all =
             radioFindings + brokers.map(\.finding) + [
-                storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding,
+                storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding,
             ]
         return all.compactMap(\.self).sorted { $0.level.rank > $1.level.rank }
     }
@@ -72,6 +72,21 @@ extension StatusSnapshot {
         return Finding(
             .warning, "regions", "there are no beacon regions, so there are no transitions",
             cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
+    }
+
+    /// Names in a finding. A person replaces the batteries one after the other.
+    private static let namedBatteries = 3
+
+    private var batteryFinding: Finding? {
+        guard !lowBatteries.isEmpty else { return nil }
+        let named = lowBatteries.prefix(Self.namedBatteries).map {
+            "\($0.names.joined(separator: ", ")) \($0.state.battery)"
+        }
+        let others = lowBatteries.count - named.count
+        let list = named.joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
+        return Finding(
+            .warning, "battery", "low batteries: \(list)",
+            cure: "replace the battery; a beacon with an empty battery looks like one that left")
     }
 
     private var crowdFinding: Finding? {

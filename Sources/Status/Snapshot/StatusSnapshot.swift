@@ -28,6 +28,8 @@ package struct StatusSnapshot: Sendable {
     package var trackers: [TrackerStatus] = []
     /// The strongest first.
     package var beacons: [BeaconState] = []
+    /// The batteries that are low, the emptiest first.
+    package var lowBatteries: [LowBattery] = []
     /// The newest first.
     package var transitions: [PastTransition] = []
     package var counters = Counters()

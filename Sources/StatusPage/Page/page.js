@@ -43,6 +43,12 @@ function plot(series, label) {
   return svg;
 }
 
+// Nothing if the battery was not read.
+function charge(battery) {
+  if (battery === null) return [];
+  return [`${battery.low ? "battery low:" : "battery"}\u00a0${battery.percent}\u00a0%`];
+}
+
 function drawTracker(tracker, position) {
   const inside = tracker.regions.filter(region => region.inside);
   const badge = make("span", { class: "badge", "aria-hidden": "true" }, clean(tracker.tid).slice(0, 4));
@@ -58,7 +64,7 @@ function drawTracker(tracker, position) {
 }
 function fillRooms(rooms, tracker, position) {
   fill(rooms, tracker.regions, region => region.rid,
-    region => JSON.stringify([region.name, region.inside, region.rssi, region.distance, ago(region.sinceAgo), ago(region.heardAgo), region.leavesIn, region.explanation]),
+    region => JSON.stringify([region.name, region.inside, region.rssi, region.distance, ago(region.sinceAgo), ago(region.heardAgo), region.leavesIn, region.explanation, charge(region.battery)]),
     (region, old) => drawRoom(region, old, position));
 }
 function drawRoom(region, old, position) {
@@ -73,6 +79,7 @@ function drawRoom(region, old, position) {
     if (region.distance !== null) facts.push("about\u00a0" + region.distance + "\u00a0m");
     if (region.heardAgo > 15) facts.push("heard " + ago(region.heardAgo));
   } else facts.push(region.sinceAgo === null ? "never entered" : "left " + ago(region.sinceAgo));
+  facts.push(...charge(region.battery));
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
     make("p", { class: "wrap" }, clean(region.explanation) || "No more is known."),
     make("p", { class: "mono" }, clean(region.description)));
@@ -102,6 +109,7 @@ function drawBeacon(beacon) {
   if (beacon.distance !== null) facts.push(`≈\u00a0${beacon.distance}\u00a0m`);
   if (beacon.interval !== null) facts.push(`every\u00a0${beacon.interval}\u00a0s`);
   if (beacon.heardAgo > 15) facts.push("heard " + ago(beacon.heardAgo));
+  facts.push(...charge(beacon.battery));
   return make("li", {}, who, make("p", { class: "dbm" + (beacon.heardAgo > 60 ? " stale" : "") }, signal(beacon.rssi)),
     make("p", { class: "mono", title: id }, beacon.uuid),
     plot(beacon.series, `Signal of the last five minutes, now ${signal(beacon.rssi)}`),
@@ -136,6 +144,12 @@ function tiles() {
   if (state.queue.dropped) queue.push(state.queue.dropped + " given up");
   list.push(["Queue", state.queue.pending ? state.queue.pending + " waiting" : "empty", queue.join(" · "), state.queue.dropped > 0]);
   list.push(["Storage", state.store.ok ? "writing" : "failing", state.store.ok ? state.store.writes.toLocaleString() + " writes" : clean(state.store.problem), !state.store.ok]);
+  const batteries = state.trackers.flatMap(tracker => tracker.regions).filter(region => region.battery !== null);
+  if (batteries.length) {
+    const low = batteries.filter(region => region.battery.low);
+    const least = batteries.reduce((a, b) => b.battery.percent < a.battery.percent ? b : a);
+    list.push(["Batteries", low.length ? low.length + " low" : "good", `lowest: ${clean(least.name)} ${least.battery.percent} %`, low.length > 0]);
+  }
   list.push(["Clock", state.time === null ? "not known yet" : new Date(state.time * 1000).toLocaleString(), state.time === null ? "messages are stamped when it is" : "", state.time === null]);
   return list;
 }
@@ -158,7 +172,7 @@ function show(next) {
   keyed.forEach(item => fillRooms($("trackers").children[item.position].querySelector(".rooms"), item.tracker, item.position));
   const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length));
   fill($("beacons"), beacons, beacon => `${beacon.uuid}:${beacon.major}:${beacon.minor}`,
-    beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
+    beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, charge(beacon.battery), beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
   $("beacon-count").textContent = `(${state.beaconCount})`;
   $("no-beacons").hidden = beacons.length > 0;
   const base = state.time === null ? 0 : state.time;

@@ -1,0 +1,54 @@
+package import Base
+
+/// What a beacon says about its battery, by whatever way it says it.
+package struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
+    package let beacon: BeaconID
+    package let battery: BatteryReading
+    /// Degrees Celsius; nil: the beacon sends none.
+    package let temperature: Float?
+
+    package init(beacon: BeaconID, battery: BatteryReading, temperature: Float? = nil) {
+        self.beacon = beacon
+        self.battery = battery
+        self.temperature = temperature
+    }
+}
+
+/// Finds iBeacons in advertising packets, and the telemetry that belongs to them.
+package struct BeaconDecoder: Sendable {
+    /// The counts of malformed frames so far, by kind.
+    package private(set) var malformed = MalformedCounters()
+    private var joiner = TelemetryJoiner()
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - data: The advertising data of one packet.
+    ///   - telemetry: Called before the return if it is now known what a beacon said about itself.
+    /// - Returns: nil if the packet is no iBeacon.
+    @inline(__always)
+    package mutating func sighting(
+        in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver, at now: MonotonicInstant,
+        telemetry: (BeaconTelemetry) -> Void
+    ) -> Sighting? {
+        var hasTelemetry = false
+        guard
+            let frame = IBeacon(advertisingData: data, malformed: &malformed, hasTelemetry: &hasTelemetry)
+        else {
+            if hasTelemetry { keepTelemetry(in: data, of: report, by: receiver, at: now) }
+            return nil
+        }
+        if let joined = joiner.heard(frame.id, from: report.address, by: receiver, at: now) {
+            telemetry(BeaconTelemetry(beacon: frame.id, battery: joined.battery, temperature: joined.temperature))
+        }
+        return Sighting(beacon: frame.id, measuredPower: frame.measuredPower, rssi: report.rssi, receiver: receiver)
+    }
+
+    @inline(never)
+    private mutating func keepTelemetry(
+        in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver, at now: MonotonicInstant
+    ) {
+        guard let telemetry = Telemetry(advertisingData: data, malformed: &malformed) else { return }
+        joiner.heard(telemetry, from: report.address, by: receiver, at: now)
+    }
+}

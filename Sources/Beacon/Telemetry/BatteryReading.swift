@@ -1,0 +1,47 @@
+/// What a tag said about its battery: a level, a voltage, or both.
+package struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
+    /// Per cent, 0 … 100, as the tag sent it; nil: it sent none.
+    package let level: UInt8?
+    /// Millivolts, above 0; nil: the tag sent none.
+    package let millivolts: UInt16?
+
+    /// - Returns: nil for a level above 100 %, and if there is neither a level nor a voltage.
+    package init?(level: UInt8? = nil, millivolts: UInt16? = nil) {
+        let voltage = millivolts == 0 ? nil : millivolts
+        guard level ?? 0 <= 100, level != nil || voltage != nil else { return nil }
+        self.level = level
+        self.millivolts = voltage
+    }
+
+    /// Per cent, 0 … 100: the tag's own level, otherwise the level that the voltage means for a lithium coin cell.
+    package var percent: UInt8 {
+        level ?? Self.coinCell(millivolts ?? 0)
+    }
+
+    /// The discharge curve of a CR2032 under the load of a beacon, in straight lines between these points (millivolts,
+    /// per cent). The points are those of Nordic Semiconductor's nRF5 SDK (`battery_level_in_percent`). They hold for
+    /// one cell of 3 V at room temperature; cold and age lower the voltage.
+    private static let points: InlineArray<5, (millivolts: Int, percent: Int)> = [
+        (3000, 100), (2900, 42), (2740, 18), (2440, 6), (2100, 0),
+    ]
+
+    private static func coinCell(_ millivolts: UInt16) -> UInt8 {
+        let voltage = Int(millivolts)
+        guard voltage < points[0].millivolts else { return 100 }
+        for index in 1..<points.count where voltage >= points[index].millivolts {
+            let (above, below) = (points[index - 1], points[index])
+            let share = (voltage - below.millivolts) * (above.percent - below.percent)
+            return UInt8(below.percent + share / (above.millivolts - below.millivolts))
+        }
+        return 0
+    }
+}
+
+extension BatteryReading: CustomStringConvertible {
+    /// `12 %`, with the voltage if the tag sent it: `12 % (2.59 V)`.
+    package var description: String {
+        guard let millivolts else { return "\(percent) %" }
+        let hundredths = (Int(millivolts) + 5) / 10
+        return "\(percent) % (\(hundredths / 100).\(hundredths / 10 % 10)\(hundredths % 10) V)"
+    }
+}

@@ -1,0 +1,102 @@
+/// What a tag says about itself in a packet beside its iBeacon frame. The packet does not name the iBeacon:
+/// `TelemetryJoiner` finds it.
+package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
+    /// The formats that are read. Each is described in Docs/batteries.md, with the source of the description.
+    package enum Format: UInt8, CaseIterable, Sendable, BitwiseCopyable {
+        case eddystone, estimote, kontakt, minew
+
+        /// As logs and `--json` show it.
+        package var name: String {
+            switch self {
+            case .eddystone: "eddystone-tlm"
+            case .estimote: "estimote"
+            case .kontakt: "kontakt"
+            case .minew: "minew"
+            }
+        }
+
+        /// The 16-bit UUID of the service data.
+        package var service: UInt16 {
+            switch self {
+            case .eddystone: 0xfeaa
+            case .estimote: 0xfe9a
+            case .kontakt: 0xfe6a
+            case .minew: 0xffe1
+            }
+        }
+    }
+
+    package let format: Format
+    package let battery: BatteryReading
+    /// Degrees Celsius; nil: the tag sent none.
+    package let temperature: Float?
+
+    package init(_ format: Format, battery: BatteryReading, temperature: Float? = nil) {
+        self.format = format
+        self.battery = battery
+        self.temperature = temperature
+    }
+
+    /// Finds the first telemetry frame with a battery in one advertising packet.
+    ///
+    /// A frame is valid only if it is whole. Frames that are not are counted. Structures that run past the end of the
+    /// packet are not counted here, because the search for an iBeacon counted them.
+    package init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
+        var found: Telemetry?
+        var inexact = false
+        AdvertisingData.forEachStructure(in: data) { type, content in
+            guard type == AdvertisingData.serviceData16, let format = Self.format(of: content) else { return true }
+            let body = content.extracting(droppingFirst: 2)
+            let frame: Frame =
+                switch format {
+                case .eddystone: Frame(eddystone: body)
+                case .estimote: Frame(estimote: body)
+                case .kontakt: Frame(kontakt: body)
+                case .minew: Frame(minew: body)
+                }
+            switch frame {
+            case .other: break
+            case .inexact: inexact = true
+            case .telemetry(let telemetry): found = telemetry
+            }
+            return found == nil
+        }
+        if inexact { malformed.count(.inexactTelemetry) }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// The format of service data by its UUID; nil for other services, and without data behind the UUID.
+    @inline(__always)
+    static func format(of content: Span<UInt8>) -> Format? {
+        guard content.count > 2 else { return nil }
+        return switch content.littleEndian(UInt16.self, at: 0) {
+        case 0xfeaa: .eddystone
+        case 0xfe9a: .estimote
+        case 0xfe6a: .kontakt
+        case 0xffe1: .minew
+        default: nil
+        }
+    }
+
+    /// One structure of service data under a UUID that is read.
+    enum Frame: Equatable {
+        /// A frame of another kind, or one in which the tag sends no battery.
+        case other
+        /// A telemetry frame that is not whole, or whose values are outside their range.
+        case inexact
+        case telemetry(Telemetry)
+    }
+}
+
+extension Telemetry.Frame {
+    /// A reading that may be absent because the tag does not measure.
+    init(_ format: Telemetry.Format, level: UInt8?, millivolts: UInt16? = nil, temperature: Float? = nil) {
+        guard level ?? 0 <= 100 else {
+            self = .inexact
+            return
+        }
+        let battery = BatteryReading(level: level, millivolts: millivolts)
+        self = battery.map { .telemetry(Telemetry(format, battery: $0, temperature: temperature)) } ?? .other
+    }
+}

@@ -1,0 +1,58 @@
+package import Base
+package import Beacon
+
+/// The last reading of a beacon's battery.
+package struct BatteryState: Hashable, Sendable {
+    package let battery: BatteryReading
+    /// Degrees Celsius; nil: the beacon sends none.
+    package let temperature: Float?
+    package let instant: MonotonicInstant
+    /// Whether the battery has to be replaced soon.
+    package let isLow: Bool
+}
+
+/// The last readings of the beacons of all regions.
+///
+/// Any transmitter can invent beacons of a region that names only a UUID, so the number of beacons is bounded.
+struct BatteryTable: Sendable {
+    /// A battery is low from this level down, in per cent. By the curve of a coin cell this is 2.54 V. Most
+    /// controllers of beacons stop between 1.7 and 2.1 V, and some weeks of a year-long life are left.
+    static let low: UInt8 = 10
+    /// A low battery is no longer low from this level up. In the frost a coin cell loses about 0.1 V, which is up to 10 %
+    /// at this end of its curve; a new battery is far above.
+    static let replaced: UInt8 = 20
+    /// Beacons that are remembered. Above it the beacon whose reading is oldest is forgotten.
+    static let capacity = 512
+
+    enum Change { case becameLow, recovered }
+
+    private var states: [BeaconID: BatteryState] = [:]
+
+    subscript(beacon: BeaconID) -> BatteryState? { states[beacon] }
+
+    /// The low batteries, the emptiest first.
+    var low: [(beacon: BeaconID, state: BatteryState)] {
+        states.filter(\.value.isLow).map { ($0.key, $0.value) }
+            .sorted { ($0.state.battery.percent, "\($0.beacon)") < ($1.state.battery.percent, "\($1.beacon)") }
+    }
+
+    /// - Returns: nil if the battery is low as before, or not low as before.
+    mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> Change? {
+        let wasLow = states[telemetry.beacon]?.isLow
+        if wasLow == nil, states.count >= Self.capacity,
+            let oldest = states.min(by: { $0.value.instant < $1.value.instant })
+        {
+            states[oldest.key] = nil
+        }
+        let isLow = telemetry.battery.percent <= Self.low || wasLow == true && telemetry.battery.percent < Self.replaced
+        states[telemetry.beacon] = BatteryState(
+            battery: telemetry.battery, temperature: telemetry.temperature, instant: now, isLow: isLow)
+        guard isLow != (wasLow ?? false) else { return nil }
+        return isLow ? .becameLow : .recovered
+    }
+
+    mutating func removeAll(where isObsolete: (BeaconID) -> Bool) {
+        guard !states.isEmpty else { return }
+        states = states.filter { !isObsolete($0.key) }
+    }
+}

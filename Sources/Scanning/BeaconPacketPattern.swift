@@ -1,0 +1,19 @@
+import Beacon
+
+/// How the content of an AD structure begins in packets that the gateway reads. Advertisement monitors are set with
+/// such patterns.
+package struct BeaconPacketPattern: Hashable, Sendable {
+    /// The AD type.
+    package let type: UInt8
+    package let start: [UInt8]
+
+    /// Manufacturer specific data that begins as every iBeacon does.
+    package static let iBeacon = BeaconPacketPattern(
+        type: AdvertisingData.manufacturerSpecificData, start: IBeacon.prefix.indices.map { IBeacon.prefix[$0] })
+
+    /// The service data of each telemetry format.
+    package static let telemetry = Telemetry.Format.allCases.map { format in
+        BeaconPacketPattern(
+            type: AdvertisingData.serviceData16, start: [UInt8(format.service & 0xff), UInt8(format.service >> 8)])
+    }
+}

@@ -1,0 +1,205 @@
+import Base
+import TestSupport
+import Testing
+
+@testable import Beacon
+
+@Suite("Telemetry is joined to the iBeacon that the same address sends before and after it")
+struct TelemetryJoinerTests {
+    private static let telemetry: Telemetry? = BatteryReading(millivolts: 2900).map {
+        Telemetry(.eddystone, battery: $0)
+    }
+    private static let here = Receiver(index: 0)
+
+    private static func address(_ value: UInt64, isRandom: Bool = true) -> DeviceAddress {
+        DeviceAddress(value: value, isRandom: isRandom)
+    }
+
+    private static func beacon(_ minor: UInt16) -> BeaconID { BeaconID(uuid: Packets.uuid, major: 1, minor: minor) }
+
+    /// Frames at tenths of a second, and the joins they give.
+    private struct Air {
+        var joiner = TelemetryJoiner()
+        var joined: [UInt16] = []
+
+        /// The device becomes known by its first telemetry frame.
+        init() { tlm(0) }
+
+        mutating func tlm(_ time: Int64, _ address: UInt64 = 0xa, isRandom: Bool = true, by receiver: UInt8 = 0) {
+            guard let telemetry else { return }
+            joiner.heard(
+                telemetry, from: TelemetryJoinerTests.address(address, isRandom: isRandom),
+                by: Receiver(index: receiver), at: Self.instant(time))
+        }
+
+        mutating func ibeacon(
+            _ time: Int64, _ minor: UInt16 = 1, _ address: UInt64 = 0xa, isRandom: Bool = true, by receiver: UInt8 = 0
+        ) {
+            let found = joiner.heard(
+                beacon(minor), from: TelemetryJoinerTests.address(address, isRandom: isRandom),
+                by: Receiver(index: receiver), at: Self.instant(time))
+            if found != nil { joined.append(minor) }
+        }
+
+        static func instant(_ tenths: Int64) -> MonotonicInstant {
+            MonotonicInstant(nanoseconds: 1_000_000_000_000 + tenths * 100_000_000)
+        }
+    }
+
+    @Test("a frame between two sightings of one iBeacon is joined to it, once")
+    func between() {
+        var air = Air()
+        air.ibeacon(1)
+        air.tlm(2)
+        #expect(air.joined.isEmpty)
+        air.ibeacon(3)
+        air.ibeacon(4)
+        #expect(air.joined == [1])
+    }
+
+    @Test("the first frame of a device makes it known, and is not joined")
+    func first() {
+        var air = Air()
+        air.ibeacon(1)
+        #expect(air.joined.isEmpty)
+    }
+
+    @Test("a sighting that is older than the window does not count, before or behind")
+    func window() {
+        var air = Air()
+        air.ibeacon(10)
+        air.tlm(61)
+        air.ibeacon(62)
+        #expect(air.joined.isEmpty)
+        air.tlm(63)
+        air.ibeacon(114)
+        #expect(air.joined.isEmpty)
+        air.tlm(164)
+        air.ibeacon(214)
+        #expect(air.joined == [1])
+    }
+
+    @Test("an address with two iBeacons within the window gets nothing, until one is alone again")
+    func ambiguous() {
+        var air = Air()
+        for time in stride(from: 1, to: 40, by: 4) as StrideTo<Int64> {
+            air.ibeacon(time, 1)
+            air.ibeacon(time + 1, 2)
+            air.tlm(time + 2)
+        }
+        #expect(air.joined.isEmpty)
+        for time in stride(from: 41, to: 120, by: 4) as StrideTo<Int64> {
+            air.ibeacon(time, 2)
+            air.tlm(time + 1)
+        }
+        #expect(air.joined.allSatisfy { $0 == 2 } && !air.joined.isEmpty)
+    }
+
+    @Test("an address that another device takes over joins nothing across the change")
+    func takenOver() {
+        var air = Air()
+        air.ibeacon(1, 1)
+        air.tlm(2)
+        air.ibeacon(3, 2)
+        air.tlm(4)
+        air.ibeacon(5, 2)
+        #expect(air.joined.isEmpty)
+    }
+
+    @Test(
+        "another address, another kind of address and another receiver are other devices",
+        arguments: [(0xb, true, 0), (0xa, false, 0), (0xa, true, 1)] as [(UInt64, Bool, UInt8)])
+    func otherDevice(address: UInt64, isRandom: Bool, receiver: UInt8) {
+        var air = Air()
+        air.ibeacon(1)
+        air.tlm(2, address, isRandom: isRandom, by: receiver)
+        air.ibeacon(3)
+        #expect(air.joined.isEmpty)
+        air.tlm(4)
+        air.ibeacon(5)
+        #expect(air.joined == [1])
+    }
+
+    @Test("devices beyond the bound replace the ones whose telemetry is oldest")
+    func bounded() {
+        var air = Air()
+        for number in 0..<UInt64(TelemetryJoiner.capacity * 4) { air.tlm(1 + Int64(number) / 100, 0x1000 + number) }
+        air.ibeacon(50)
+        air.tlm(51)
+        air.ibeacon(52)
+        air.tlm(53)
+        air.ibeacon(54)
+        #expect(air.joined.last == 1)
+    }
+
+    /// Devices with private addresses that rotate, each with an iBeacon and telemetry whose voltage names the device.
+    /// Some addresses pass from one device to another in the moment of a rotation, as an unlucky choice would make it.
+    private struct Fleet {
+        struct Device {
+            var address: UInt64
+            var nextRotation: Int64
+            var nextFrame: Int64
+        }
+
+        var devices: [Device]
+        var random: SplitMix64
+        /// Addresses that a device has just left.
+        var left: [UInt64] = []
+
+        init(_ count: Int, seed: UInt64) {
+            random = SplitMix64(seed: seed)
+            devices = []
+            for _ in 0..<count {
+                devices.append(
+                    Device(
+                        address: random.next() & 0x3fff_ffff_ffff,
+                        nextRotation: Int64.random(in: 0...120_000, using: &random),
+                        nextFrame: Int64.random(in: 0...500, using: &random)))
+            }
+        }
+
+        /// Milliseconds between two rotations: from the shortest in use to minutes. No device gets an address back
+        /// within twice the window, because it keeps each longer than that.
+        private static let stay: ClosedRange<Int64> = 11_000...180_000
+
+        mutating func rotate(_ index: Int, at time: Int64) {
+            let old = devices[index].address
+            let takesOver = Bool.random(using: &random) && !left.isEmpty
+            devices[index].address = takesOver ? left.removeLast() : random.next() & 0x3fff_ffff_ffff
+            left.append(old)
+            devices[index].nextRotation = time + Int64.random(in: Self.stay, using: &random)
+        }
+    }
+
+    @Test(
+        "of a million frames from rotating addresses, none is joined to another beacon", arguments: [1, 2] as [UInt64])
+    func rotating(seed: UInt64) {
+        var fleet = Fleet(40, seed: seed)
+        var joiner = TelemetryJoiner()
+        var (frames, joined, wrong) = (0, 0, 0)
+        var time: Int64 = 0
+        while frames < 500_000 {
+            time += 10
+            for index in fleet.devices.indices where fleet.devices[index].nextFrame <= time {
+                if fleet.devices[index].nextRotation <= time { fleet.rotate(index, at: time) }
+                fleet.devices[index].nextFrame = time + Int64.random(in: 200...1500, using: &fleet.random)
+                // A third of all frames is lost.
+                guard Int.random(in: 0..<3, using: &fleet.random) > 0 else { continue }
+                frames += 1
+                let address = DeviceAddress(value: fleet.devices[index].address, isRandom: true)
+                let now = MonotonicInstant(nanoseconds: time * 1_000_000)
+                let number = UInt16(index + 1)
+                if Int.random(in: 0..<4, using: &fleet.random) == 0, let battery = BatteryReading(millivolts: number) {
+                    joiner.heard(Telemetry(.eddystone, battery: battery), from: address, by: Self.here, at: now)
+                } else if let found = joiner.heard(Self.beacon(number), from: address, by: Self.here, at: now) {
+                    joined += 1
+                    if found.battery.millivolts != number { wrong += 1 }
+                }
+            }
+        }
+        #expect(wrong == 0)
+        // The rule is not only strict. Of the 125,000 telemetry frames a quarter is followed by another one, which
+        // replaces it. Most of the others are joined.
+        #expect(joined > 80_000)
+    }
+}

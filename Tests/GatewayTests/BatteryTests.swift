@@ -1,0 +1,144 @@
+import Base
+import Beacon
+import Gateway
+import Regions
+import Status
+import Testing
+
+/// What the gateway makes of the batteries of beacons.
+@Suite struct BatteryTests {
+    private static func beacon(_ minor: UInt16 = 7) throws -> BeaconID {
+        BeaconID(uuid: try #require(BeaconUUID(GatewayHarness.uuid)), major: 1, minor: minor)
+    }
+
+    private static func read(_ level: UInt8, minor: UInt16 = 7, in harness: inout GatewayHarness) throws {
+        let battery = try #require(BatteryReading(level: level))
+        harness.handle(.telemetry(BeaconTelemetry(beacon: try beacon(minor), battery: battery)))
+    }
+
+    private static func logged(_ harness: GatewayHarness) -> [String] {
+        harness.effects.compactMap {
+            guard case .log(let entry) = $0, entry.kind == "battery" else { return nil }
+            return "\(entry.priority): \(entry.text)"
+        }
+    }
+
+    private static func harness() throws -> GatewayHarness {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("Keys", rid: "k"))
+        return harness
+    }
+
+    @Test func `The reading of a beacon of a region is kept, and that of a stranger is not`() throws {
+        var harness = try Self.harness()
+        try Self.read(80, in: &harness)
+        try Self.read(70, minor: 8, in: &harness)
+        #expect(try harness.gateway.battery(of: Self.beacon())?.battery.percent == 80)
+        #expect(try harness.gateway.battery(of: Self.beacon(8)) == nil)
+        #expect(harness.gateway.counters.telemetry == 1)
+    }
+
+    @Test func `A battery becomes low at 10 % and is no longer low at 20 %, and each is logged once`() throws {
+        var harness = try Self.harness()
+        for (level, isLow) in [(11, false), (10, true), (12, true), (19, true), (9, true), (20, false), (11, false)]
+            as [(UInt8, Bool)]
+        {
+            try Self.read(level, in: &harness)
+            #expect(try harness.gateway.battery(of: Self.beacon())?.isLow == isLow, "\(level) %")
+            #expect(harness.gateway.lowBatteries.map(\.names) == (isLow ? [["Keys"]] : []))
+        }
+        let name = "(beacon \(GatewayHarness.uuid):1:7)"
+        #expect(
+            Self.logged(harness) == [
+                "warning: the battery of Keys is low: 10 %; replace it \(name)",
+                "notice: the battery of Keys is no longer low: 20 % \(name)",
+            ])
+    }
+
+    @Test func `The explanation of a leave tells of a battery that was low`() throws {
+        var harness = try Self.harness()
+        try harness.hear()
+        try Self.read(8, in: &harness)
+        func explanation() -> String? {
+            harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions.first?
+                .explanation
+        }
+        #expect(explanation()?.contains("battery") == false, "it is inside")
+        harness.wait(70)
+        let sentence = " Its battery was low at the last reading, 70 s ago: 8 %."
+        #expect(explanation()?.hasSuffix(sentence) == true)
+        let logged = harness.effects.compactMap { effect -> String? in
+            guard case .log(let entry) = effect, entry.kind == "explanation" else { return nil }
+            return entry.text
+        }
+        #expect(logged.last?.contains("Its battery was low at the last reading") == true)
+    }
+
+    @Test func `A region shows the battery of the beacon that it shows`() throws {
+        var harness = try Self.harness()
+        func battery() -> BatteryState? {
+            harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions.first?.battery
+        }
+        #expect(battery() == nil)
+        try harness.hear()
+        try Self.read(55, in: &harness)
+        #expect(battery()?.battery.percent == 55)
+        harness.wait(70)
+        #expect(battery()?.battery.percent == 55, "after the leave, too")
+    }
+
+    @Test func `A battery is forgotten with the last region of its beacon`() throws {
+        var harness = try Self.harness()
+        try Self.read(5, in: &harness)
+        harness.change([.remove(rid: "k")])
+        #expect(try harness.gateway.battery(of: Self.beacon()) == nil)
+        #expect(harness.gateway.lowBatteries.isEmpty)
+    }
+
+    @Test func `Beacons that a stranger invents take no more room than the bound, the oldest first`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("House", rid: "h", suffix: ""))
+        for minor in 1...600 as ClosedRange<UInt16> {
+            harness.pass(1)
+            try Self.read(5, minor: minor, in: &harness)
+        }
+        #expect(harness.gateway.lowBatteries.count == 512)
+        #expect(try harness.gateway.battery(of: Self.beacon(88)) == nil)
+        #expect(try harness.gateway.battery(of: Self.beacon(89)) != nil)
+    }
+}
+
+/// What the health check says of batteries.
+@Suite struct BatteryFindingTests {
+    private static func finding(_ count: Int) throws -> StatusSnapshot.Finding? {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(
+            (1...5).map { GatewayHarness.waypoint("Tag \($0)", rid: "r\($0)", suffix: ":1:\($0)") }
+                .joined(separator: ","))
+        let uuid = try #require(BeaconUUID(GatewayHarness.uuid))
+        for number in 1...max(1, count) {
+            let battery = try #require(BatteryReading(level: count == 0 ? 90 : UInt8(number)))
+            harness.handle(
+                .telemetry(
+                    BeaconTelemetry(beacon: BeaconID(uuid: uuid, major: 1, minor: UInt16(number)), battery: battery)))
+        }
+        var snapshot = StatusSnapshot(
+            now: harness.now, wallClock: harness.gateway.wallClock, version: "1", device: "hall", startedAt: .zero)
+        snapshot.lowBatteries = harness.gateway.lowBatteries.map {
+            .init(beacon: $0.beacon, names: $0.names, state: $0.state)
+        }
+        return snapshot.liveFindings.first { $0.subject == "battery" }
+    }
+
+    @Test(
+        arguments: [
+            (0, nil), (1, "low batteries: Tag 1 1 %"), (3, "low batteries: Tag 1 1 %; Tag 2 2 %; Tag 3 3 %"),
+            (5, "low batteries: Tag 1 1 %; Tag 2 2 %; Tag 3 3 %; and 2 more"),
+        ] as [(Int, String?)])
+    func namesTheEmptiest(count: Int, text: String?) throws {
+        let finding = try Self.finding(count)
+        #expect(finding?.text == text)
+        #expect(finding?.level == (text == nil ? nil : .warning))
+        #expect(finding?.cure.isEmpty == (text == nil ? nil : false))
+    }
+}
