@@ -7,13 +7,18 @@ final class RoomsProcess {
     private var process: ChildProcess?
     private var said = 0
 
-    /// - Parameter more: Members of the configuration, each with a comma before it.
-    init(port: UInt16, instance: String, _ more: String = "") throws {
+    /// - Parameters:
+    ///   - tags: Region descriptions.
+    ///   - more: Members of the configuration, each with a comma before it.
+    init(
+        port: UInt16, instance: String, tags: [String] = ["Jane:\(BeaconScript.uuid):1:7"], _ more: String = ""
+    ) throws {
         directory = try TemporaryDirectory()
+        let tags = tags.map { "\"\($0)\"" }.joined(separator: ", ")
         try directory.write(
             """
             {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane",
-             rooms: {site: "home", instance: "\(instance)", http: null, tags: ["Jane:\(BeaconScript.uuid):1:7"]}\(more)}
+             rooms: {site: "home", instance: "\(instance)", http: null, tags: [\(tags)]}\(more)}
             """, to: "config.json")
     }
 
