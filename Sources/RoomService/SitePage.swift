@@ -153,10 +153,19 @@ final class SitePage: PageSource {
     private func reasons(_ site: RoomSite, _ place: Int) -> JSONValue {
         let now = owner.now
         let tag = site.engine.explanation(ofTag: place, at: now)
+        let influences = site.engine.influences(ofTag: place, at: now)
         return [
             "id": .string(site.tags[place].id), "name": .shown(site.tags[place].name),
-            "reasons": .array(SiteText.reasons(tag, at: now).map { .string($0) }),
+            "reasons": .array(SiteText.reasons(tag, influences, at: now).map { .string($0) }),
             "needed": .hundredths(Double(tag.needed)),
+            "influences": .array(
+                influences.map {
+                    [
+                        "gateway": .shown($0.gateway),
+                        "dBm": .optional($0.level.map { .integer(Int64($0.rounded())) }),
+                        "logOdds": .hundredths(Double($0.logOdds)),
+                    ]
+                }),
             "levels": .array(
                 tag.levels.map {
                     [

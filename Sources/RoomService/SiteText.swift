@@ -10,7 +10,10 @@ enum SiteText {
 
     // MARK: Why a tag is where it is
 
-    static func reasons(_ tag: TagExplanation, at now: MonotonicInstant) -> [String] {
+    /// - Parameter influences: The readings that decide, the largest influence first.
+    static func reasons(_ tag: TagExplanation, _ influences: [ReadingInfluence] = [], at now: MonotonicInstant)
+        -> [String]
+    {
         var sentences: [String] = []
         if let training = tag.training, !training.isOver {
             let left = Int(now.duration(to: training.until).inSeconds.rounded(.up))
@@ -21,6 +24,7 @@ enum SiteText {
             return sentences
         }
         sentences += heard(tag, at: now)
+        sentences += Self.influences(influences)
         guard let best = tag.belief.first else {
             sentences.append("No room is probable yet.")
             return sentences
@@ -34,6 +38,20 @@ enum SiteText {
                     + "support it.")
         }
         return sentences
+    }
+
+    /// The readings for the room, and those against it.
+    private static func influences(_ influences: [ReadingInfluence]) -> [String] {
+        guard let room = influences.first?.room.name else { return [] }
+        func list(_ part: [ReadingInfluence]) -> String {
+            part.map { one in
+                one.level.map { "\(one.gateway) at \(Int($0.rounded())) dBm" } ?? "that \(one.gateway) does not hear it"
+            }.joined(separator: ", ")
+        }
+        let pro = influences.filter { $0.logOdds > 0 }
+        let contra = influences.filter { $0.logOdds < 0 }
+        return (pro.isEmpty ? [] : ["What speaks most for \(room): \(list(pro))."])
+            + (contra.isEmpty ? [] : ["What speaks most against \(room): \(list(contra))."])
     }
 
     private static func heard(_ tag: TagExplanation, at now: MonotonicInstant) -> [String] {

@@ -38,7 +38,7 @@ extension RoomEngine {
         counters.windows += 1
         gatherLevels(of: tag, now: now.nanoseconds)
         chooseRooms(for: tag)
-        weigh(tag, now: now.nanoseconds)
+        weigh(tag)
         states[tag].judged = now.nanoseconds
         if states[tag].trainedRoom >= 0, train(tag, at: now, elapsed: elapsed) {
             report(tag, at: now, &effects)
@@ -52,7 +52,7 @@ extension RoomEngine {
     // MARK: What was heard
 
     /// Spreads the tag's levels out over the gateways.
-    private mutating func gatherLevels(of tag: Int, now: Int64) {
+    mutating func gatherLevels(of tag: Int, now: Int64) {
         let fresh = Int64(tuning.freshSeconds * 1e9)
         scratch.vector.packets = 1
         for gateway in gateways.indices {
@@ -74,7 +74,7 @@ extension RoomEngine {
 
     /// The rooms that the tag may be in: those believed in, those whose gateways hear it, those whose fingerprints
     /// have such gateways. With few rooms, all.
-    private mutating func chooseRooms(for tag: Int) {
+    mutating func chooseRooms(for tag: Int) {
         scratch.rooms.removeAll(keepingCapacity: true)
         if rooms.count <= Tag.mostRooms {
             for room in rooms.indices where isPossible(room) { scratch.rooms.append(Int16(room)) }
@@ -102,7 +102,7 @@ extension RoomEngine {
     // MARK: What it means
 
     /// Makes the log likelihood of each room.
-    private mutating func weigh(_ tag: Int, now: Int64) {
+    mutating func weigh(_ tag: Int) {
         weighPlacement(tag)
         let trust = weighFingerprints()
         scratch.evidence.removeAll(keepingCapacity: true)

@@ -41,6 +41,43 @@ import Testing
         #expect(abs(explanation.belief.reduce(0) { $0 + $1.probability } - 1) < 0.001)
     }
 
+    private func influences(_ house: House) -> [ReadingInfluence] {
+        house.engine.influences(ofTag: 0, at: MonotonicInstant(nanoseconds: Int64(house.now * 1e9)))
+    }
+
+    @Test func `The strongest reading speaks most for its room, and the reading of another room against it`() {
+        var house = flat()
+        house.seconds(10, Self.hall)
+        let influences = influences(house)
+        #expect(influences.map(\.gateway) == ["h", "k"])
+        #expect(influences.map(\.level) == [-54, -70])
+        #expect(influences.allSatisfy { $0.room.name == "Hall" })
+        #expect(influences.map { $0.logOdds > 0 } == [true, false])
+    }
+
+    @Test func `Where people trained, the silence of a gateway speaks for a room, too`() throws {
+        var house = House([("k", "Kitchen"), ("h", "Hall"), ("a", "Attic")])
+        train(&house, "Kitchen", ["k": -60, "h": -62, "a": -80])
+        train(&house, "Hall", ["k": -60, "h": -62, "a": nil])
+        house.seconds(10, ["k": -60, "h": -62, "a": nil])
+        let influences = influences(house)
+        let attic = try #require(influences.first { $0.gateway == "a" }, "\(influences)")
+        #expect(attic.room.name == "Hall" && attic.level == nil && attic.logOdds > 0)
+    }
+
+    @Test func `Of many readings three are named, the largest influence first`() {
+        var house = House((1...6).map { ("g\($0)", "Room \($0)") })
+        house.seconds(10, ["g1": -50, "g2": -56, "g3": -58, "g4": -60, "g5": -62, "g6": -64])
+        let sizes = influences(house).map { abs($0.logOdds) }
+        #expect((1...3).contains(sizes.count) && sizes == sizes.sorted(by: >))
+    }
+
+    @Test func `A tag that is away, and a tag that does not exist, have no influences`() {
+        let house = flat()
+        #expect(influences(house).isEmpty)
+        #expect(house.engine.influences(ofTag: 7, at: .zero).isEmpty)
+    }
+
     @Test func `A room is reported from a lower probability where people trained`() {
         var house = flat()
         house.seconds(10, Self.hall)
