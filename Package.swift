@@ -157,7 +157,7 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "CommandLineTests", ["CommandLine", "Configuration", "JSON", "KernelScanning", "System", "TestSupport"]),
+            "CommandLineTests", ["Base", "CommandLine", "Configuration", "JSON", "KernelScanning", "TestSupport"]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
         tests(

@@ -95,6 +95,7 @@ final class AdapterWatch {
             onRestart?()
         case .reset(let reason):
             notice(.warning, "reset: \(reason)")
+            status.resets += 1
             reportListening(false, because: reason, at: now)
             onReset?()
         }

@@ -164,6 +164,7 @@ extension HCIScanner: HCISessionDelegate {
 
     func sessionHangs(_ session: HCISession) {
         byIndex[session.index]?.watch.notice(.warning, "reset: the controller hangs: it answers no command")
+        byIndex[session.index]?.watch.status.resets += 1
         monitor.powerCycle(session.index)
     }
 

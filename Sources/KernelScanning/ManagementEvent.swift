@@ -121,20 +121,37 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
 
     package static let powered = ControllerSettings(rawValue: 1 << 0)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
+
+    /// The names of the settings, in the words of the interface's description.
+    package var names: [String] {
+        let names = [
+            "powered", "connectable", "fast connectable", "discoverable", "bondable", "link-level security",
+            "secure simple pairing", "BR/EDR", "high speed", "low energy", "advertising", "secure connections",
+            "debug keys", "privacy", "configuration", "static address", "PHY configuration", "wideband speech",
+        ]
+        return names.indices.filter { rawValue >> UInt32($0) & 1 == 1 }.map { names[$0] }
+    }
 }
 
 /// The answer to Read Controller Information, as far as it matters here.
 package struct ControllerInformation: Hashable, Sendable {
     package let address: DeviceAddress
+    /// HCI version.
+    package let version: UInt8
+    /// Company identifier.
+    package let manufacturer: UInt16
     package let supported: ControllerSettings
     package let current: ControllerSettings
 
     /// Address (6), version (1), manufacturer (2), supported settings (4), current settings (4), …
     init?(_ result: Span<UInt8>) {
         guard let address = DeviceAddress(littleEndian: result, at: 0, isRandom: false),
-            let supported = result.littleEndian32(at: 9), let current = result.littleEndian32(at: 13)
+            let manufacturer = result.littleEndian16(at: 7), let supported = result.littleEndian32(at: 9),
+            let current = result.littleEndian32(at: 13)
         else { return nil }
         self.address = address
+        version = result[6]
+        self.manufacturer = manufacturer
         self.supported = ControllerSettings(rawValue: supported)
         self.current = ControllerSettings(rawValue: current)
     }

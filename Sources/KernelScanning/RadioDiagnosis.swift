@@ -42,10 +42,22 @@ package enum RadioDiagnosis {
 
     /// The adapters of this machine that are to be used, by their numbers.
     package static func adapters(_ selection: AdapterSelection = .all) -> [UInt16] {
+        controllers(selection).map(\.index)
+    }
+
+    /// The same with what the kernel says of them, and the number of monitors that are set.
+    static func controllers(
+        _ selection: AdapterSelection
+    ) -> [(index: UInt16, information: ControllerInformation, monitors: Int?)] {
         guard let socket = try? BluetoothSocket(.control, adapter: ManagementCommand.noIndex) else { return [] }
-        return indexes(socket).filter { index in
-            guard let information = information(socket, index) else { return false }
-            return selection.includes(index: index, address: information.address)
+        return indexes(socket).compactMap { index in
+            guard let information = information(socket, index),
+                selection.includes(index: index, address: information.address)
+            else { return nil }
+            guard case .monitorFeatures(let handles) = answer(socket, .readMonitorFeatures(index)) else {
+                return (index, information, nil)
+            }
+            return (index, information, handles)
         }
     }
 

@@ -25,11 +25,24 @@ package struct SharedAntenna {
         }
     }
 
+    /// How the adapter is attached: `UART`, `USB`, `SDIO`, `PCI` or `virtual`; nil: sysfs does not show it.
+    package func attachment(of index: UInt16) -> String? {
+        guard let device = parts(of: "\(sysfs)/class/bluetooth/hci\(index)") else { return nil }
+        if Self.isOnUART(device) { return "UART" }
+        if Self.isOnUSB(device) { return "USB" }
+        if device.contains("mmc_host") { return "SDIO" }
+        if device.contains("virtual") { return "virtual" }
+        return device.contains { $0.hasPrefix("pci") } ? "PCI" : nil
+    }
+
+    private static func isOnUSB(_ device: [Substring]) -> Bool {
+        device.contains { $0.hasPrefix("usb") && $0.dropFirst(3).allSatisfy(\.isNumber) }
+    }
+
     /// A device of the kernel's serial bus (`serial0-0`), or of a terminal that `btattach` has given to the kernel. A UART on
     /// USB belongs to a device of its own.
     private static func isOnUART(_ device: [Substring]) -> Bool {
-        let isOnUSB = device.contains { $0.hasPrefix("usb") && $0.dropFirst(3).allSatisfy(\.isNumber) }
-        return !isOnUSB && device.contains { $0 == "tty" || $0.hasPrefix("serial") && $0.contains("-") }
+        !isOnUSB(device) && device.contains { $0 == "tty" || $0.hasPrefix("serial") && $0.contains("-") }
     }
 
     /// The parts of the path behind all links; nil if there is nothing.

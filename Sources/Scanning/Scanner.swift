@@ -86,6 +86,8 @@ package struct AdapterStatus: Sendable {
     package var lost: UInt64 = 0
     /// How often scanning had to be started again.
     package var restarts: UInt64 = 0
+    /// How often the controller had to be reset, because it hung or was deaf.
+    package var resets: UInt64 = 0
     /// Share of the time in which the radio listens (0 … 1), if known.
     package var duty: Double?
     package var lastHeard: MonotonicInstant?

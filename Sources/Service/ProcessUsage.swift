@@ -1,3 +1,4 @@
+import Base
 import Gateway
 import Glibc
 package import Status
@@ -14,6 +15,20 @@ package enum ProcessUsage {
         return StatusSnapshot.ProcessState(
             processorTime: duration(usage.ru_utime) + duration(usage.ru_stime),
             residentBytes: pages * UInt64(max(0, sysconf(CInt(_SC_PAGESIZE)))), openDescriptors: descriptorCount())
+    }
+
+    /// How long ago the kernel started this process, to a hundredth of a second; nil without /proc.
+    package static func age() -> Duration? {
+        // proc_pid_stat(5): field 22 is the start in clock ticks on CLOCK_BOOTTIME. The name, field 2, may contain blanks
+        // and ends with the last parenthesis.
+        guard let bytes = try? FileAccess.read("/proc/self/stat"), let end = bytes.lastIndex(of: UInt8(ascii: ")"))
+        else {
+            return nil
+        }
+        let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).split(separator: " ")
+        let perSecond = Int64(sysconf(CInt(_SC_CLK_TCK)))
+        guard fields.count > 19, let ticks = Int64(fields[19]), perSecond > 0 else { return nil }
+        return MonotonicInstant(nanoseconds: ticks * (1_000_000_000 / perSecond)).duration(to: Clocks.now())
     }
 
     private static func duration(_ time: timeval) -> Duration {

@@ -96,6 +96,7 @@ extension Service {
         let regions = gateway.trackers.reduce(0) { $0 + $1.regions.regions.count }
         let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
+        monitor.startTime = ProcessUsage.age()
         host.report(.ready(status: text))
     }
 

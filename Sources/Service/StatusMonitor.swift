@@ -20,6 +20,8 @@ struct StatusMonitor {
     /// Whether a page or Home Assistant shows single beacons. Otherwise none is recorded.
     var isWatched = true
     private(set) var startedAt: MonotonicInstant
+    /// From the start of the process until the service was ready; nil: it is not ready, or the kernel does not say.
+    var startTime: Duration?
     private var beacons = BeaconLog()
     private var latest: MonotonicInstant
     /// Transitions, newest first.
@@ -178,6 +180,7 @@ struct StatusMonitor {
             crowded: gateway.crowdedRegion(at: now))
         snapshot.malformed = malformed(adapters, links.radio.malformed)
         snapshot.process = ProcessUsage.read()
+        snapshot.process?.startTime = startTime
         snapshot.findings = snapshot.liveFindings
         return snapshot
     }
@@ -191,6 +194,7 @@ struct StatusMonitor {
         adapter.malformed = status.malformed.total
         adapter.lost = status.lost
         adapter.restarts = status.restarts
+        adapter.resets = status.resets
         adapter.duty = status.duty
         adapter.lastHeard = status.lastHeard
         return adapter

@@ -85,6 +85,9 @@ extension StatusSnapshot {
             "ibeacon_gateway_scan_restarts_total", .counter, "Times that scanning had to be started again.",
             each { Double($0.restarts) })
         writer.family(
+            "ibeacon_gateway_controller_resets_total", .counter, "Times that the controller had to be reset.",
+            each { Double($0.resets) })
+        writer.family(
             "ibeacon_gateway_scan_duty_ratio", .gauge, "Share of the time in which the radio listens.",
             each(\.duty))
         writer.family(

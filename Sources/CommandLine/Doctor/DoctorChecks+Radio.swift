@@ -94,7 +94,7 @@ extension DoctorChecks {
     private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
 
     private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
-        switch (scanner, isRunning("bluetoothd")) {
+        switch (scanner, RunningProgram.exists("bluetoothd")) {
         case (.bluez, false):
             [
                 DoctorFinding(
@@ -110,21 +110,5 @@ extension DoctorChecks {
         case (_, true): [DoctorFinding(.bluetoothd, "bluetoothd runs beside us")]
         case (_, false): [DoctorFinding(.bluetoothd, "bluetoothd does not run, and is not needed")]
         }
-    }
-
-    /// Whether a program of this name runs, as /proc shows it.
-    private static func isRunning(_ name: String) -> Bool {
-        guard let directory = opendir("/proc") else { return false }
-        defer { closedir(directory) }
-        while let entry = readdir(directory) {
-            let process = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard process.allSatisfy(\.isNumber), let bytes = try? FileAccess.read("/proc/\(process)/comm") else {
-                continue
-            }
-            if bytes.elementsEqual(Array((name + "\n").utf8)) { return true }
-        }
-        return false
     }
 }

@@ -11,15 +11,24 @@ enum DoctorCommand {
     static let specification = CommandSpecification(
         "doctor", "look at everything that the service needs, and say what to do",
         options: [
-            OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 3; 0: not at all)")
+            OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 3; 0: not at all)"),
+            OptionSpecification(
+                "report", "FILE", "measure the running service for ten minutes, and write a report for a maintainer"),
+            OptionSpecification("duration", "SECONDS", "with --report: how long to measure (default 600)"),
+            OptionSpecification("force", nil, "with --report: replace the file if it exists"),
         ],
         examples: [
             ("sudo ibeacon-gateway doctor", "one line for each thing; exit code 0 only if all is well"),
             ("sudo ibeacon-gateway doctor --json | jq '.findings[] | select(.ok | not)'", "what is wrong, for scripts"),
+            ("sudo ibeacon-gateway doctor --report report.json", "figures of this machine, without identities"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "doctor takes no '\(word)'") }
+        if let path = arguments.value("report") { return try DoctorReport.run(path, arguments) }
+        for option in ["duration", "force"] where arguments.has(option) {
+            throw Failure(.usage, "--\(option) goes with --report FILE")
+        }
         let listening = try arguments.seconds("listen") ?? .seconds(3)
         let findings = try examine(arguments, listening: listening)
         let isWell = findings.allSatisfy(\.isWell)

@@ -39,6 +39,8 @@ extension StatusSnapshot {
         package var processorTime: Duration
         package var residentBytes: UInt64
         package var openDescriptors: Int
+        /// From the start of the process until the service was ready.
+        package var startTime: Duration?
 
         package init(processorTime: Duration, residentBytes: UInt64, openDescriptors: Int) {
             self.processorTime = processorTime
@@ -53,6 +55,7 @@ extension StatusSnapshot.ProcessState {
         [
             "processorSeconds": .hundredths(processorTime.inSeconds), "residentBytes": .count(residentBytes),
             "openDescriptors": .integer(Int64(openDescriptors)),
+            "startSeconds": .optional(startTime.map { .hundredths($0.inSeconds) }),
         ]
     }
 }

@@ -31,6 +31,8 @@ extension StatusSnapshot {
         package var lost: UInt64 = 0
         /// How often scanning had to be started again.
         package var restarts: UInt64 = 0
+        /// How often the controller had to be reset, because it hung or was deaf.
+        package var resets: UInt64 = 0
         /// Share of the time in which the radio listens (0 … 1), if known.
         package var duty: Double?
         package var lastHeard: MonotonicInstant?
@@ -47,7 +49,7 @@ extension StatusSnapshot.Adapter {
         [
             "name": .shown(name), "listening": .bool(isListening), "reports": .count(reports),
             "reportsPerSecond": .tenths(reportsPerSecond), "malformed": .count(malformed), "lost": .count(lost),
-            "restarts": .count(restarts), "duty": .optional(duty.map { .hundredths($0) }),
+            "restarts": .count(restarts), "resets": .count(resets), "duty": .optional(duty.map { .hundredths($0) }),
             "heardAgo": .ago(lastHeard, at: now),
         ]
     }
