@@ -153,7 +153,7 @@ final class SitePage: PageSource {
     private func reasons(_ site: RoomSite, _ place: Int) -> JSONValue {
         let now = owner.now
         let tag = site.engine.explanation(ofTag: place, at: now)
-        let influences = site.engine.influences(ofTag: place, at: now)
+        let influences = site.engine.influences(ofTag: place)
         return [
             "id": .string(site.tags[place].id), "name": .shown(site.tags[place].name),
             "reasons": .array(SiteText.reasons(tag, influences, at: now).map { .string($0) }),

@@ -1,4 +1,4 @@
-package import Base
+import Base
 
 /// What one gateway's reading of a tag, or its silence, contributes to where the tag is thought to be.
 package struct ReadingInfluence: Hashable, Sendable {
@@ -18,22 +18,22 @@ extension RoomEngine {
     /// A lesser one is no reason: it changes the odds by less than a tenth.
     private static let leastInfluence: Float = 0.1
 
-    /// The readings with the largest influence on where the tag, given by its position in `tags`, is thought to be; the
+    /// The readings of the last window with the largest influence on where the tag, given by its position in `tags`, is thought to be; the
     /// largest first. Empty while nothing is to be decided: the tag is away, or fewer than two rooms are possible.
     ///
     /// Each reading is left out once, and the evidence is weighed again. This costs some windows, so it is computed on request.
-    package func influences(ofTag tag: Int, at now: MonotonicInstant) -> [ReadingInfluence] {
-        guard states.indices.contains(tag), states[tag].isHome else { return [] }
+    package func influences(ofTag tag: Int) -> [ReadingInfluence] {
+        guard states.indices.contains(tag), states[tag].isHome, states[tag].judged != .min else { return [] }
         var trial = self
         trial.states = [states[tag]]
-        return trial.influences(at: now)
+        return trial.influences()
     }
 
     /// Of the only tag of a copy.
-    private mutating func influences(at now: MonotonicInstant) -> [ReadingInfluence] {
+    private mutating func influences() -> [ReadingInfluence] {
         let believed = states[0].belief.max { $0.probability < $1.probability }?.room ?? -1
         let room = states[0].room >= 0 ? states[0].room : believed
-        gatherLevels(of: 0, now: now.nanoseconds)
+        gatherLevels(of: 0, now: states[0].judged)
         chooseRooms(for: 0)
         guard scratch.rooms.count >= 2, let place = scratch.rooms.firstIndex(of: room) else { return [] }
         let whole = margin(of: place)

@@ -9,16 +9,19 @@ final class RoomsProcess {
 
     /// - Parameters:
     ///   - tags: Region descriptions.
+    ///   - page: The port of its page; nil: it has none.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
-        port: UInt16, instance: String, tags: [String] = ["Jane:\(BeaconScript.uuid):1:7"], _ more: String = ""
+        port: UInt16, instance: String, tags: [String] = ["Jane:\(BeaconScript.uuid):1:7"], page: UInt16? = nil,
+        _ more: String = ""
     ) throws {
         directory = try TemporaryDirectory()
         let tags = tags.map { "\"\($0)\"" }.joined(separator: ", ")
+        let http = page.map { "{listen: \"127.0.0.1:\($0)\"}" } ?? "null"
         try directory.write(
             """
             {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane",
-             rooms: {site: "home", instance: "\(instance)", http: null, tags: [\(tags)]}\(more)}
+             rooms: {site: "home", instance: "\(instance)", http: \(http), tags: [\(tags)]}\(more)}
             """, to: "config.json")
     }
 

@@ -42,6 +42,24 @@ import Testing
         #expect(service.stop() == 0)
     }
 
+    @Test func `Where the service runs, rooms status tells the reasons, and elsewhere the rooms alone`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/tag/+")
+        let service = try RoomsProcess(port: broker.port, instance: "a", page: try LoopbackPort.free())
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        let house = try RoomsHouse(port: broker.port)
+        try house.stay(in: 0, seconds: 60) { reported(witness, "Kitchen") }
+        let text = try service.ask("rooms", "status")
+        #expect(text.contains("What speaks most for Kitchen: g0 at -50 dBm"), "\(text)")
+        let json = try JSONValue(parsing: Array(try service.ask("rooms", "status", "--json").utf8))
+        #expect(json["tags"]?["jane"]?["reasons"]?.array?.isEmpty == false, "\(json)")
+        let elsewhere = try RoomsProcess(port: broker.port, instance: "b")
+        let other = try elsewhere.ask("rooms", "status")
+        #expect(other.contains("Kitchen") && !other.contains("speaks most"), "\(other)")
+    }
+
     @Test func `After kill -9 a tag that stayed is not reported again, and one that moved is`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }

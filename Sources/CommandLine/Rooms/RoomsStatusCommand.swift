@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 import JSON
 import RoomService
@@ -5,18 +6,32 @@ import Service
 import System
 
 /// `rooms status`: the tags, rooms and gateways of a site, from the broker's retained messages. It works on every
-/// machine that can reach the broker.
+/// machine that can reach the broker. Where the active service runs, it adds the reasons that the service's page shows.
 enum RoomsStatusCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
-        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        let settings = try Settings.load(arguments)
+        let topics = try SiteTopics(settings, filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
-        let status = SiteStatus(topics.retained, site: topics.identity.site)
+        var status = SiteStatus(topics.retained, site: topics.identity.site)
+        if let address = settings.configuration.rooms?.statusPage { addReasons(to: &status, from: address) }
         if arguments.has("json") {
             Terminal.print(status.json.text)
         } else {
             Terminal.print(status.text(now: Int64(time(nil))))
         }
         return status.hasActiveService ? .ok : .unavailable
+    }
+
+    /// The page is asked for one tag at a time, and the text of many tags is long.
+    private static let mostReasons = 20
+
+    /// Another machine's service has no page here, and then there are no reasons.
+    private static func addReasons(to status: inout SiteStatus, from address: ListenAddress) {
+        let client = StatusClient(local: address)
+        for tag in status.tagIDs.prefix(mostReasons) {
+            guard let answer = try? client.ask("/tag.json?id=\(StatusClient.encoded(tag))") else { return }
+            status.setReasons(answer["reasons"]?.array?.compactMap(\.string) ?? [], ofTag: tag)
+        }
     }
 }

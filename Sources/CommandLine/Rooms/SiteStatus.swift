@@ -47,6 +47,14 @@ struct SiteStatus {
         }
     }
 
+    /// Sentences by the id of the tag.
+    private var reasons: [String: [String]] = [:]
+
+    var tagIDs: [String] { tags.map(\.id) }
+
+    /// Why the tag is where it is, as the active service says.
+    mutating func setReasons(_ sentences: [String], ofTag id: String) { reasons[id] = sentences }
+
     /// Whether the card of a service says that it is active.
     var hasActiveService: Bool { services.contains { $0.card["active"]?.asBool == true } }
 
@@ -84,8 +92,13 @@ struct SiteStatus {
             members["gateways"] = .array(gateways.filter { $0.roomID == id }.map { .string($0.id) })
             return (id, JSONValue.object(members))
         }
+        let tagsWithReasons = tags.map { id, state in
+            var members = state.object ?? [:]
+            members["reasons"] = reasons[id].map { .array($0.map(JSONValue.string)) }
+            return (id, JSONValue.object(members))
+        }
         return .object([
-            "tags": Self.object(tags), "rooms": Self.object(roomsWithGateways),
+            "tags": Self.object(tagsWithReasons), "rooms": Self.object(roomsWithGateways),
             "services": Self.object(services.map { ($0.id, $0.card) }), "gateways": gatewaysJSON,
             "outside": .array(strangers.map(JSONValue.string)),
         ])
@@ -116,6 +129,10 @@ struct SiteStatus {
                             state["name"]?.string ?? id, room, seconds.map(Self.span) ?? "", isHome ? confidence : "",
                         ]
                     }))
+        let explained = tags.compactMap { id, state in
+            reasons[id].map { "\(state["name"]?.string ?? id): \($0.joined(separator: " "))" }
+        }
+        if !explained.isEmpty { blocks.append(explained.joined(separator: "\n")) }
         return (blocks + [gatewaysText]).joined(separator: "\n\n")
     }
 

@@ -26,6 +26,12 @@ struct StatusClient {
         token = try? StatusToken.read(in: settings.stateDirectory)
     }
 
+    /// A service of this machine that needs no token from here.
+    init(local address: ListenAddress) {
+        self.address = address
+        token = nil
+    }
+
     /// The JSON at `path`.
     func ask(_ path: String) throws(Failure) -> JSONValue {
         let answer = try exchange(path)
