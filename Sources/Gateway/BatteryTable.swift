@@ -9,6 +9,13 @@ package struct BatteryState: Hashable, Sendable {
     package let instant: MonotonicInstant
     /// Whether the battery has to be replaced soon.
     package let isLow: Bool
+
+    package init(battery: BatteryReading, temperature: Float?, instant: MonotonicInstant, isLow: Bool) {
+        self.battery = battery
+        self.temperature = temperature
+        self.instant = instant
+        self.isLow = isLow
+    }
 }
 
 /// The last readings of the beacons of all regions.

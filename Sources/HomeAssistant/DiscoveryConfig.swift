@@ -22,6 +22,10 @@ struct DiscoveryConfig {
     let object: String
     let members: [String: JSONValue]
 
+    static func topic(_ component: String, _ object: String, prefix: String, node: String) -> String {
+        "\(prefix)/\(component)/\(node)/\(object)/config"
+    }
+
     /// - Parameters:
     ///   - node: Names the gateway in topics and unique ids.
     func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> HomeAssistantMessage {
@@ -30,6 +34,6 @@ struct DiscoveryConfig {
         all["device"] = device
         all["origin"] = origin
         return HomeAssistantMessage(
-            topic: "\(prefix)/\(component)/\(node)/\(object)/config", payload: JSONValue.object(all).text)
+            topic: Self.topic(component, object, prefix: prefix, node: node), payload: JSONValue.object(all).text)
     }
 }

@@ -8,9 +8,13 @@ import Status
 struct DiscoveryList {
     let settings: HomeAssistantFeed.Settings
     private(set) var messages: [HomeAssistantMessage] = []
+    /// The topics of descriptions that are in force.
+    private let announced: Set<ExactString>
 
-    init(_ snapshot: StatusSnapshot, settings: HomeAssistantFeed.Settings) {
+    /// - Parameter announced: The topics of descriptions that are in force, also those of earlier runs.
+    init(_ snapshot: StatusSnapshot, settings: HomeAssistantFeed.Settings, announced: Set<ExactString>) {
         self.settings = settings
+        self.announced = announced
         addGateway(snapshot)
         for (position, tracker) in snapshot.trackers.enumerated() { add(tracker, at: position) }
     }
@@ -198,6 +202,7 @@ struct DiscoveryList {
                 "name": .string("\(name) RSSI"), "device_class": "signal_strength", "unit_of_measurement": "dBm",
                 "state_class": "measurement", "state_topic": signal, "value_template": "{{ value_json.rssi }}",
             ]))
+        addBattery(of: region, named: name, of: tracker, object: "\(object)_battery", device: device)
         add(
             "sensor", "\(object)_distance", device,
             available([
@@ -220,6 +225,26 @@ struct DiscoveryList {
                 "json_attributes_topic": signal,
                 "json_attributes_template":
                     "{{ ({'uuid': value_json.beacon.split(':')[0]} if value_json.beacon else {}) | tojson }}",
+            ]))
+    }
+
+    /// The battery of the region's beacon, if it was ever read. Most tags do not send it. An entity that an earlier run
+    /// described stays until the region is removed: Home Assistant would forget what its user changed about it.
+    private mutating func addBattery(
+        of region: StatusSnapshot.RegionStatus, named name: String, of tracker: StatusSnapshot.TrackerStatus,
+        object: String, device: JSONValue
+    ) {
+        let topic = DiscoveryConfig.topic("sensor", object, prefix: settings.prefix, node: settings.node)
+        guard region.battery != nil || announced.contains(ExactString(topic)) else { return }
+        let state = JSONValue.string(HomeAssistantFeed.batteryTopic(tracker, rid: region.rid))
+        add(
+            "sensor", object, device,
+            available([
+                "name": .string("\(name) battery"), "device_class": "battery", "unit_of_measurement": "%",
+                "state_class": "measurement", "state_topic": state, "value_template": "{{ value_json.battery }}",
+                "json_attributes_topic": state,
+                "json_attributes_template":
+                    "{{ {'low': value_json.low, 'voltage': value_json.voltage, 'temperature': value_json.temperature} | tojson }}",
             ]))
     }
 

@@ -42,10 +42,12 @@ package struct HomeAssistantFeed: Sendable {
         case setMonitoring(tracker: Int, mode: Int)
     }
 
-    /// The limit of regions of one tracker that become entities. Each region has five entities.
+    /// The limit of regions of one tracker that become entities. Each region has five or six entities.
     package static let regionLimit = 200
     /// The interval of signal updates. Signals change with every packet.
     package static let signalPeriod: Duration = .seconds(30)
+    /// The interval of battery updates. A voltage changes a little with each reading.
+    package static let batteryPeriod: Duration = .seconds(600)
     package static let gatewayPeriod: Duration = .seconds(60)
     /// The payload that makes Home Assistant remove an entity.
     package static let removalDelay: Duration = .seconds(4)
@@ -81,6 +83,10 @@ package struct HomeAssistantFeed: Sendable {
 
     static func signalTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
         "\(DeviceTopics.root(tracker.device))/signal/\(DeviceTopics.level(rid))"
+    }
+
+    static func batteryTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
+        "\(DeviceTopics.root(tracker.device))/battery/\(DeviceTopics.level(rid))"
     }
 
     // MARK: Input
@@ -168,6 +174,14 @@ package struct HomeAssistantFeed: Sendable {
         for tracker in snapshot.trackers {
             send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
             for region in tracker.regions.prefix(Self.regionLimit) {
+                let battery = Self.batteryTopic(tracker, rid: region.rid)
+                if let state = region.battery {
+                    let isNews = states[battery].map { $0.contains(Self.lowMark) != state.isLow } ?? true
+                    send(battery, state.entityState, every: isNews ? nil : Self.batteryPeriod)
+                } else {
+                    // The retained value of an earlier run is still the latest.
+                    current.insert(battery)
+                }
                 let topic = Self.signalTopic(tracker, rid: region.rid)
                 guard region.lastHeard != nil, snapshot.wallClock.isKnown else {
                     // The retained value of an earlier run is still the latest. And Home Assistant logs an error for a
@@ -184,10 +198,13 @@ package struct HomeAssistantFeed: Sendable {
         return messages + removals(except: current, at: snapshot.now)
     }
 
-    /// The signal topic in a description of an earlier run.
+    /// In the payload of a low battery.
+    private static let lowMark = "\"low\":true"
+
+    /// The topic of the signal or the battery in a description of an earlier run.
     private static func signalTopic(describedBy payload: String) -> String? {
         guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
-            topic.hasPrefix("ibeacon-gateway/"), topic.contains("/signal/")
+            topic.hasPrefix("ibeacon-gateway/"), topic.contains("/signal/") || topic.contains("/battery/")
         else { return nil }
         return topic
     }
@@ -198,7 +215,7 @@ package struct HomeAssistantFeed: Sendable {
         let shape = snapshot.trackers.map(TrackerShape.init)
         guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
         (described, hasHeardDescriptions) = (shape, false)
-        let wanted = DiscoveryList(snapshot, settings: settings).messages
+        let wanted = DiscoveryList(snapshot, settings: settings, announced: Set(announced.keys)).messages
         let topics = Set(wanted.map { ExactString($0.topic) })
         let gone = announced.filter { !topics.contains($0.key) }
         retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:)).map(ExactString.init(_:))), at: snapshot.now)
@@ -238,7 +255,8 @@ private struct TrackerShape: Equatable {
     init(_ tracker: StatusSnapshot.TrackerStatus) {
         texts =
             ([tracker.tid, tracker.topic, tracker.device, tracker.name ?? ""]
-            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description] }).map(ExactString.init(_:))
+            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description, $0.battery == nil ? "" : "battery"] }).map(
+                ExactString.init(_:))
     }
 }
 
@@ -263,6 +281,16 @@ extension StatusSnapshot {
             "started": timestamp(startedAt),
             "problems": .array(
                 findings.filter { $0.level != .ok }.prefix(10).map { .string("\($0.subject): \($0.text)") }),
+        ]
+    }
+}
+
+extension BatteryState {
+    fileprivate var entityState: JSONValue {
+        [
+            "battery": .integer(Int64(battery.percent)), "low": .bool(isLow),
+            "voltage": battery.millivolts.map { .plain(Double($0) / 1000) } ?? .null,
+            "temperature": temperature.map { .plain((Double($0) * 10).rounded() / 10) } ?? .null,
         ]
     }
 }

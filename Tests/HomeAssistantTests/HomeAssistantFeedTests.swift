@@ -69,6 +69,58 @@ struct HomeAssistantFeedTests {
         #expect(occupancy["availability"]?.array?.first?["topic"] == "ibeacon-gateway/pi kitchen/availability")
     }
 
+    /// One region whose beacon has this battery.
+    private func snapshot(battery level: UInt8?, isLow: Bool = false, seconds: Int64 = 0) -> StatusSnapshot {
+        var snapshot = snapshot([("b4b412", "Kitchen", true)], seconds: seconds)
+        snapshot.trackers[0].regions[0].battery = level.flatMap { BatteryReading(level: $0, millivolts: 2950) }.map {
+            BatteryState(battery: $0, temperature: 21.26, instant: snapshot.now, isLow: isLow)
+        }
+        return snapshot
+    }
+
+    private static let battery = "ibeacon-gateway/anna/battery/b4b412"
+
+    @Test("A battery becomes an entity with its first reading, and its state follows the description")
+    mutating func battery() throws {
+        #expect(try configs(feed.update(snapshot(battery: nil))).allSatisfy { $0.config["device_class"] != "battery" })
+        let messages = feed.update(snapshot(battery: 87, seconds: 1))
+        let all = try configs(messages)
+        #expect(all.count == 1)
+        let config = try #require(all.first).config
+        #expect(config["device_class"] == "battery" && config["unit_of_measurement"] == "%")
+        #expect(config["name"] == "Kitchen battery" && config["entity_category"] == "diagnostic")
+        #expect(config["state_topic"] == .string(Self.battery))
+        #expect(messages.last?.topic == Self.battery)
+        #expect(
+            try JSONValue(parsing: messages.last?.payload ?? "")
+                == ["battery": 87, "low": false, "voltage": .number(2.95), "temperature": .number(21.3)])
+    }
+
+    @Test("Small changes of a battery are sent every ten minutes, and that it is low at once")
+    mutating func batteryChanges() {
+        _ = feed.update(snapshot(battery: 50))
+        #expect(!feed.update(snapshot(battery: 49, seconds: 599)).contains { $0.topic == Self.battery })
+        #expect(feed.update(snapshot(battery: 49, seconds: 601)).contains { $0.topic == Self.battery })
+        #expect(feed.update(snapshot(battery: 9, isLow: true, seconds: 602)).contains { $0.topic == Self.battery })
+        #expect(feed.update(snapshot(battery: 90, seconds: 603)).contains { $0.topic == Self.battery })
+    }
+
+    @Test("The battery of an earlier run keeps its entity and its state until it is read again")
+    mutating func batteryOfAnEarlierRun() throws {
+        let described = feed.update(snapshot(battery: 87)).first { $0.payload.contains("Kitchen battery") }
+        let description = try #require(described)
+        var later = HomeAssistantFeed(Self.settings)
+        _ = later.update(snapshot(battery: nil))
+        #expect(later.received(topic: description.topic, payload: description.payload, isRetained: true) == nil)
+        let messages =
+            later.update(snapshot(battery: nil, seconds: 1)) + later.update(snapshot(battery: nil, seconds: 9))
+        #expect(!messages.contains { $0.topic == description.topic || $0.topic == Self.battery })
+        // The region is removed: the entity goes, and later its state.
+        let removed = later.update(snapshot([], seconds: 10)) + later.update(snapshot([], seconds: 20))
+        #expect(removed.filter { $0.isRemoval }.map(\.topic).contains(description.topic))
+        #expect(removed.contains(HomeAssistantMessage(topic: Self.battery, payload: "")))
+    }
+
     @Test("Nothing is sent twice, and a change alone is sent")
     mutating func differences() {
         let regions = [(rid: "b4b412", name: "Kitchen", isInside: false)]
