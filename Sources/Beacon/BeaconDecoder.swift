@@ -18,6 +18,9 @@ package struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
 package struct BeaconDecoder: Sendable {
     /// The counts of malformed frames so far, by kind.
     package private(set) var malformed = MalformedCounters()
+    /// Where tags send their battery in major and minor.
+    package var masks = BatteryMasks() { didSet { hasMasks = !masks.all.isEmpty } }
+    private var hasMasks = false
     private var joiner = TelemetryJoiner()
 
     package init() {}
@@ -38,10 +41,22 @@ package struct BeaconDecoder: Sendable {
             if hasTelemetry { keepTelemetry(in: data, of: report, by: receiver, at: now) }
             return nil
         }
-        if let joined = joiner.heard(frame.id, from: report.address, by: receiver, at: now) {
-            telemetry(BeaconTelemetry(beacon: frame.id, battery: joined.battery, temperature: joined.temperature))
+        let beacon = hasMasks ? unmasked(frame.id, telemetry: telemetry) : frame.id
+        if let joined = joiner.heard(beacon, from: report.address, by: receiver, at: now) {
+            telemetry(BeaconTelemetry(beacon: beacon, battery: joined.battery, temperature: joined.temperature))
         }
-        return Sighting(beacon: frame.id, measuredPower: frame.measuredPower, rssi: report.rssi, receiver: receiver)
+        return Sighting(beacon: beacon, measuredPower: frame.measuredPower, rssi: report.rssi, receiver: receiver)
+    }
+
+    /// The identity of a tag without the bits of its battery.
+    @inline(never)
+    private func unmasked(_ beacon: BeaconID, telemetry: (BeaconTelemetry) -> Void) -> BeaconID {
+        guard let mask = masks[beacon.uuid] else { return beacon }
+        let cleared = mask.cleared(beacon)
+        if let battery = BatteryReading(level: mask.level(of: beacon)) {
+            telemetry(BeaconTelemetry(beacon: cleared, battery: battery))
+        }
+        return cleared
     }
 
     @inline(never)

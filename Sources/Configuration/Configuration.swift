@@ -33,6 +33,8 @@ package struct Configuration: Hashable, Sendable {
     package var adapters: [AdapterName] = []
     /// Share of the time in which the radio listens, 0.05 … 1; nil: automatic.
     package var scanDuty: Double?
+    /// The bits of major and minor that are a tag's battery, and not its identity.
+    package var batteryMasks = BatteryMasks()
     /// For regions that have no rule of their own.
     package var leaveRule = LeaveRule.auto
     /// For regions that have none of their own; nil: any strength.

@@ -62,6 +62,7 @@ struct ConfigurationReader {
         for setting in Setting.all { setting.read?(&top, &configuration) }
         checkSignal(configuration)
         checkTransport(&configuration)
+        checkMasks(configuration.batteryMasks)
         configuration.warnings = warnings
         return configuration
     }
@@ -71,6 +72,17 @@ struct ConfigurationReader {
     private mutating func checkSignal(_ configuration: Configuration) {
         guard let enter = configuration.enterRSSI, let leave = configuration.leaveRSSI, leave > enter else { return }
         top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
+    }
+
+    private mutating func checkMasks(_ masks: BatteryMasks) {
+        for mask in masks.all {
+            let beacons = mask.uuid.map { "the beacons of \($0)" } ?? "all beacons of one UUID"
+            if mask.major == .max, mask.minor == .max {
+                warn("battery", "it leaves no bits of major and minor, so \(beacons) count as one")
+            } else if !mask.isContiguous {
+                warn("battery", "the bits of \(beacons) are not side by side; they are cleared, and give no level")
+            }
+        }
     }
 
     /// Removes from a configuration for HTTP what needs MQTT.

@@ -67,8 +67,11 @@ package struct Gateway: Sendable {
         let now = max(instant, latest)
         latest = now
         let effects = decide(input, at: now)
-        // A sighting without effects, the usual case, changes no queue.
-        if case .sighting = input, effects.isEmpty { return effects }
+        // A sighting or reading without effects, the usual case, changes no queue.
+        switch input {
+        case .sighting, .telemetry: if effects.isEmpty { return effects }
+        default: break
+        }
         defer { queueDue = earliestOfQueues }
         return effects.isEmpty ? effects : withPresence(effects, at: now)
     }
@@ -238,7 +241,7 @@ package struct Gateway: Sendable {
                 guard case .beacon(let pattern) = region.kind else { return nil }
                 return MonitoredRegion(
                     key: RegionKey(tracker: position, rid: region.rid),
-                    pattern: pattern,
+                    pattern: pattern.cleared(of: configuration.batteryMasks),
                     leaveRule: region.leaveRule ?? configuration.leaveRule,
                     leavesLater: region.asksForLongerLeave,
                     enterRSSI: region.enterRSSI ?? configuration.enterRSSI,

@@ -16,6 +16,12 @@ package struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
         self.minor = minor
     }
 
+    /// The same pattern for beacons whose battery bits are cleared.
+    package func cleared(of masks: BatteryMasks) -> BeaconPattern {
+        guard let mask = masks[uuid] else { return self }
+        return BeaconPattern(uuid: uuid, major: major.map { $0 & ~mask.major }, minor: minor.map { $0 & ~mask.minor })
+    }
+
     package func matches(_ beacon: BeaconID) -> Bool {
         uuid == beacon.uuid && (major ?? beacon.major) == beacon.major && (minor ?? beacon.minor) == beacon.minor
     }

@@ -58,6 +58,7 @@ extension Service {
         monitor.replaceTrackers(gateway.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
         handle(.configuration(configuration), at: host.now)
         links.radio.setDuty(configuration.duty)
+        links.radio.setBatteryMasks(configuration.batteryMasks)
         guard !isSameBroker else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()

@@ -91,6 +91,7 @@ extension Service {
         beginCheckpoints()
         connectBroker()
         links.radio.setDuty(settings.configuration.duty)
+        links.radio.setBatteryMasks(settings.configuration.batteryMasks)
         links.radio.start(self)
         armDeadline()
         let regions = gateway.trackers.reduce(0) { $0 + $1.regions.regions.count }

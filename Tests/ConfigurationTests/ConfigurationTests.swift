@@ -53,6 +53,26 @@ private func read(_ text: String) throws -> Configuration {
         #expect(configuration.warnings == [])
     }
 
+    @Test(
+        "A mask that gives no level, or leaves no identity, is pointed out",
+        arguments: [
+            ("{minorMask: 255}", nil), ("{minorMask: 0xf00f}", "are not side by side"),
+            ("{majorMask: 65535, minorMask: 65535}", "count as one"),
+        ] as [(String, String?)])
+    func masks(text: String, warning: String?) throws {
+        let warnings = try read("{battery: \(text)}").warnings
+        #expect(warnings.map(\.member) == (warning == nil ? [] : ["battery"]))
+        if let warning { #expect(warnings.first?.reason.contains(warning) == true) }
+    }
+
+    @Test("A mask is shown as it can be written again")
+    func shownMasks() throws {
+        let masks = "[{majorMask: '0x0F00', minorMask: '0x00FF', uuid: 'CA271EAE-5FA8-4E80-8F08-2A302A95A959'}]"
+        let shown = try #require(read("{battery: \(masks)}").shown["battery"])
+        #expect(try read("{battery: \(shown.text)}").batteryMasks == read("{battery: \(masks)}").batteryMasks)
+        #expect(Configuration.defaults(hostName: "pi").shown["battery"] == .null)
+    }
+
     @Test("The port follows tls", arguments: [("{tls: true}", 8883), ("{tls: true, port: 1}", 1), ("{port: 0}", 0)])
     func port(text: String, port: UInt16) throws {
         #expect(try read(text).broker.port == port)
@@ -130,6 +150,7 @@ private func read(_ text: String) throws -> Configuration {
                 cmd: false, remoteConfiguration: true, tag: "Spain 2023", ranging: true, rangingInterval: 0.5,
                 scanner: {capture: "walk.btsnoop", speed: "4"}, adapter: ["hci1", "00:11:22:aa:BB:cc"], leaveAfter: 45,
                 scanDuty: 0.25,
+                battery: [{uuid: "CA271EAE-5FA8-4E80-8F08-2A302A95A959", minorMask: "0x00ff"}, {majorMask: 0xff00}],
                 enterRSSI: -70, leaveRSSI: "-80", homeAssistant: {discovery: true, prefix: "ha"}, http: {listen: "[::]:80"},
                 days: 7, majorMinorBase: "hex", card: {name: "Kitchen", face: "aGk="}, reannounce: true,
                 waypoints: [{_type: "waypoint", rid: "a", desc: "A:CA271EAE-5FA8-4E80-8F08-2A302A95A959:10", tst: 1}],
@@ -154,6 +175,10 @@ private func read(_ text: String) throws -> Configuration {
         #expect(configuration.scanner == .capture(file: "walk.btsnoop", speed: 4))
         #expect(configuration.adapters.map(\.description) == ["hci1", "00:11:22:AA:BB:CC"])
         #expect(configuration.scanDuty == 0.25)
+        #expect(configuration.batteryMasks.all.map(\.minor) == [0xff, 0])
+        #expect(configuration.batteryMasks.all.map(\.major) == [0, 0xff00])
+        #expect(
+            configuration.batteryMasks.all.map(\.uuid?.description) == ["CA271EAE-5FA8-4E80-8F08-2A302A95A959", nil])
         #expect(configuration.leaveRule == .after(.seconds(45)))
         #expect((configuration.enterRSSI?.dBm, configuration.leaveRSSI?.dBm) == (-70, -80))
         #expect(configuration.homeAssistant == HomeAssistantSettings(discovery: true, prefix: "ha"))
@@ -257,6 +282,17 @@ private func read(_ text: String) throws -> Configuration {
         ("{pubTopicBase: 'a/b/c/'}", "pubTopicBase", "end with '/'"),
         ("{username: 'a+b'}", "pubTopicBase", "wildcard"), ("{scanner: 'ble'}", "scanner", "'auto', 'mgmt'"),
         ("{scanner: {speed: 1}}", "scanner.capture", "missing"),
+        ("{battery: 7}", "battery", "write {uuid: 'UUID', majorMask"),
+        ("{battery: []}", "battery", "an array of these"),
+        ("{battery: [{minorMask: 1}, 5]}", "battery", "does not fit"),
+        ("{battery: {}}", "battery", "it names no bits; write majorMask or minorMask"),
+        ("{battery: [{minorMask: 0}]}", "battery[0]", "it names no bits"),
+        ("{battery: {minorMask: 65536}}", "battery.minorMask", "a number from 0 to 65535, or '0x0000' to '0xFFFF'"),
+        ("{battery: {minorMask: '0x10000'}}", "battery.minorMask", "'0xFFFF'"),
+        ("{battery: {minorMask: '0xgg'}}", "battery.minorMask", "'0xFFFF'"),
+        ("{battery: {uuid: 'x', minorMask: 1}}", "battery.uuid", "a UUID"),
+        ("{battery: {minormask: 1}}", "battery.minormask", "did you mean 'minorMask'"),
+        ("{battery: [{minorMask: 1}, {majorMask: 1}]}", "battery[1]", "a mask for all beacons is there already"),
         ("{scanDuty: 0.04}", "scanDuty", "0.04 does not fit; write a number from 0.05 to 1, or 'auto'"),
         ("{scanDuty: 1.1}", "scanDuty", "1.1"), ("{scanDuty: 'half'}", "scanDuty", "'auto'"),
         ("{scanner: {capture: 'f', spede: 1}}", "scanner.spede", "did you mean 'speed'"),

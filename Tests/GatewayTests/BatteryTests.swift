@@ -87,6 +87,14 @@ import Testing
         #expect(battery()?.battery.percent == 55, "after the leave, too")
     }
 
+    @Test func `A region that names masked bits means the tag all the same`() throws {
+        var harness = try GatewayHarness("battery: {uuid: '\(GatewayHarness.uuid)', minorMask: '0x00FF'}")
+        harness.setWaypoints(GatewayHarness.waypoint("Keys", rid: "k", suffix: ":1:356"))
+        // 356 is 0x0164. The decoder clears 0x64.
+        try harness.hear(minor: 0x0100)
+        #expect(try harness.drainEvents() == ["enter Keys"])
+    }
+
     @Test func `A battery is forgotten with the last region of its beacon`() throws {
         var harness = try Self.harness()
         try Self.read(5, in: &harness)

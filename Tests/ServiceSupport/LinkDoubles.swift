@@ -72,6 +72,8 @@ package final class RadioDouble: RadioLink {
     package private(set) var starts = 0
     /// The duty that was set last.
     package private(set) var duty: ScanDuty?
+    /// The masks that were set last.
+    package private(set) var batteryMasks = BatteryMasks()
 
     package init() {}
 
@@ -85,6 +87,7 @@ package final class RadioDouble: RadioLink {
     package func stop() { output = nil }
 
     package func setDuty(_ duty: ScanDuty) { self.duty = duty }
+    package func setBatteryMasks(_ masks: BatteryMasks) { batteryMasks = masks }
 }
 
 /// The real store over a real SQLite file, without its thread: it works when the test lets it.

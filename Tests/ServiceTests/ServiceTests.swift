@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import CFaultVFS
 import Gateway
 import JSON
@@ -94,6 +95,15 @@ struct ServiceTests {
         try fixture.reload("scanDuty: \"auto\",")
         #expect(fixture.radio.duty?.share == 1)
         #expect(fixture.radio.starts == 1)
+    }
+
+    @Test func `The battery masks are set at the start, and a reload sets others`() throws {
+        let fixture = try ServiceFixture("battery: {minorMask: 255},", in: directory)
+        #expect(fixture.radio.batteryMasks.all.map(\.minor) == [255])
+        try fixture.reload("battery: {majorMask: 15},")
+        #expect(fixture.radio.batteryMasks.all.map(\.major) == [15])
+        try fixture.reload("")
+        #expect(fixture.radio.batteryMasks.all.isEmpty)
     }
 
     @Test func `setConfiguration sets another scan duty on the running radio`() throws {

@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Configuration
 import Gateway
 import Scanning
 
@@ -40,6 +41,7 @@ struct Replay {
         var reader = try CaptureReader(path: path, startingAt: now)
         var parser = AdvertisingReportParser()
         var decoder = BeaconDecoder()
+        decoder.masks = gateway.configuration.batteryMasks
         var failure: CaptureError?
         do throws(CaptureError) {
             var isFirst = true

@@ -28,7 +28,9 @@ enum ScanCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "scan takes no '\(word)'") }
         let settings = try Settings.load(arguments)
-        let table = ScanTable(regions: regions(settings), includesOthers: arguments.has("all"))
+        let table = ScanTable(
+            regions: regions(settings), masks: settings.configuration.batteryMasks, includesOthers: arguments.has("all")
+        )
         let recording = try arguments.value("write").map(Recording.init)
         let session = try ScanSession(settings, arguments, table: table, recording: recording)
         return try session.run(for: try arguments.seconds("duration"))

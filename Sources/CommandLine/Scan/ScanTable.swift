@@ -33,8 +33,11 @@ struct ScanTable {
     private var rows: [Subject: Row] = [:]
     private var decoder = BeaconDecoder()
 
-    init(regions: [Region], includesOthers: Bool) {
-        let patterns = regions.compactMap { region in region.description.pattern.map { ($0, region.displayName) } }
+    init(regions: [Region], masks: BatteryMasks, includesOthers: Bool) {
+        let patterns = regions.compactMap { region in
+            region.description.pattern.map { ($0.cleared(of: masks), region.displayName) }
+        }
+        decoder.masks = masks
         index = RegionIndex(patterns.map(\.0))
         regionNames = patterns.map(\.1)
         self.includesOthers = includesOthers

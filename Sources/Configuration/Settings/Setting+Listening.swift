@@ -1,3 +1,5 @@
+import Base
+import Beacon
 import JSON
 import Regions
 
@@ -24,6 +26,11 @@ extension Setting {
                 if let share { configuration.scanDuty = share }
             },
             shown: { $0.scanDuty.map { .plain($0) } ?? "auto" }),
+        example(
+            "battery", "{uuid: \"CA271EAE-5FA8-4E80-8F08-2A302A95A959\", minorMask: \"0x00FF\"}",
+            "Tags that send their battery in major or minor: these bits are their battery (per cent), and",
+            "are 0 in everything that is decided and shown. Without uuid: all beacons. Or an array of these.",
+            read: { $1.batteryMasks = $0.batteryMasks() }, shown: { $0.batteryMasks.json }),
         setting(
             "majorMinorBase", "\"auto\"",
             "How numbers in descriptions are read: \"decimal\", \"hex\", or by their look."
@@ -54,6 +61,44 @@ extension MemberReader {
         }
     }
 
+    fileprivate mutating func batteryMasks() -> BatteryMasks {
+        let allowed = "{uuid: 'UUID', majorMask: '0xFF00', minorMask: '0x00FF'}, or an array of these"
+        guard let value = value("battery") else { return BatteryMasks() }
+        let elements = value.object.map { [$0] } ?? value.array?.compactMap(\.object) ?? []
+        guard !elements.isEmpty, value.array.map({ $0.count == elements.count }) ?? true else {
+            complain("battery", "\(value.shortened) does not fit; write \(allowed)")
+            return BatteryMasks()
+        }
+        var masks: [BatteryMask] = []
+        for (position, members) in elements.enumerated() {
+            let name = value.array == nil ? "battery" : "battery[\(position)]"
+            var inner = MemberReader(members, path: "\(path)\(name).")
+            let uuid = inner.read("uuid", "a UUID") { $0.string.flatMap { BeaconUUID($0) } }
+            let mask = BatteryMask(uuid: uuid, major: inner.mask("majorMask"), minor: inner.mask("minorMask"))
+            inner.refuseUnknown(known: ["uuid", "majorMask", "minorMask"])
+            add(inner.problems)
+            guard inner.problems.isEmpty else { continue }
+            if mask.major == 0, mask.minor == 0 {
+                complain(name, "it names no bits; write majorMask or minorMask, such as minorMask: '0x00FF'")
+            } else if masks.contains(where: { $0.uuid == uuid }) {
+                complain(name, uuid.map { "\($0) has a mask already" } ?? "a mask for all beacons is there already")
+            } else {
+                masks.append(mask)
+            }
+        }
+        return BatteryMasks(masks)
+    }
+
+    /// Bits as a number or as hexadecimal text; 0 without the member.
+    private mutating func mask(_ name: String) -> UInt16 {
+        read(name, "a number from 0 to 65535, or '0x0000' to '0xFFFF'") { value in
+            if let text = value.string, text.lowercased().hasPrefix("0x") {
+                return text.utf8.count <= 6 ? UInt16(text.dropFirst(2), radix: 16) : nil
+            }
+            return value.asInteger.flatMap { UInt16(exactly: $0) }
+        } ?? 0
+    }
+
     fileprivate mutating func adapters() -> [AdapterName]? {
         read("adapter", "'all', an adapter such as hci0 or 00:11:22:33:44:55, or an array of these") {
             switch $0 {
@@ -64,6 +109,21 @@ extension MemberReader {
             default: return $0.string.flatMap { AdapterName($0) }.map { [$0] }
             }
         }
+    }
+}
+
+extension BatteryMasks {
+    fileprivate var json: JSONValue {
+        guard !all.isEmpty else { return .null }
+        return .array(
+            all.map { mask in
+                var members: [String: JSONValue] = [:]
+                if let uuid = mask.uuid { members["uuid"] = .string("\(uuid)") }
+                for (name, bits) in [("majorMask", mask.major), ("minorMask", mask.minor)] where bits != 0 {
+                    members[name] = .string("0x\(hexadecimal(UInt8(bits >> 8)))\(hexadecimal(UInt8(bits & 0xff)))")
+                }
+                return .object(members)
+            })
     }
 }
 

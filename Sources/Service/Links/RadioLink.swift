@@ -16,6 +16,8 @@ package protocol RadioLink: AnyObject {
     /// Sets the share of the time in which the radio listens, before the start or while it listens. `adapters` show which
     /// adapter has taken it.
     func setDuty(_ duty: ScanDuty)
+    /// Sets where tags send their battery in major and minor. It holds from the next packet on.
+    func setBatteryMasks(_ masks: BatteryMasks)
 }
 
 /// The receiver of a radio link's events.

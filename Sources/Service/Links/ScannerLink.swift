@@ -44,6 +44,8 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func stop() { scanner?.stop() }
 
+    package func setBatteryMasks(_ masks: BatteryMasks) { decoder.masks = masks }
+
     package func setDuty(_ duty: ScanDuty) {
         self.duty = duty
         scanner?.setDuty(duty)
