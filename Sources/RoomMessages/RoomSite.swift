@@ -305,6 +305,9 @@ package struct RoomSite: Sendable {
             guard let place = identities.firstIndex(where: { $0.id == id }), let state = TagState(payload) else {
                 return
             }
+            // This service may have been killed before its newer state left the outbox. What another service decides
+            // arrives while this one is there, or is newer.
+            guard !isRetained || state.since > states[place].since else { return }
             adopt(state, ofTag: place)
         case .service, .room, .health: break
         case .learn:

@@ -61,6 +61,35 @@ import Testing
         #expect(messages.isEmpty)
     }
 
+    /// A state of the tag as it is published.
+    private func state(_ room: String, since: Int) -> [UInt8] {
+        Array(
+            #"{"name":"Jane","room":"\#(room.lowercased())","roomName":"\#(room)","since":\#(since),"confidence":1,"home":true}"#
+                .utf8)
+    }
+
+    @Test func `A decision whose messages have not left the outbox is not made again`() throws {
+        var site = RoomSite(try settings())
+        site.start(reported: ["jane": state("Hall", since: 1_700_000_010)], at: instant(0))
+        _ = site.setActive(false, at: instant(0), epoch: 1_700_000_011)
+        // The broker has the state of before.
+        _ = site.handle(
+            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_000), isRetained: true, at: instant(1),
+            epoch: 1_700_000_012)
+        #expect(site.setActive(true, at: instant(2), epoch: 1_700_000_013).messages.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `What another service has decided meanwhile holds`(isRetained: Bool) throws {
+        var site = RoomSite(try settings())
+        site.start(reported: ["jane": state("Hall", since: 1_700_000_010)], at: instant(0))
+        _ = site.setActive(false, at: instant(0), epoch: 1_700_000_030)
+        _ = site.handle(
+            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_020), isRetained: isRetained,
+            at: instant(1), epoch: 1_700_000_031)
+        #expect(try JSONValue(parsing: site.reported[0].payload)["roomName"] == "Kitchen")
+    }
+
     @Test func `A tag that went meanwhile is reported away`() throws {
         let state = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var site = RoomSite(try settings())
