@@ -86,6 +86,7 @@ struct TelemetryJoinerTests {
             air.ibeacon(time, 1)
             air.ibeacon(time + 1, 2)
             air.tlm(time + 2)
+            air.ibeacon(time + 3, 2)
         }
         #expect(air.joined.isEmpty)
         for time in stride(from: 41, to: 120, by: 4) as StrideTo<Int64> {
@@ -175,8 +176,16 @@ struct TelemetryJoinerTests {
         "of a million frames from rotating addresses, none is joined to another beacon", arguments: [1, 2] as [UInt64])
     func rotating(seed: UInt64) {
         var fleet = Fleet(40, seed: seed)
-        var joiner = TelemetryJoiner()
-        var (frames, joined, wrong) = (0, 0, 0)
+        var decoder = BeaconDecoder()
+        // The packets of each device. The minor and the millivolts are the number of the device.
+        let numbers = fleet.devices.indices.map { UInt16($0 + 1) }
+        let beacons = numbers.map { Packets.flags + Packets.beacon(minor: $0) }
+        let telemetry = numbers.map { number in
+            Packets.flags
+                + TelemetryTests.serviceData(
+                    0xfeaa, packet([0x20, 0x00], bigEndianBytes(number), [UInt8](repeating: 0, count: 10)))
+        }
+        var (frames, sightings, joined, wrong) = (0, 0, 0, 0)
         var time: Int64 = 0
         while frames < 500_000 {
             time += 10
@@ -186,18 +195,20 @@ struct TelemetryJoinerTests {
                 // A third of all frames is lost.
                 guard Int.random(in: 0..<3, using: &fleet.random) > 0 else { continue }
                 frames += 1
+                let data = Int.random(in: 0..<4, using: &fleet.random) == 0 ? telemetry[index] : beacons[index]
                 let address = DeviceAddress(value: fleet.devices[index].address, isRandom: true)
-                let now = MonotonicInstant(nanoseconds: time * 1_000_000)
-                let number = UInt16(index + 1)
-                if Int.random(in: 0..<4, using: &fleet.random) == 0, let battery = BatteryReading(millivolts: number) {
-                    joiner.heard(Telemetry(.eddystone, battery: battery), from: address, by: Self.here, at: now)
-                } else if let found = joiner.heard(Self.beacon(number), from: address, by: Self.here, at: now) {
+                let sighting = decoder.sighting(
+                    in: data.span, of: AdvertisingReport(address: address, rssi: nil), by: Self.here,
+                    at: MonotonicInstant(nanoseconds: time * 1_000_000)
+                ) { found in
                     joined += 1
-                    if found.battery.millivolts != number { wrong += 1 }
+                    if found.battery.millivolts != found.beacon.minor { wrong += 1 }
                 }
+                if sighting != nil { sightings += 1 }
             }
         }
         #expect(wrong == 0)
+        #expect(sightings > 370_000 && decoder.malformed.total == 0)
         // The rule is not only strict. Of the 125,000 telemetry frames a quarter is followed by another one, which
         // replaces it. Most of the others are joined.
         #expect(joined > 80_000)

@@ -32,5 +32,12 @@ def visit(minor, start, end, rssi=None, rate=5, major=1):
              -60 - minor if rssi is None else rssi) for n in range(int((end - start) * rate))]
 
 
+def telemetry(minor, start, end, millivolts, rate=1, major=1):
+    """Eddystone-TLM of the same device, between its iBeacons: a battery and 21 degrees Celsius."""
+    frame = b"\x11\x16\xaa\xfe" + struct.pack(">BBHhII", 0x20, 0, millivolts, 21 * 256, 69, 600)
+    return [(start + (n + 0.5) / rate, FLAGS + b"\x03\x03\xaa\xfe" + frame, struct.pack(">IH", major, minor), -60 - minor)
+            for n in range(int((end - start) * rate))]
+
+
 def waypoint(rid, name, minor, major=1):
     return {"_type": "waypoint", "rid": rid, "desc": f"{name}:{UUID}:{major}:{minor}", "tst": 1700000000}

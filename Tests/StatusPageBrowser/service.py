@@ -51,9 +51,9 @@ with open(path("config.json"), "w") as file:
     json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "home", "deviceId": "hall",
                "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": 3, "scanner": {"capture": path("page.btsnoop")},
                "waypoints": [recording.waypoint("b4b412", "Kitchen", 1)]}, file)
-# A beacon enters the kitchen at 12 s and leaves at 20 s; three other beacons stay.
-recording.write(path("page.btsnoop"), recording.visit(1, 12, 20) + recording.visit(5, 0, 3600) +
-                recording.visit(6, 0, 3600) + recording.visit(7, 0, 3600))
+# A beacon enters the kitchen at 12 s and leaves at 20 s. Its battery has 2.44 V, which is 6 %. Three other beacons stay.
+recording.write(path("page.btsnoop"), recording.visit(1, 12, 20) + recording.telemetry(1, 12, 20, 2440) +
+                recording.visit(5, 0, 3600) + recording.visit(6, 0, 3600) + recording.visit(7, 0, 3600))
 room = "[...document.querySelectorAll('.room')].find(r => r.innerText.includes('%s'))"
 running, browser = [], Browser()
 try:
@@ -75,6 +75,10 @@ try:
     check("an enter shows", (room % "Kitchen") + ".classList.contains('in')", 20)
     check("it is in the time line", "document.querySelector('#timeline li.enter')?.innerText.includes('Kitchen')")
     check("it says why", (room % "Kitchen") + ".textContent.includes('it leaves in')")
+    check("its battery is shown", (room % "Kitchen") + ".innerText.includes('battery low:\u00a06\u00a0%')")
+    check("a low battery is a finding", "!document.getElementById('health').hidden && "
+          "document.getElementById('findings').innerText.includes('low batteries: Kitchen 6 % (2.44 V)')")
+    check("and a tile", "[...document.querySelectorAll('#state .bad')].some(t => t.innerText.includes('Batteries') && t.innerText.includes('1 low'))")
 
     browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => /minor.5/.test(l.innerText)).querySelector('button').click()")
     browser.evaluate("document.getElementById('region-name').focus()")
