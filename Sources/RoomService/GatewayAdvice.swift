@@ -25,6 +25,11 @@ package struct GatewayAdvice: Hashable, Sendable {
             case .noReadings: ("has said where it stands, and sends no readings: \(names)", rights)
             case .silent: ("sends no readings any more: \(names)", "is it running? \(rights)")
             case .notListening: ("does not listen: \(names)", "see 'ibeacon-gateway doctor' there")
+            case .exchanged:
+                (
+                    "may stand in the room of another gateway: \(names)",
+                    "if these gateways were not moved, their rooms are exchanged: give each its own 'room' again"
+                )
             case .deaf: ("receives nothing while others do: \(names)", "check its radio and its antenna")
             }
     }

@@ -16,6 +16,8 @@ package struct GatewayHealth: Hashable, Sendable {
         case notListening
         /// It receives nothing while others do.
         case deaf
+        /// It seems to stand in the room of another gateway, which has its room.
+        case exchanged
     }
 
     package var name: String
@@ -34,10 +36,12 @@ extension RoomEngine {
     ///
     /// - Parameter connected: Since when their messages can arrive. Nothing is said about a silence of before.
     package func gatewayHealth(at now: MonotonicInstant, connected: MonotonicInstant) -> [GatewayHealth] {
-        gateways.filter { $0.room >= 0 }.map { gateway in
+        let exchanged = exchangedGateways(at: now.nanoseconds)
+        return gateways.enumerated().filter { $0.element.room >= 0 }.map { place, gateway in
             GatewayHealth(
                 name: gateway.name, room: rooms[Int(gateway.room)].name, isListening: gateway.isListening,
-                trouble: trouble(of: gateway, at: now.nanoseconds, connected: connected.nanoseconds))
+                trouble: trouble(of: gateway, at: now.nanoseconds, connected: connected.nanoseconds)
+                    ?? (exchanged.contains(place) ? .exchanged : nil))
         }.sorted { $0.name < $1.name }
     }
 

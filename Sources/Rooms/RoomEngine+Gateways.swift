@@ -24,6 +24,8 @@ struct GatewayState: Sendable {
     var sendsAlways = false
     /// When it last received any advertisement at all.
     var lastReport = Int64.min
+    /// Where it stood before; -1: nowhere else since the start.
+    var formerRoom: Int16 = -1
     /// When it said where it stands.
     var placed = Int64.min
 
@@ -85,6 +87,7 @@ extension RoomEngine {
             forgetExits(of: old)
             forgetExits(of: room)
         }
+        gateways[gateway].formerRoom = old
         gateways[gateway].room = room
         gateways[gateway].placed = now
         rooms[Int(room)].gateways.append(gateway)

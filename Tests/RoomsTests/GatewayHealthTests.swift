@@ -55,6 +55,40 @@ import Testing
         #expect(reports() == ["a does not listen noReadings", "h does not listen deaf", "k listens well"])
     }
 
+    /// Two minutes in a room, with a person's word for it.
+    private mutating func walk(through room: String, _ levels: [String: Float?]) {
+        house.pass(.learn(room: room, tag: "jane", .seconds(120)))
+        for second in 0..<121 {
+            let shift = Float((second * 7) % 13) - 6
+            house.second(levels.mapValues { $0.map { $0 + shift } })
+        }
+    }
+
+    @Test mutating func `Two gateways that hear the walks through each other's room best may be exchanged`() {
+        walk(through: "Kitchen", ["k": -75, "h": -55])
+        #expect(reports() == ["h listens well", "k listens well"])
+        walk(through: "Hall", ["k": -55, "h": nil])
+        #expect(reports() == ["h listens exchanged", "k listens exchanged"])
+    }
+
+    @Test(arguments: [(-55, -75), (-60, -55)])
+    mutating func `Gateways that hear their own rooms best, or nearly so, are not exchanged`(own: Float, other: Float) {
+        walk(through: "Kitchen", ["k": own, "h": other])
+        walk(through: "Hall", ["k": other, "h": own])
+        #expect(reports() == ["h listens well", "k listens well"])
+    }
+
+    @Test mutating func `Gateways that change to each other's room may be exchanged, for a day`() {
+        house.second(["k": -50, "h": -70])
+        house.pass(.card(gateway: "k", room: "Hall"))
+        #expect(reports() == ["h listens well", "k listens well"])
+        house.pass(.card(gateway: "h", room: "Kitchen"))
+        #expect(reports() == ["h listens exchanged", "k listens exchanged"])
+        let later = house.engine.gatewayHealth(
+            at: instant(house.now + 90_000), connected: instant(house.now + 90_000))
+        #expect(later.allSatisfy { $0.trouble == nil })
+    }
+
     /// Messages of the gateway `k`, each of a start of its own name, one per second.
     private mutating func send(_ boots: String) {
         for boot in boots {

@@ -30,6 +30,7 @@ struct SiteGateway {
         case .silent: "silent"
         case .notListening: "not listening"
         case .deaf: "deaf"
+        case .exchanged: "exchanged?"
         case nil: health?["listening"]?.asBool == true ? "listening" : availability ?? "unknown"
         }
     }
