@@ -6,11 +6,12 @@ package struct BatteryState: Hashable, Sendable {
     package let battery: BatteryReading
     /// Degrees Celsius; nil: the beacon sends none.
     package let temperature: Float?
-    package let instant: MonotonicInstant
+    /// When it was read; nil: before the start, and the time is not known.
+    package let instant: MonotonicInstant?
     /// Whether the battery has to be replaced soon.
     package let isLow: Bool
 
-    package init(battery: BatteryReading, temperature: Float?, instant: MonotonicInstant, isLow: Bool) {
+    package init(battery: BatteryReading, temperature: Float?, instant: MonotonicInstant?, isLow: Bool) {
         self.battery = battery
         self.temperature = temperature
         self.instant = instant
@@ -47,7 +48,7 @@ struct BatteryTable: Sendable {
     mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> Change? {
         let wasLow = states[telemetry.beacon]?.isLow
         if wasLow == nil, states.count >= Self.capacity,
-            let oldest = states.min(by: { $0.value.instant < $1.value.instant })
+            let oldest = states.min(by: { $0.value.instant ?? .zero < $1.value.instant ?? .zero })
         {
             states[oldest.key] = nil
         }
@@ -56,6 +57,11 @@ struct BatteryTable: Sendable {
             battery: telemetry.battery, temperature: telemetry.temperature, instant: now, isLow: isLow)
         guard isLow != (wasLow ?? false) else { return nil }
         return isLow ? .becameLow : .recovered
+    }
+
+    /// Restores the low batteries of an earlier run. Readings of this run are newer.
+    mutating func restore(_ low: [(beacon: BeaconID, state: BatteryState)]) {
+        for (beacon, state) in low.prefix(Self.capacity) where states[beacon] == nil { states[beacon] = state }
     }
 
     mutating func removeAll(where isObsolete: (BeaconID) -> Bool) {

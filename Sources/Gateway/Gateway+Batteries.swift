@@ -25,7 +25,24 @@ extension Gateway {
             case .becameLow: "\(subject) is low: \(telemetry.battery); replace it (beacon \(telemetry.beacon))"
             case .recovered: "\(subject) is no longer low: \(telemetry.battery) (beacon \(telemetry.beacon))"
             }
-        return [.log(LogEntry(change == .becameLow ? .warning : .notice, "battery", text))]
+        return [.log(LogEntry(change == .becameLow ? .warning : .notice, "battery", text))] + storeLowBatteries()
+    }
+
+    /// The key of the low batteries in the store.
+    package static let lowBatteriesKey = "low batteries"
+
+    /// Stores the low batteries if they are not stored as they are now.
+    mutating func storeLowBatteries() -> [Effect] {
+        let bytes = KeptBatteries.bytes(batteries.low, clock: wallClock)
+        guard bytes != storedLowBatteries else { return [] }
+        storedLowBatteries = bytes
+        return [.value(key: Self.lowBatteriesKey, bytes)]
+    }
+
+    /// - Parameter bytes: The stored value of `lowBatteriesKey`.
+    mutating func restoreLowBatteries(_ bytes: [UInt8]) {
+        batteries.restore(KeptBatteries.low(in: bytes, clock: wallClock))
+        storedLowBatteries = bytes
     }
 
     /// Forgets the batteries of beacons that no longer belong to a region.

@@ -85,6 +85,7 @@ extension Gateway {
         }
         if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
         effects.append(.value(key: Self.servedTopicsKey, servedTopics))
+        effects.append(.value(key: Self.lowBatteriesKey, storedLowBatteries))
         persistence.needsWhole()
         return effects
     }

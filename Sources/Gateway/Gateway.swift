@@ -34,6 +34,8 @@ package struct Gateway: Sendable {
     var commands = CommandQueue()
     var persistence = PresencePersistence()
     var batteries = BatteryTable()
+    /// The low batteries as they were stored last.
+    var storedLowBatteries = Array("[]".utf8)
     /// The last merged edit of each tracker, by topic.
     var lastEdits: [ExactString: Int64] = [:]
     /// When the next turn of a queue is due. Stored, because it is read after each sighting.
@@ -93,8 +95,8 @@ package struct Gateway: Sendable {
         case .absent(let duration): return handleAbsence(duration, at: now)
         case .tick: return tick(at: now)
         case .start(let stored): return start(with: stored, at: now)
-        case .checkpoint: return checkpoint(at: now)
-        case .stopping: return [.presence(.whole(wholePresence(at: now)))]
+        case .checkpoint: return checkpoint(at: now) + storeLowBatteries()
+        case .stopping: return [.presence(.whole(wholePresence(at: now)))] + storeLowBatteries()
         case .wallClock(let clock): return setWallClock(clock)
         case .command(let command): return receive(command, at: now)
         case .regionEdits(let edits): return apply(edits, at: now)
@@ -191,6 +193,7 @@ package struct Gateway: Sendable {
         for (tracker, mode) in stored.monitoring.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].monitoring = mode ?? trackers[tracker].monitoring
         }
+        if let low = stored.lowBatteries { restoreLowBatteries(low) }
         var effects: [Effect] = []
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
         if case .kept(let kept, let isSameBoot) = stored.presence {

@@ -62,6 +62,8 @@ package struct StoredState: Sendable {
     package var remoteSettings: JSONValue?
     /// The value of `Gateway.servedTopicsKey`: the topics that the service stored last for the command line.
     package var servedTopics: [UInt8]?
+    /// The value of `Gateway.lowBatteriesKey`.
+    package var lowBatteries: [UInt8]?
     /// Members for the answer to `status`: the program's version and the like.
     package var about: [String: JSONValue]
 
@@ -77,6 +79,7 @@ package struct StoredState: Sendable {
     package init(
         configuration: Configuration, regions: [RegionSet], monitoring: [MonitoringMode?] = [],
         presence: Presence = .unknown, remoteSettings: JSONValue? = nil, servedTopics: [UInt8]? = nil,
+        lowBatteries: [UInt8]? = nil,
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration
@@ -85,6 +88,7 @@ package struct StoredState: Sendable {
         self.presence = presence
         self.remoteSettings = remoteSettings
         self.servedTopics = servedTopics
+        self.lowBatteries = lowBatteries
         self.about = about
     }
 }

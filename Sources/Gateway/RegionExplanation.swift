@@ -11,16 +11,15 @@ package enum RegionExplanation {
     /// - Parameters:
     ///   - deciding: nil if no beacon of the region was heard since the start.
     ///   - threshold: The strength that the region requires; nil: any.
-    ///   - battery: The last reading of the battery of the beacon that decides.
+    ///   - battery: The last reading of the battery of the beacon that decides, or of the only beacon of the region.
     package static func text(
         _ deciding: PresenceExplanation?, threshold: RSSI?, battery: BatteryState?, at now: MonotonicInstant
     ) -> String {
         let sentences = presence(deciding, threshold: threshold, at: now)
         // A beacon whose battery is empty looks like one that left.
-        guard let deciding, !deciding.isNear, let battery, battery.isLow else { return sentences }
-        return sentences
-            + " Its battery was low at the last reading, \(seconds(battery.instant.duration(to: now))) ago:"
-            + " \(battery.battery)."
+        guard deciding?.isNear != true, let battery, battery.isLow else { return sentences }
+        let age = battery.instant.map { ", \(long($0.duration(to: now))) ago" } ?? ""
+        return sentences + " Its battery was low at the last reading\(age): \(battery.battery)."
     }
 
     private static func presence(
@@ -71,6 +70,17 @@ package enum RegionExplanation {
         case .unknownRhythm: ", because its rhythm is not known yet"
         case .cap: ", the longest that any beacon may be silent"
         case .leaveAfter: ", as leaveAfter says"
+        }
+    }
+
+    /// Of a reading that may be months old: `70 s`, `5 min`, `30 h`, `12 days`.
+    private static func long(_ duration: Duration) -> String {
+        let whole = max(0, Int64(duration.inSeconds))
+        return switch whole {
+        case ..<120: "\(whole) s"
+        case ..<7200: "\(whole / 60) min"
+        case ..<172_800: "\(whole / 3600) h"
+        default: "\(whole / 86_400) days"
         }
     }
 

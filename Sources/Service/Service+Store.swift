@@ -83,6 +83,7 @@ extension Service {
             monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
             presence: presence ?? .unknown, remoteSettings: remote,
             servedTopics: snapshot.values[Gateway.servedTopicsKey],
+            lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
             about: ["version": .string(Program.version), "started": .integer(host.wallClock.epochSeconds(at: now))])
         handle(.start(stored), at: now)
         handle(.regionEdits(snapshot.edits.map(StoredEdit.init)), at: now)

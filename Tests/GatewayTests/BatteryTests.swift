@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Configuration
 import Gateway
 import Regions
 import Status
@@ -85,6 +86,78 @@ import Testing
         #expect(battery()?.battery.percent == 55)
         harness.wait(70)
         #expect(battery()?.battery.percent == 55, "after the leave, too")
+    }
+
+    /// The stored low batteries.
+    private static func stored(_ harness: GatewayHarness) -> [UInt8]? {
+        harness.effects.compactMap { effect -> [UInt8]? in
+            guard case .value(Gateway.lowBatteriesKey, let bytes) = effect else { return nil }
+            return bytes
+        }.last
+    }
+
+    /// A gateway that starts with these stored low batteries, ten days after the other's time zero.
+    private static func restarted(_ low: [UInt8]?, isClockKnown: Bool = true) throws -> GatewayHarness {
+        let before = try harness()
+        var harness = before
+        harness.gateway = Gateway(
+            configuration: before.gateway.configuration,
+            wallClock: WallClock(
+                epochOffset: (GatewayHarness.epoch + 864_000) * 1_000_000_000, isKnown: isClockKnown),
+            explainsTransitions: true)
+        harness.handle(
+            .start(
+                StoredState(
+                    configuration: before.gateway.configuration, regions: before.gateway.trackers.map(\.regions),
+                    lowBatteries: low)))
+        return harness
+    }
+
+    @Test func `A low battery is known after a restart, with the time of its reading if the clock is known`() throws {
+        var harness = try Self.harness()
+        try Self.read(80, in: &harness)
+        #expect(Self.stored(harness) == nil, "a good battery is not stored")
+        try Self.read(6, in: &harness)
+        let low = try #require(Self.stored(harness))
+        let later = try Self.restarted(low)
+        #expect(later.gateway.lowBatteries.map(\.names) == [["Keys"]])
+        let region = later.gateway.trackerStates(hearings: [:], changes: [:], at: later.now).first?.regions.first
+        #expect(region?.battery?.battery.percent == 6)
+        let sentence = " Its battery was low at the last reading"
+        #expect(
+            region?.explanation == "No beacon of it was heard since the start.\(sentence), 10 days ago: 6 %.")
+        let timeless = try Self.restarted(low, isClockKnown: false)
+        #expect(
+            timeless.gateway.trackerStates(hearings: [:], changes: [:], at: timeless.now).first?.regions.first?
+                .explanation.hasSuffix("\(sentence): 6 %.") == true)
+    }
+
+    @Test func `A battery that was replaced is not low after a restart`() throws {
+        var harness = try Self.harness()
+        try Self.read(6, in: &harness)
+        try Self.read(100, in: &harness)
+        #expect(try Self.restarted(Self.stored(harness)).gateway.lowBatteries.isEmpty)
+    }
+
+    @Test func `Low batteries are stored again only if they changed`() throws {
+        var harness = try Self.harness()
+        try Self.read(6, in: &harness)
+        func writes() -> Int {
+            harness.effects.count { if case .value(Gateway.lowBatteriesKey, _) = $0 { true } else { false } }
+        }
+        #expect(writes() == 1)
+        harness.handle(.checkpoint)
+        #expect(writes() == 1)
+        harness.pass(5)
+        try Self.read(6, in: &harness)
+        #expect(writes() == 1)
+        harness.handle(.checkpoint)
+        #expect(writes() == 2)
+    }
+
+    @Test(arguments: ["", "null", "[1]", #"[{"uuid":"x"}]"#, #"[{"uuid":"CA271EAE-5FA8-4E80-8F08-2A302A95A959"}]"#])
+    func `Stored bytes that cannot be read are no low battery`(text: String) throws {
+        #expect(try Self.restarted(Array(text.utf8)).gateway.lowBatteries.isEmpty)
     }
 
     @Test func `A region that names masked bits means the tag all the same`() throws {

@@ -41,7 +41,8 @@ extension Gateway {
                     },
                     lastHeard: heard?.instant, leaveDeadline: deciding[key]?.expectedLeave,
                     explanation: explanation(deciding[key], of: region, at: now),
-                    battery: (heard?.beacon ?? occupancy?.beacon ?? deciding[key]?.beacon).flatMap(battery(of:)))
+                    battery: (heard?.beacon ?? occupancy?.beacon ?? deciding[key]?.beacon ?? onlyBeacon(of: region))
+                        .flatMap(battery(of:)))
             }
             return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
@@ -99,6 +100,16 @@ extension Gateway {
         _ deciding: PresenceExplanation?, of region: Region, at now: MonotonicInstant
     ) -> String {
         RegionExplanation.text(
-            deciding, threshold: threshold(of: region), battery: deciding.flatMap { battery(of: $0.beacon) }, at: now)
+            deciding, threshold: threshold(of: region),
+            battery: (deciding?.beacon ?? onlyBeacon(of: region)).flatMap(battery(of:)),
+            at: now)
+    }
+
+    /// The beacon of a region that names UUID, major and minor.
+    private func onlyBeacon(of region: Region) -> BeaconID? {
+        guard case .beacon(let pattern) = region.kind else { return nil }
+        let cleared = pattern.cleared(of: configuration.batteryMasks)
+        guard let major = cleared.major, let minor = cleared.minor else { return nil }
+        return BeaconID(uuid: cleared.uuid, major: major, minor: minor)
     }
 }
