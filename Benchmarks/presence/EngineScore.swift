@@ -61,7 +61,11 @@ func scoreEngine(_ series: Series, number: Int, departures count: Int) -> Score 
 }
 
 /// Plays a series to an engine.
-func scoreEngine(_ series: Series, engine: PresenceEngine, number: Int, departures count: Int) -> Score {
+///
+/// - Parameter patience: Seconds in which a departure must be noticed.
+func scoreEngine(
+    _ series: Series, engine: PresenceEngine, number: Int, departures count: Int, patience: Double = 600
+) -> Score {
     var score = Score(hours: series.duration / 3600)
     var engine = engine
     var cuts = departures(of: series, number: number, count: count)[...]
@@ -72,7 +76,7 @@ func scoreEngine(_ series: Series, engine: PresenceEngine, number: Int, departur
         while let cut = cuts.first, cut < next {
             cuts.removeFirst()
             var copy = engine
-            if let left = copy.run(until: cut + 600) {
+            if let left = copy.run(until: cut + patience) {
                 score.latencies.append(max(0, left - cut))
                 score.silences.append(max(0, left - time))
             } else {

@@ -9,9 +9,12 @@ if let option = arguments.firstIndex(of: "--svg"), option + 1 < arguments.endInd
     picture = arguments[option + 1]
     arguments.removeSubrange(option...option + 1)
 }
-if arguments.isEmpty || arguments.contains("--help") {
+let isDuty = arguments.contains("--duty")
+arguments.removeAll { $0 == "--duty" }
+if isDuty { reportQuickDuty() }
+if arguments.isEmpty && !isDuty || arguments.contains("--help") {
     print(
-        "usage: presence-benchmark [--svg FILE] [--cost] [--synthetic] [--quick] [STAYS.csv]... [DOOR.csv with DOOR.truth.csv]..."
+        "usage: presence-benchmark [--svg FILE] [--cost] [--synthetic] [--quick] [--duty] [STAYS.csv]... [DOOR.csv with DOOR.truth.csv]..."
     )
     exit(arguments.isEmpty ? 64 : 0)
 }
@@ -28,6 +31,10 @@ for argument in arguments {
             reportDoor(trace, truth: DoorTruth(path: String(argument.dropLast(4)) + ".truth.csv"))
         } else {
             let stays = Stays(trace, interval: 0.455)
+            if isDuty {
+                reportDuty(stays, path: argument)
+                continue
+            }
             print("\(argument): \(trace.rows.count) sightings, \(stays.outages) outages of all receivers cut out")
             for step in [1, 2, 4, 10, 20] {
                 let name = step == 1 ? "0.455 s" : "every \(step)th, \(fixed(0.455 * Double(step), 2)) s"

@@ -22,7 +22,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     /// Seconds of silence that the statistics find believable, before floors and caps.
     private var believable: Float = .infinity
     /// Seconds of silence after which the receiver gives the beacon up, where the region sets no time of its own.
-    package private(set) var leaveTimeout: Float = PresenceTiming.unknownRhythmSeconds
+    package private(set) var leaveTimeout: Float
     /// Scan duty while the statistics were made, 0.01 … 1.
     private var learnedDuty: Float
     /// Whether a quick beacon must be expected to slow down.
@@ -39,6 +39,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         lastHeard = listened
         if let rssi { trend.add(rssi, after: 0) }
         learnedDuty = duty
+        leaveTimeout = Self.unknownRhythmSeconds(duty: duty)
         if slowsDown { slowDowns.expectSlowDown() }
     }
 
@@ -144,9 +145,12 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         if isQuick, !slowDowns.keepsRhythm {
             seconds = max(seconds, slowDownHoldSeconds)
         }
-        if unsettled > 0 { seconds = max(seconds, PresenceTiming.unknownRhythmSeconds) }
+        if unsettled > 0 { seconds = max(seconds, Self.unknownRhythmSeconds(duty: duty)) }
         leaveTimeout = min(seconds, PresenceTiming.capSeconds / duty)
     }
+
+    /// While the rhythm is unknown. With a smaller duty the sightings that show the rhythm take longer to come.
+    private static func unknownRhythmSeconds(duty: Float) -> Float { PresenceTiming.unknownRhythmSeconds / duty }
 
     private var slowDownHoldSeconds: Float { slowDowns.holdSeconds(hearing: min(1, interval / meanGap)) }
 
@@ -157,7 +161,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         case PresenceTiming.recentGapFactor * longestRecentGap: .longestGap
         case PresenceTiming.floorSeconds: .floor
         case slowDownHoldSeconds where isQuick && !slowDowns.keepsRhythm: .slowDown
-        case PresenceTiming.unknownRhythmSeconds where unsettled > 0: .unknownRhythm
+        case _ where unsettled > 0 && (interval == 0 || believable < leaveTimeout): .unknownRhythm
         default: .cap
         }
     }

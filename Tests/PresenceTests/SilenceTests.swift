@@ -69,6 +69,17 @@ struct SilenceTests {
         #expect(simulation.leaves.isEmpty)
     }
 
+    @Test(
+        "At a small duty a new beacon is held for longer, because its rhythm takes longer to show",
+        arguments: [1, 0.5, 0.1])
+    func newBeaconAtSmallDuty(duty: Double) {
+        var simulation = Simulation([region("a")])
+        simulation.handle(.scanDuty(Receiver(index: 0), duty))
+        simulation.hear(at: 1)
+        simulation.run(to: 2000)
+        #expect(simulation.leaves.map { $0.rounded() } == [(1 + 60 / duty).rounded()])
+    }
+
     @Test("Duty that drops unannounced is no leave for a quick beacon")
     func dutyDropsUnannounced() {
         var random = Random(5)
