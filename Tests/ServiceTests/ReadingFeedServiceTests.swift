@@ -64,6 +64,31 @@ struct ReadingFeedServiceTests {
         #expect(reading["listening"]?.asInteger == 1000)
     }
 
+    @Test func `listening is the share of the second in which the radio listened, and a duty that nobody knows is 1`()
+        throws
+    {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        func listening(withDuty duty: Double?) throws -> Int64? {
+            fixture.radio.output?.listening(
+                true, of: Receiver(index: 0), duty: duty, at: fixture.host.now, because: "the test says so")
+            fixture.wait(.seconds(3))
+            let beacon = BeaconID(uuid: try #require(BeaconUUID(ServiceFixture.uuid)), major: 1, minor: 7)
+            fixture.radio.output?.heard(
+                Sighting(
+                    beacon: beacon, measuredPower: MeasuredPower(dBm: -59), rssi: RSSI(reported: -60),
+                    receiver: Receiver(index: 0)), at: fixture.host.now)
+            fixture.wait(.seconds(2))
+            let last = try #require(messages(fixture, Self.heard).last)
+            return try JSONValue(parsing: last.payload)["listening"]?.asInteger
+        }
+        #expect(try listening(withDuty: 1) == 1000)
+        #expect(try listening(withDuty: 0.25) == 250)
+        #expect(try listening(withDuty: 0.1) == 100)
+        // Another scanner, which cannot set the duty, took over.
+        #expect(try listening(withDuty: nil) == 1000)
+    }
+
     @Test func `A gateway that hears no tag gives a sign of life every ten seconds, with its count of reports`() throws
     {
         let fixture = try ServiceFixture(in: directory)
