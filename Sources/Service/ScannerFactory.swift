@@ -38,7 +38,7 @@ extension Settings {
 }
 
 extension Configuration {
-    /// The duty that `scanDuty` asks for. "auto" is all the time, until somebody has measured what a smaller share does on
+    /// The duty that `scanDuty` asks for. "auto" is all the time, until it is measured what a smaller share does on
     /// a Pi whose Wi-Fi shares the antenna.
     package var duty: ScanDuty { scanDuty.map { ScanDuty(share: $0) } ?? .full }
 

@@ -66,7 +66,7 @@ extension DoctorChecks {
 
     /// A finding for each adapter that has one antenna with a Wi-Fi interface that is up.
     ///
-    /// It is well at any share, because nobody has measured yet how much Wi-Fi loses.
+    /// It is well at any share, because it was not measured yet how much Wi-Fi loses.
     ///
     /// - Parameter sysfs: Where sysfs is mounted.
     static func antennas(
