@@ -116,6 +116,17 @@ package enum ScannerChoice: Hashable, Sendable {
     /// A recording, played once in real time (times `speed`), then silence. A relative path counts from
     /// the configuration file.
     case capture(file: String, speed: Double)
+
+    /// The name in the configuration; of a recording not its path.
+    package var name: String {
+        switch self {
+        case .auto: "auto"
+        case .mgmt: "mgmt"
+        case .hci: "hci"
+        case .bluez: "bluez"
+        case .capture: "capture"
+        }
+    }
 }
 
 /// How a user names an adapter.

@@ -32,16 +32,3 @@ package enum ServiceProcess {
         return withExtendedLifetime(watches) { ExitCode(rawValue: code) ?? .software }
     }
 }
-
-extension ScannerChoice {
-    /// The name in the configuration.
-    fileprivate var name: String {
-        switch self {
-        case .auto: "auto"
-        case .mgmt: "mgmt"
-        case .hci: "hci"
-        case .bluez: "bluez"
-        case .capture: "capture"
-        }
-    }
-}

@@ -32,7 +32,7 @@ enum MachineFacts {
         let controllers = ControllerFacts.read(configuration.adapterSelection)
         return .section([
             ("bluetoothd", bluetoothd()), ("bluetoothdRuns", .known(.bool(RunningProgram.exists("bluetoothd")))),
-            ("scannerSetting", .known(.string(configuration.scanner.kind))),
+            ("scannerSetting", .known(.string(configuration.scanner.name))),
             ("scanDutySetting", .known(configuration.scanDuty.map { .plain($0) } ?? "auto")),
             (
                 "controllers",
@@ -116,18 +116,5 @@ enum MachineFacts {
     /// A C string in a tuple, as C's arrays in structures come.
     private static func text<Tuple>(_ tuple: inout Tuple) -> String {
         withUnsafeBytes(of: &tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }
-}
-
-extension ScannerChoice {
-    /// The name in the configuration; of a recording not its path.
-    fileprivate var kind: String {
-        switch self {
-        case .auto: "auto"
-        case .mgmt: "mgmt"
-        case .hci: "hci"
-        case .bluez: "bluez"
-        case .capture: "capture"
-        }
     }
 }

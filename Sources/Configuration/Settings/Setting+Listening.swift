@@ -130,10 +130,7 @@ extension BatteryMasks {
 extension ScannerChoice {
     fileprivate var json: JSONValue {
         switch self {
-        case .auto: "auto"
-        case .mgmt: "mgmt"
-        case .hci: "hci"
-        case .bluez: "bluez"
+        case .auto, .mgmt, .hci, .bluez: .string(name)
         case .capture(let file, let speed): ["capture": .string(file), "speed": .plain(speed)]
         }
     }
