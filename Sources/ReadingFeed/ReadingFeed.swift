@@ -83,6 +83,13 @@ package struct ReadingFeed: Sendable {
         return Self.period
     }
 
+    /// Whether the next input ends a second, so that it may cause a message. The total of reports is passed before it: a beacon
+    /// that is heard before the tick would end the second with the total of ten seconds ago, and a message with 0 reports says
+    /// that this gateway received nothing at all.
+    ///
+    /// - Parameter now: When that input is handled.
+    package func endsSecond(at now: MonotonicInstant) -> Bool { isOn && start.duration(to: now) >= Self.period }
+
     /// Handles one input.
     ///
     /// - Returns: The messages to publish now, in order. There is more than one `heard` only if more than

@@ -61,6 +61,9 @@ package struct ReadingFeedLink {
     /// Whether there is a list of tags.
     var isOn: Bool { feed.isOn }
 
+    /// Whether the total of reports has to be passed before the next input.
+    func needsReports(at now: MonotonicInstant) -> Bool { feed.endsSecond(at: now) }
+
     /// Applies settings under which the feed can go on.
     ///
     /// - Returns: false if it has to begin anew.

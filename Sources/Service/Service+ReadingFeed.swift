@@ -23,7 +23,6 @@ extension Service {
         readingFeed = wanted.map { settings in
             let timer = host.timer { [unowned self] now in
                 readingFeed?.fired()
-                feed(.reports(links.radio.adapters.reduce(0) { $0 &+ $1.reports }), at: now)
                 feed(.tick, at: now)
             }
             return ReadingFeedLink(settings, boot: Self.randomBoot(), timer: timer)
@@ -49,7 +48,12 @@ extension Service {
 
     /// Passes an input to the feed.
     func feed(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
-        readingFeed?.handle(input, at: now, by: gateway.trackers[0].publishesPresence ? links.availability : nil)
+        let connection = gateway.trackers[0].publishesPresence ? links.availability : nil
+        if readingFeed?.needsReports(at: now) == true {
+            let reports = links.radio.adapters.reduce(0) { $0 &+ $1.reports }
+            readingFeed?.handle(.reports(reports), at: now, by: connection)
+        }
+        readingFeed?.handle(input, at: now, by: connection)
     }
 
     /// Handles a message on the availability's connection.

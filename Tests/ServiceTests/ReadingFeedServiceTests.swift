@@ -101,6 +101,23 @@ struct ReadingFeedServiceTests {
         #expect(reports == [0, 12])
     }
 
+    @Test func `A beacon that is heard before the tick does not take the reports from the sign of life`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.radio.adapters = [AdapterStatus(receiver: Receiver(index: 0), name: "hci0")]
+        send(Self.list, to: fixture)
+        fixture.wait(.seconds(9.9))
+        fixture.radio.adapters[0].reports = 12
+        let stranger = BeaconID(uuid: try #require(BeaconUUID(ServiceFixture.uuid)), major: 1, minor: 8)
+        // A tick waits until all reports of the radio are read.
+        fixture.radio.output?.heard(
+            Sighting(
+                beacon: stranger, measuredPower: MeasuredPower(dBm: -59), rssi: RSSI(reported: -60),
+                receiver: Receiver(index: 0)), at: fixture.host.now.advanced(by: .seconds(0.2)))
+        fixture.wait(.seconds(5))
+        let reports = try messages(fixture, Self.heard).map { try JSONValue(parsing: $0.payload)["reports"]?.asInteger }
+        #expect(reports == [12])
+    }
+
     @Test func `An empty message on the topic of the tags turns the feed off`() throws {
         let fixture = try ServiceFixture(in: directory)
         send(Self.list, to: fixture)
