@@ -140,8 +140,9 @@ let package = Package(
             "ServiceTests",
             [
                 "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "JSON", "Messaging",
-                "OwnTracks", "Runtime", "Scanning", "Service", "ServiceSupport", "StatusPage", "Storage", "System",
-                "TestSupport",
+                "OwnTracks", "RoomMessages", "Runtime", "Scanning", "Service", "ServiceSupport", "StatusPage",
+                "Storage",
+                "System", "TestSupport",
             ]),
         tests(
             "RoomServiceTests",

@@ -155,6 +155,16 @@ package struct RoomsSettings: Hashable, Sendable {
     package var historyDays: Int?
     /// Where the page of the rooms service is served; nil: nowhere.
     package var statusPage: ListenAddress? = .rooms
+    /// The site's key: with it, all that is published of the site is encrypted, and what is not is refused. At most 32
+    /// bytes; all gateways and services of a site have the same.
+    package var encryptionKey: Secret?
+    /// Path of a file whose first line is the key.
+    package var encryptionKeyFile: String?
+    /// Whether the service publishes the states of tags, rooms, gateways and itself unencrypted in spite of the key.
+    package var publishesPlainState = false
+
+    /// Whether the site has a key, here or in a file.
+    package var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
 }
 
 /// Where a server listens.

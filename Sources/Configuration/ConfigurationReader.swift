@@ -63,6 +63,7 @@ struct ConfigurationReader {
         checkSignal(configuration)
         checkTransport(&configuration)
         checkMasks(configuration.batteryMasks)
+        checkSiteKey(configuration)
         configuration.warnings = warnings
         return configuration
     }
@@ -72,6 +73,20 @@ struct ConfigurationReader {
     private mutating func checkSignal(_ configuration: Configuration) {
         guard let enter = configuration.enterRSSI, let leave = configuration.leaveRSSI, leave > enter else { return }
         top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
+    }
+
+    /// Home Assistant reads states that are not encrypted.
+    private mutating func checkSiteKey(_ configuration: Configuration) {
+        guard let rooms = configuration.rooms else { return }
+        guard rooms.hasKey else {
+            if rooms.publishesPlainState { warn("rooms.plainState", "it does nothing without a key of the site") }
+            return
+        }
+        guard configuration.homeAssistant.discovery, !rooms.publishesPlainState else { return }
+        top.complain(
+            "homeAssistant",
+            "discovery needs states that are not encrypted, and the site has a key (rooms.encryptionKey); write "
+                + "rooms: {plainState: true} if this is wanted")
     }
 
     private mutating func checkMasks(_ masks: BatteryMasks) {

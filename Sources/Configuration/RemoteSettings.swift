@@ -48,6 +48,11 @@ package struct RemoteSettings: Hashable, Sendable {
                 problems.append(ConfigurationProblem(member: name, reason: reason))
                 continue
             }
+            if name == "rooms", value != before[name], Self.holdsKey(value) || Self.holdsKey(before[name] ?? .null) {
+                let reason = "rooms with a key cannot be set from afar; change the file"
+                problems.append(ConfigurationProblem(member: name, reason: reason))
+                continue
+            }
             members[name] = value == .null ? nil : value
         }
         if Self.isSealed(before), !Self.isSealed(members) {
@@ -142,6 +147,10 @@ package struct RemoteSettings: Hashable, Sendable {
     }
 
     private static func holdsKeys(_ trackers: JSONValue?) -> Bool {
-        (trackers?.array ?? []).contains { $0["encryptionKey"] != nil || $0["encryptionKeyFile"] != nil }
+        (trackers?.array ?? []).contains(where: holdsKey)
+    }
+
+    private static func holdsKey(_ json: JSONValue) -> Bool {
+        json["encryptionKey"] != nil || json["encryptionKeyFile"] != nil
     }
 }

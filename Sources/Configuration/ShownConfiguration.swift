@@ -12,6 +12,6 @@ extension Configuration {
 
     /// Whether the file itself contains a secret, so that other users must not read it.
     package var holdsSecret: Bool {
-        broker.login != nil || trackers.contains { $0.encryptionKey != nil }
+        broker.login != nil || trackers.contains { $0.encryptionKey != nil } || rooms?.encryptionKey != nil
     }
 }

@@ -1,5 +1,6 @@
 import CSodium
 package import Configuration
+import JSON
 package import OwnTracks
 
 /// Why a message could not be decrypted. The reason helps the owner. It goes to the log and is never sent back.
@@ -8,12 +9,15 @@ package enum DecryptionError: Error, Hashable, Sendable, CustomStringConvertible
     case tooShort(bytes: Int)
     /// Another key, or a changed message.
     case notAuthentic
+    /// The message is no envelope of OwnTracks.
+    case notEncrypted
 
     package var description: String {
         switch self {
         case .notBase64: "its data is not base64"
         case .tooShort(let bytes): "its data has \(bytes) bytes; an encrypted message has at least 40"
         case .notAuthentic: "it was made with another key, or changed on the way"
+        case .notEncrypted: "it is not encrypted"
         }
     }
 }
@@ -53,9 +57,43 @@ package struct PayloadCipher: Sendable {
         return EncryptedMessage(data: Base64.encode(nonce + sealed))
     }
 
+    // MARK: Whole payloads
+
+    private static let head = Array(#"{"_type":"encrypted","data":""#.utf8)
+    private static let tail = Array(#""}"#.utf8)
+    /// Longest envelope of another form than `sealed` writes, bytes.
+    private static let longestForeign = 128 << 10
+
+    /// Whether a payload is encrypted, in the form that `sealed` writes.
+    package static func isSealed(_ payload: [UInt8]) -> Bool { payload.starts(with: head) }
+
+    /// The envelope as a payload: `{"_type":"encrypted","data":"…"}`.
+    package func sealed(_ plaintext: [UInt8]) -> [UInt8] {
+        Self.head + encrypt(plaintext).data.utf8 + Self.tail
+    }
+
+    /// Opens a payload. The form that `sealed` writes is read without a tree of JSON values, because a rooms service opens
+    /// a thousand payloads in a second.
+    package func opened(_ payload: [UInt8]) throws(DecryptionError) -> [UInt8] {
+        if Self.isSealed(payload), payload.count >= Self.head.count + Self.tail.count,
+            payload.suffix(Self.tail.count).elementsEqual(Self.tail)
+        {
+            let data = payload[Self.head.count..<(payload.count - Self.tail.count)]
+            if let bytes = Base64.decode(data) { return try decrypt(bytes) }
+        }
+        guard payload.count <= Self.longestForeign, let json = try? JSONValue(parsing: payload),
+            let message = EncryptedMessage(json)
+        else { throw .notEncrypted }
+        return try decrypt(message)
+    }
+
     /// The decrypted message. A NUL that some senders append is removed.
     package func decrypt(_ message: EncryptedMessage) throws(DecryptionError) -> [UInt8] {
-        guard let bytes = Base64.decode(message.data) else { throw .notBase64 }
+        guard let bytes = Base64.decode(Array(message.data.utf8)[...]) else { throw .notBase64 }
+        return try decrypt(bytes)
+    }
+
+    private func decrypt(_ bytes: [UInt8]) throws(DecryptionError) -> [UInt8] {
         guard bytes.count >= Self.nonceLength + Self.tagLength else { throw .tooShort(bytes: bytes.count) }
         let nonce = Array(bytes[..<Self.nonceLength])
         let sealed = Array(bytes[Self.nonceLength...])
@@ -81,13 +119,16 @@ private enum Base64 {
         return String(decoding: text.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    static func decode(_ text: String) -> [UInt8]? {
+    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         // libsodium 1.0.18 treats bytes above 0x7F as digits where C's char is signed.
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: text.utf8.count / 4 * 3 + 3)
+        guard text.allSatisfy({ $0 < 0x80 }) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 3)
         var count = 0
-        let result = sodium_base642bin(
-            &bytes, bytes.count, text, text.utf8.count, nil, &count, nil, sodium_base64_VARIANT_ORIGINAL)
+        let result = text.withUnsafeBytes { digits in
+            sodium_base642bin(
+                &bytes, bytes.count, digits.bindMemory(to: CChar.self).baseAddress, digits.count, nil, &count, nil,
+                sodium_base64_VARIANT_ORIGINAL)
+        }
         // Without an end pointer libsodium accepts only the whole text.
         return result == 0 ? Array(bytes[..<count]) : nil
     }

@@ -8,7 +8,7 @@ package import Rooms
 package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Decodes the messages of gateways and users to the rooms service. Any client with publish rights can send arbitrary

@@ -22,6 +22,12 @@ package struct RetainedTopics: Sendable {
         known[topic] = payload.isEmpty ? nil : payload
     }
 
+    /// In place of a payload that cannot be decrypted. No wanted message has it.
+    private static let refused: [UInt8] = [0]
+
+    /// Records a message that cannot be decrypted. It is replaced or deleted, whatever its topic should have.
+    package mutating func recordRefused(_ topic: String) { record(topic, Self.refused) }
+
     private static func size(_ topic: String, _ payload: [UInt8]) -> Int { topic.utf8.count + payload.count + 64 }
 
     /// The payload that the broker has.
@@ -41,7 +47,8 @@ package struct RetainedTopics: Sendable {
         for topic in gone { record(topic, []) }
         var messages = gone.map { RoomMessage(topic: $0, payload: [], qos: 1, isRetained: true) }
         for (topic, payload) in wanted {
-            guard let payload, isAgain || known[topic] != payload else { continue }
+            guard let payload = payload ?? (known[topic] == Self.refused ? [] : nil), isAgain || known[topic] != payload
+            else { continue }
             record(topic, payload)
             messages.append(RoomMessage(topic: topic, payload: payload, qos: 1, isRetained: true))
         }

@@ -21,7 +21,16 @@ package struct RoomReplay: Sendable {
     /// Virtual time between two recordings if the second does not begin after the first, nanoseconds.
     private static let gap: Int64 = 60_000_000_000
 
-    package init(_ settings: RoomSettings, tuning: RoomTuning = RoomTuning()) {
+    /// Decrypts a payload that arrived on a topic.
+    package typealias Opening = @Sendable (_ topic: String, _ payload: [UInt8]) throws(FeedError) -> [UInt8]
+
+    private let open: Opening
+
+    /// - Parameter open: Decrypts the messages of a site with a key.
+    package init(
+        _ settings: RoomSettings, tuning: RoomTuning = RoomTuning(), open: @escaping Opening = { _, payload in payload }
+    ) {
+        self.open = open
         site = RoomSite(settings, tuning: tuning)
         site.start(at: now)
     }
@@ -46,12 +55,21 @@ package struct RoomReplay: Sendable {
             let message = try RecordedMessage(line: line)
             advance(to: message.epochNanoseconds, emit, found)
             let outcome = site.handle(
-                message.topic, message.payload, isRetained: message.isRetained, at: now, epoch: seconds(offset ?? 0))
+                message.topic, try opened(message), isRetained: message.isRetained, at: now, epoch: seconds(offset ?? 0)
+            )
             deliver(outcome, emit, found)
             if let problem = outcome.problem { throw FeedError("\(message.topic.prefix(128)): \(problem)") }
         } catch {
             problems += 1
             throw error
+        }
+    }
+
+    private func opened(_ message: RecordedMessage) throws(FeedError) -> [UInt8] {
+        do throws(FeedError) {
+            return try open(message.topic, message.payload)
+        } catch {
+            throw FeedError("\(message.topic.prefix(128)): \(error)")
         }
     }
 

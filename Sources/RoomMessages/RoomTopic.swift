@@ -83,6 +83,22 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
+    /// Whether only the service writes the topic, and others show it: the state of a tag, a room, a gateway or a service.
+    package var isState: Bool {
+        switch self {
+        case .tag, .room, .health, .service: true
+        default: false
+        }
+    }
+
+    /// The gateway that publishes on the topic of the site; nil for a topic of the service.
+    package var sendingGateway: String? {
+        switch self {
+        case .heard(_, let gateway), .card(_, let gateway): gateway
+        default: nil
+        }
+    }
+
     private static func isName(_ level: String) -> Bool { (1...128).contains(level.utf8.count) }
 
     /// `iBeacon:<uuid>-<major>-<minor>`

@@ -30,6 +30,11 @@ package struct GatewayAdvice: Hashable, Sendable {
                     "may stand in the room of another gateway: \(names)",
                     "if these gateways were not moved, their rooms are exchanged: give each its own 'room' again"
                 )
+            case .wrongKey:
+                (
+                    "sends what cannot be decrypted: \(names)",
+                    "give all machines of the site the same key (rooms.encryptionKeyFile), or none"
+                )
             case .deaf: ("receives nothing while others do: \(names)", "check its radio and its antenna")
             }
     }

@@ -47,6 +47,8 @@ extension RoomService: SitePageOwner {
         }
         frame.storeProblem = monitor.storeProblem
         frame.service.dropped = UInt64(max(0, links.broker.droppedMessages))
+        frame.service.refused = door.refused
+        frame.service.unreadable = door.unreadable.sorted()
         frame.service.process = ProcessUsage.read()
         return frame
     }

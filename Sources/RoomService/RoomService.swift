@@ -28,6 +28,7 @@ package final class RoomService {
     private(set) var tags = RegionSet()
     private var timers: Timers?
     private var upkeep: SiteUpkeep
+    private(set) var door: SiteDoor
     private var conversation = Conversation()
 
     /// State of the exchange with the broker.
@@ -90,6 +91,7 @@ package final class RoomService {
         let instance = settings.configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
         election = ActiveService(instance: instance)
         upkeep = SiteUpkeep(identity, settings.configuration, instance: instance)
+        door = SiteDoor(settings.configuration)
     }
 
     private static func roomSettings(
@@ -117,7 +119,7 @@ package final class RoomService {
             },
             brokerTurn: host.timer { [unowned self] _ in handleBrokerEvents() },
             upkeep: host.timer(tolerance: .seconds(1)) { [unowned self] _ in
-                commit(upkeep.update(site, at: host.now))
+                commit(upkeep.update(site, unreadable: door.unreadable, at: host.now))
                 timers?.upkeep?.arm(after: SiteUpkeep.period)
             },
             history: host.timer(tolerance: .seconds(60)) { [unowned self] _ in
@@ -186,7 +188,8 @@ package final class RoomService {
             changes.append(
                 .message(
                     Storage.OutgoingMessage(
-                        tracker: identity.topics.base, topic: message.topic, payload: message.payload, qos: message.qos,
+                        tracker: identity.topics.base, topic: message.topic,
+                        payload: door.seal.sealed(message.payload, for: message.topic), qos: message.qos,
                         retain: message.isRetained, kind: message.kind, happened: host.now, stamp: .exact)))
             guard case .tag(_, let tag) = RoomTopic(message.topic) else { continue }
             changes.append(
@@ -325,7 +328,8 @@ package final class RoomService {
         upkeep.committed(outcome.messages)
         keepTags(
             more + history(outcome.visits) + last,
-            publishing: upkeep.update(site, at: host.now) + outcome.messages + [list].compactMap(\.self))
+            publishing: upkeep.update(site, unreadable: door.unreadable, at: host.now) + outcome.messages
+                + [list].compactMap(\.self))
         log.notice(
             "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
                 + "\(difference.removed.count) removed")
@@ -349,7 +353,8 @@ package final class RoomService {
         links.monitor.connects(at: host.now)
         do {
             try broker.open(
-                identity.brokerSettings(settings.configuration, instance: election.instance), filters: filters,
+                identity.brokerSettings(settings.configuration, instance: election.instance, door.seal),
+                filters: filters,
                 read: nil
             ) {
                 [unowned self] in handleBrokerEvents()
@@ -363,9 +368,10 @@ package final class RoomService {
         let root = "ibeacon-rooms/\(identity.site)"
         var filters: Set = [
             "\(root)/heard/+", "\(root)/gateway/+", "\(root)/service/+", "\(root)/tag/+", "\(root)/tags",
-            "\(root)/learn",
-            "ibeacon-gateway/+/availability", "espresense/devices/+/+", "espresense/rooms/+/status",
+            "\(root)/learn", "ibeacon-gateway/+/availability",
         ]
+        // ESPresense does not encrypt, so any client could publish readings past the site's key.
+        if door.seal.allowsPlain { filters.formUnion(["espresense/devices/+/+", "espresense/rooms/+/status"]) }
         if settings.configuration.obeysCommands { filters.insert(identity.topics.command) }
         return filters.union(upkeep.filters)
     }
@@ -385,6 +391,7 @@ package final class RoomService {
                 break
             }
             conversation.events.removeFirst()
+            guard let event = opened(event, at: now) else { continue }
             if links.monitor.record(event, at: now) { links.status?.changed() }
             switch event {
             case .connected:
@@ -419,11 +426,37 @@ package final class RoomService {
         armDeadline()
     }
 
+    /// Decrypts a message of the site.
+    ///
+    /// - Returns: nil if the message is refused.
+    private func opened(_ event: BrokerEvent, at now: MonotonicInstant) -> BrokerEvent? {
+        guard case .message(var message) = event else { return event }
+        switch door.open(message, at: now) {
+        case .opened(let payload, let isNews):
+            if isNews { links.status?.changed() }
+            message.payload = payload
+            return .message(message)
+        case .refused(let topic, let reason, let isNews):
+            log.once("sealed", .warning, "a message on \(message.topic) is not taken: \(reason)")
+            if isNews { links.status?.changed() }
+            upkeep.refused(message.topic, isActive: site.isActive, at: now)
+            switch topic {
+            case .tags where election.role == .active && door.mayAnswerList(at: now): publishTagList()
+            case .service(_, let name) where name != election.instance:
+                log.once(
+                    "service key", .error,
+                    "the service '\(name)' has another key of the site, so neither knows of the other: \(reason)")
+            default: break
+            }
+            return nil
+        }
+    }
+
     private func handle(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
         if upkeep.received(message, isActive: site.isActive, at: now) {
             // Home Assistant waits for an answer. Everything else waits for the upkeep timer.
-            if upkeep.isBorn { commit(upkeep.update(site, at: now)) }
+            if upkeep.isBorn { commit(upkeep.update(site, unreadable: door.unreadable, at: now)) }
             return
         }
         switch RoomTopic(message.topic) {
@@ -438,9 +471,9 @@ package final class RoomService {
             var outcome = site.handle(
                 message.topic, message.payload, isRetained: message.retained, at: now, epoch: epoch)
             // New and removed gateways, and deletions by a user, are published at once.
-            if case .card = topic { outcome.messages += upkeep.update(site, at: now) }
+            if case .card = topic { outcome.messages += upkeep.update(site, unreadable: door.unreadable, at: now) }
             if outcome.hasForgotten {
-                outcome.messages += upkeep.update(site, at: now)
+                outcome.messages += upkeep.update(site, unreadable: door.unreadable, at: now)
                 keepForgotten(at: now)
             }
             perform(outcome)
@@ -460,8 +493,14 @@ package final class RoomService {
     }
 
     private func obey(_ message: ReceivedMessage) {
+        let payload: [UInt8]
+        do throws(SealError) {
+            payload = try door.seal.opened(command: message.payload)
+        } catch {
+            return log.once("command", .warning, "command on \(message.topic) refused: \(error)")
+        }
         do throws(CommandError) {
-            switch try Command(parsing: message.payload, base: settings.configuration.numberBase) {
+            switch try Command(parsing: payload, base: settings.configuration.numberBase) {
             case .setWaypoints(let reading):
                 for problem in reading.problems { log.warning("setWaypoints: \(problem)") }
                 change(tags: reading.changes)
@@ -507,7 +546,7 @@ package final class RoomService {
             case .began:
                 log.notice("this service is the active one of site '\(identity.site)'")
                 perform(site.setActive(true, at: host.now, epoch: epoch))
-                commit(upkeep.update(site, at: host.now))
+                commit(upkeep.update(site, unreadable: door.unreadable, at: host.now))
                 store.submit(.redeliver)
                 store.submit(.window(Self.window))
                 publishTagList()
@@ -536,7 +575,8 @@ package final class RoomService {
         conversation.lastToken -= 1
         publish(
             Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: conversation.lastToken), topic: topic, payload: payload,
+                token: MessageToken(rawValue: conversation.lastToken), topic: topic,
+                payload: door.seal.sealed(payload, for: topic),
                 qos: .atLeastOnce, retain: isRetained))
     }
 }

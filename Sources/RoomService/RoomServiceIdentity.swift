@@ -3,7 +3,7 @@ package import Configuration
 package import Messaging
 package import OwnTracks
 import RoomMessages
-import Service
+package import Service
 package import System
 
 /// The names of the rooms service at the broker. They differ from those of every gateway, so that both can share a
@@ -39,16 +39,20 @@ package struct RoomServiceIdentity: Hashable, Sendable {
 
     /// The settings for the broker, with a will that tells a standby to take over.
     ///
-    /// - Parameter instance: The name of this service among the services of the site.
-    package func brokerSettings(_ configuration: Configuration, instance: String) -> BrokerSettings {
+    /// - Parameters:
+    ///   - instance: The name of this service among the services of the site.
+    ///   - seal: Encrypts the will.
+    package func brokerSettings(
+        _ configuration: Configuration, instance: String, _ seal: SiteSeal
+    ) -> BrokerSettings {
+        let topic = RoomTopic.service(site: site, instance: instance).text
+        let card = ActiveService.card(isActive: false, counter: 0, version: Program.version)
         var settings = BrokerSettings(configuration, for: .command("rooms-\(site)-\(instance)"))
         // A thousand gateways send a thousand messages a second.
         settings.limits.incoming = 10_000
         settings.limits.incomingBytes = 64 << 20
         settings.will = BrokerSettings.Will(
-            topic: RoomTopic.service(site: site, instance: instance).text,
-            payload: ActiveService.card(isActive: false, counter: 0, version: Program.version), qos: .atLeastOnce,
-            retain: true)
+            topic: topic, payload: seal.sealed(card, for: topic), qos: .atLeastOnce, retain: true)
         return settings
     }
 }

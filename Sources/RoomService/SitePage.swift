@@ -83,7 +83,8 @@ final class SitePage: PageSource {
         }
         snapshot.gateways = gateways(of: site, snapshot)
         snapshot.services = owner.monitor.services
-        snapshot.counters = SiteSnapshot.Counters(engine: site.engine.counters, site: site.counters)
+        snapshot.counters = SiteSnapshot.Counters(
+            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused)
         if isWatched { snapshot.tags = watchedTags(site, tags, at: now) }
         return snapshot
     }
@@ -114,10 +115,12 @@ final class SitePage: PageSource {
         let health = Dictionary(
             site.engine.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
         ) { first, _ in first }
+        let unreadable = Set(frame.service.unreadable)
         return site.engine.gatewayReports.map { report in
             let version = cards[report.name]?.version ?? ""
+            let trouble = health[report.name]?.withWrongKey(among: unreadable).trouble
             return SiteSnapshot.GatewayState(
-                report: report, card: cards[report.name], trouble: health[report.name]?.trouble,
+                report: report, card: cards[report.name], trouble: trouble,
                 isOfOtherVersion: !version.isEmpty && version != usual)
         }
     }

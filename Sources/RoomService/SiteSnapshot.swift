@@ -20,6 +20,10 @@ struct SiteSnapshot {
         var startedAt: MonotonicInstant
         /// Messages of the broker that were dropped because the mailbox was full.
         var dropped: UInt64 = 0
+        /// Messages that could not be decrypted.
+        var refused: UInt64 = 0
+        /// Gateways whose messages cannot be decrypted, sorted.
+        var unreadable: [String] = []
         var process: StatusSnapshot.ProcessState?
     }
 
@@ -82,6 +86,8 @@ struct SiteSnapshot {
     struct Counters {
         var engine: RoomEngine.Counters
         var site: RoomSite.Counters
+        /// Messages that could not be decrypted.
+        var sealed: UInt64 = 0
     }
 
     init(
@@ -120,6 +126,9 @@ extension SiteSnapshot {
         findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
+        // Those that are known are among the gateways above.
+        let strangers = service.unreadable.filter { name in !gateways.contains { $0.report.name == name } }
+        if !strangers.isEmpty { findings.append(finding(.wrongKey, names(strangers))) }
         let others = gateways.filter(\.isOfOtherVersion)
         if !others.isEmpty {
             findings.append(
@@ -136,8 +145,10 @@ extension SiteSnapshot {
     }
 
     /// The names of the gateways; of many, the first few.
-    private func names(_ gateways: [GatewayState]) -> String {
-        let shown = gateways.prefix(5).map(\.report.name).joined(separator: ", ")
+    private func names(_ gateways: [GatewayState]) -> String { names(gateways.map(\.report.name)) }
+
+    private func names(_ gateways: [String]) -> String {
+        let shown = gateways.prefix(5).joined(separator: ", ")
         return gateways.count > 5 ? "\(shown) and \(gateways.count - 5) more" : shown
     }
 }
@@ -287,6 +298,7 @@ extension SiteSnapshot {
                 ([("reason", "late")], Double(engine.late)), ([("reason", "repeated")], Double(engine.repeated)),
                 ([("reason", "retained")], Double(counters.site.retained)),
                 ([("reason", "malformed")], Double(counters.site.malformed)),
+                ([("reason", "sealed")], Double(counters.sealed)),
                 ([("reason", "no room")], Double(engine.refused)),
                 ([("reason", "flood")], Double(service.dropped)),
             ])

@@ -17,6 +17,8 @@ struct SiteUpkeep {
 
     private let site: String
     private let instance: String
+    /// Whether the gateways' cards are encrypted, so that Home Assistant cannot read them.
+    private let areCardsSealed: Bool
     private var tags = RetainedTopics()
     private var rooms = RetainedTopics()
     private var health = RetainedTopics()
@@ -35,6 +37,8 @@ struct SiteUpkeep {
         let tags: [TagIdentity]
         let rooms: [RoomName]
         let gateways: [Gateway]
+        /// Gateways of which nothing else is known, because their messages cannot be decrypted.
+        let strangers: [String]
     }
 
     private struct Gateway: Hashable {
@@ -44,6 +48,7 @@ struct SiteUpkeep {
 
     init(_ identity: RoomServiceIdentity, _ configuration: Configuration, instance: String) {
         (site, self.instance) = (identity.site, instance)
+        areCardsSealed = SiteSeal(configuration.rooms).isOn
         guard configuration.homeAssistant.discovery else { return }
         discovery = SiteDiscovery(
             SiteDiscovery.Settings(
@@ -97,6 +102,17 @@ struct SiteUpkeep {
         }
     }
 
+    /// Records that the broker retains a message that cannot be decrypted: a right one replaces it.
+    mutating func refused(_ topic: String, isActive: Bool, at now: MonotonicInstant) {
+        guard !isActive || !isSettled(at: now) else { return }
+        switch RoomTopic(topic) {
+        case .tag: tags.recordRefused(topic)
+        case .room: rooms.recordRefused(topic)
+        case .health: health.recordRefused(topic)
+        default: break
+        }
+    }
+
     /// Records messages that go to the outbox.
     mutating func committed(_ messages: [RoomMessage]) {
         for message in messages {
@@ -117,21 +133,27 @@ struct SiteUpkeep {
     /// Returns the messages that bring the broker and Home Assistant up to date. The call is cheap if nothing changed.
     ///
     /// Without a connection, the last known state of the gateways is used.
-    mutating func update(_ site: RoomSite, at now: MonotonicInstant) -> [RoomMessage] {
+    ///
+    /// - Parameter unreadable: Gateways whose messages cannot be decrypted.
+    mutating func update(_ site: RoomSite, unreadable: Set<String>, at now: MonotonicInstant) -> [RoomMessage] {
         guard site.isActive else {
             // Another service writes now. The retained messages are compared again when this one takes over.
             shape = nil
             return []
         }
         guard isSettled(at: now) || (connected == nil && shape != nil) else { return [] }
-        let new = Shape(tags: site.tags, rooms: site.engine.knownRooms, gateways: gateways(of: site, at: now))
+        let gateways = gateways(of: site, unreadable, at: now)
+        let strangers = unreadable.subtracting(gateways.map(\.health.name)).sorted()
+        let new = Shape(
+            tags: site.tags, rooms: site.engine.knownRooms, gateways: gateways, strangers: strangers)
         var messages: [RoomMessage] = []
         if new != shape || isBorn { messages += describe(new) }
         let areTagsNew = new.tags != shape?.tags
         if areTagsNew { messages += tags.update(to: site.retainedTags) }
         if areTagsNew || new.rooms != shape?.rooms { messages += rooms.update(to: site.retainedRooms) }
-        if new.gateways != shape?.gateways {
-            messages += health.update(to: new.gateways.map { message(of: $0.health) })
+        if new.gateways != shape?.gateways || new.strangers != shape?.strangers {
+            messages += health.update(
+                to: new.gateways.map { message(of: $0.health) } + new.strangers.map(message(ofStranger:)))
         }
         shape = new
         messages += (discovery?.messagesDue(at: now) ?? []).map(\.asRoomMessage)
@@ -140,10 +162,13 @@ struct SiteUpkeep {
         return messages
     }
 
-    private func gateways(of site: RoomSite, at now: MonotonicInstant) -> [Gateway] {
+    private func gateways(
+        of site: RoomSite, _ unreadable: Set<String>, at now: MonotonicInstant
+    ) -> [Gateway] {
         guard let connected else { return shape?.gateways ?? [] }
         return site.engine.gatewayHealth(at: now, connected: connected).map {
-            Gateway(health: $0, hasCard: site.hasCard($0.name))
+            Gateway(
+                health: $0.withWrongKey(among: unreadable), hasCard: !areCardsSealed && site.hasCard($0.name))
         }
     }
 
@@ -168,12 +193,27 @@ struct SiteUpkeep {
         return picture
     }
 
+    private func message(ofStranger name: String) -> (topic: String, payload: [UInt8]?) {
+        let payload = JSONValue.object([
+            "v": 1, "room": .null, "listening": false, "problem": .string(GatewayHealth.Trouble.wrongKey.rawValue),
+        ])
+        return (RoomTopic.health(site: site, gateway: name).text, payload.bytes)
+    }
+
     private func message(of report: GatewayHealth) -> (topic: String, payload: [UInt8]?) {
         let payload = JSONValue.object([
             "v": 1, "room": .string(report.room.name), "listening": .bool(report.isListening),
             "problem": report.trouble.map { .string($0.rawValue) } ?? .null,
         ])
         return (RoomTopic.health(site: site, gateway: report.name).text, payload.bytes)
+    }
+}
+
+extension GatewayHealth {
+    /// With the problem that its messages cannot be decrypted, unless it is gone.
+    func withWrongKey(among unreadable: Set<String>) -> GatewayHealth {
+        guard trouble != .offline, unreadable.contains(name) else { return self }
+        return GatewayHealth(name: name, room: room, isListening: false, trouble: .wrongKey)
     }
 }
 

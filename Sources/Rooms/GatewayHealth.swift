@@ -18,6 +18,8 @@ package struct GatewayHealth: Hashable, Sendable {
         case deaf
         /// It seems to stand in the room of another gateway, which has its room.
         case exchanged
+        /// Its messages cannot be decrypted. The engine does not know this: the service adds it.
+        case wrongKey
     }
 
     package var name: String

@@ -21,16 +21,22 @@ package struct ReadingFeedLink {
         var room: String
         /// Whether the messages of an ESPresense node are published, too.
         let actsAsNode: Bool
+        package let seal: SiteSeal
 
         /// - Returns: nil if the configuration has no feed.
         package init?(_ configuration: Configuration) {
             guard let rooms = configuration.rooms else { return nil }
             (site, room, actsAsNode) = (rooms.site, configuration.room, rooms.actsAsESPresenseNode)
             gateway = TopicIdentifier.identifier(of: configuration.trackers[0].deviceID)
+            seal = SiteSeal(rooms)
         }
 
         /// The topic of the list of tags.
         package var tags: String { RoomTopic.tags(site: site).text }
+        /// Decrypts the list of tags.
+        package func opened(_ list: [UInt8]) throws(SealError) -> [UInt8] {
+            try seal.opened(list, of: .tags(site: site))
+        }
         /// The topic of the readings.
         package var heard: String { RoomTopic.heard(site: site, gateway: gateway).text }
         /// The topic of the card.
@@ -50,6 +56,8 @@ package struct ReadingFeedLink {
     private var unsent: Set<MessageToken> = []
     /// Messages that were dropped because the connection was too slow.
     private(set) var dropped: UInt64 = 0
+    /// Whether the service was told, on this connection, that its list cannot be decrypted.
+    private var hasComplained = false
 
     /// - Parameter boot: Up to 32 characters that are different at each start of the program.
     init(_ settings: Settings, boot: String, timer: any ServiceTimer) {
@@ -68,9 +76,9 @@ package struct ReadingFeedLink {
     ///
     /// - Returns: false if it has to begin anew.
     mutating func adopt(_ new: Settings) -> Bool {
-        guard new.site == settings.site, new.gateway == settings.gateway, new.actsAsNode == settings.actsAsNode else {
-            return false
-        }
+        guard new.site == settings.site, new.gateway == settings.gateway, new.actsAsNode == settings.actsAsNode,
+            new.seal == settings.seal
+        else { return false }
         settings = new
         return true
     }
@@ -94,6 +102,13 @@ package struct ReadingFeedLink {
     mutating func disconnected(at now: MonotonicInstant) {
         _ = feed.handle(.tags(nil), at: now)
         unsent = []
+        hasComplained = false
+    }
+
+    /// Whether the service may be told that its list cannot be decrypted: once for each connection.
+    mutating func mayComplain() -> Bool {
+        defer { hasComplained = true }
+        return !isOn && !hasComplained
     }
 
     /// A message was sent or dropped.
@@ -109,7 +124,7 @@ package struct ReadingFeedLink {
         for message in messages {
             let (topic, payload) =
                 switch message {
-                case .heard(let payload): (settings.heard, payload)
+                case .heard(let payload): (settings.heard, settings.seal.sealed(payload, for: settings.heard))
                 case .node(let beacon, let payload): (settings.topic(of: beacon), payload)
                 }
             // Below 0, so that tokens differ from those of other messages on the connection.

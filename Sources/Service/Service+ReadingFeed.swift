@@ -66,8 +66,15 @@ extension Service {
             feed(.tags(nil), at: host.now)
             return true
         }
+        let list: [UInt8]
+        do throws(SealError) {
+            list = try readingFeed.settings.opened(message.payload)
+        } catch {
+            refuseList(on: message.topic, because: error)
+            return true
+        }
         do {
-            let tags = try FeedDecoder.tags(message.payload)
+            let tags = try FeedDecoder.tags(list)
             let isNews = !readingFeed.isOn
             feed(.tags(tags.map(\.beacon)), at: host.now)
             guard isNews else { return true }
@@ -79,6 +86,17 @@ extension Service {
         return true
     }
 
+    /// Handles a list of tags that another key has encrypted, or none. The feed stays as it is: a client without the key
+    /// must not stop it. If there is no feed, an empty card makes the service name this gateway: nothing else would say
+    /// there that it lacks the key.
+    private func refuseList(on topic: String, because reason: SealError) {
+        log.once("tags", .warning, "the list of tags on \(topic) is not taken: \(reason)")
+        guard gateway.trackers[0].publishesPresence, readingFeed?.mayComplain() == true,
+            let settings = readingFeed?.settings
+        else { return }
+        publish(card: ["v": 1], settings)
+    }
+
     /// Publishes the card with the room of this gateway.
     private func publishCard() {
         guard let settings = readingFeed?.settings else { return }
@@ -88,10 +106,13 @@ extension Service {
         ]
         let clock = gateway.wallClock
         if clock.isKnown { card["since"] = .integer(clock.epochSeconds(at: monitor.startedAt)) }
+        publish(card: .object(card), settings)
+    }
+
+    private func publish(card: JSONValue, _ settings: ReadingFeedLink.Settings) {
         let message = Messaging.OutgoingMessage(
-            token: MessageToken(rawValue: 0),
-            topic: settings.card,
-            payload: JSONValue.object(card).bytes, qos: .atLeastOnce, retain: true)
+            token: MessageToken(rawValue: 0), topic: settings.card,
+            payload: settings.seal.sealed(card.bytes, for: settings.card), qos: .atLeastOnce, retain: true)
         if !links.availability.publish(message) { log.once("card", .warning, "the broker's queue is full") }
     }
 

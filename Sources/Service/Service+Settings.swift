@@ -149,6 +149,9 @@ extension Configuration {
             && broker.username.map(ExactString.init(_:)) == other.broker.username.map(ExactString.init(_:))
             && trackers[0].topics == other.trackers[0].topics
             && trackers[0].deviceID.hasSameBytes(as: other.trackers[0].deviceID)
+            // A feed that begins anew needs the retained list of tags again, which comes with a connection.
+            && SiteSeal(rooms) == SiteSeal(other.rooms)
+            && rooms?.actsAsESPresenseNode == other.rooms?.actsAsESPresenseNode
             && (broker.endpoint == nil || senders == other.senders)
     }
 
@@ -159,6 +162,7 @@ extension Configuration {
             guard other.trackers.indices.contains(position) else { continue }
             trackers[position].encryptionKey = other.trackers[position].encryptionKey
         }
+        if rooms?.encryptionKeyFile != nil { rooms?.encryptionKey = other.rooms?.encryptionKey }
     }
 }
 

@@ -1,4 +1,5 @@
 package import Configuration
+import Encryption
 import Glibc
 package import JSON
 import OwnTracks
@@ -79,27 +80,45 @@ package struct Settings {
 extension Configuration {
     /// Whether the file itself contains a secret.
     fileprivate var holdsSecret: Bool {
-        broker.login != nil || trackers.contains { $0.encryptionKey != nil }
+        broker.login != nil || trackers.contains { $0.encryptionKey != nil } || rooms?.encryptionKey != nil
     }
 
     /// Reads the secrets that the configuration keeps in separate files.
     fileprivate mutating func readSecretFiles(beside path: String) throws(Failure) {
         if let file = broker.passwordFile {
-            broker.password = try secret(in: file, member: "passwordFile", beside: path)
+            broker.password = try SecretFile.secret(in: file, member: "passwordFile", beside: path)
         }
         for position in trackers.indices {
             guard let file = trackers[position].encryptionKeyFile else { continue }
-            let key = try secret(in: file, member: "encryptionKeyFile", beside: path)
-            guard key.byteCount <= 32 else {
-                throw Failure(
-                    .configuration, "encryptionKeyFile: the key has \(key.byteCount) bytes; at most 32 are possible")
-            }
-            trackers[position].encryptionKey = key
+            trackers[position].encryptionKey = try SecretFile.key(
+                in: file, member: "encryptionKeyFile", beside: path)
         }
+        if let file = rooms?.encryptionKeyFile {
+            rooms?.encryptionKey = try SecretFile.key(in: file, member: "rooms.encryptionKeyFile", beside: path)
+        }
+    }
+}
+
+/// Files that hold a secret.
+package enum SecretFile {
+    /// A key for encryption, at most 32 bytes.
+    package static func key(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+        let key = try secret(in: file, member: member, beside: path)
+        guard key.byteCount <= PayloadCipher.longestKey else {
+            throw Failure(
+                .configuration,
+                "\(member): the key has \(key.byteCount) bytes; at most \(PayloadCipher.longestKey) are possible")
+        }
+        return key
     }
 
     /// The first line of a file that only its owner and group may read.
-    private func secret(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+    ///
+    /// - Parameters:
+    ///   - file: A relative path counts from the configuration file.
+    ///   - member: The setting that names the file, for errors.
+    ///   - path: The configuration file.
+    fileprivate static func secret(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
         let resolved = FileAccess.resolve(file, beside: path)
         let bytes: [UInt8]
         do throws(Failure) { bytes = try FileAccess.read(resolved) } catch {

@@ -273,6 +273,14 @@ private func read(_ text: String) throws -> Configuration {
         ("{encryptionKey: 'abcdefghijklmnopqrstuvwxyz1234567'}", "encryptionKey", "33 bytes; at most 32"),
         ("{encryptionKey: 'schlüssel-schlüssel-schlüssel-x'}", "encryptionKey", "34 bytes"),
         ("{encryptionKey: 'a', encryptionKeyFile: 'b'}", "encryptionKeyFile", "one of the two"),
+        (
+            "{rooms: {encryptionKey: 'abcdefghijklmnopqrstuvwxyz1234567'}}", "rooms.encryptionKey",
+            "33 bytes; at most 32"
+        ),
+        ("{rooms: {encryptionKey: 'a', encryptionKeyFile: 'b'}}", "rooms.encryptionKeyFile", "one of the two"),
+        ("{rooms: {encryptionKey: '(hidden)'}}", "rooms.encryptionKey", "hidden secret"),
+        ("{rooms: {encryptionKey: 'a', espresense: true}}", "rooms.espresense", "plainState: true"),
+        ("{rooms: {encryptionKeyFile: 'f'}, homeAssistant: {discovery: true}}", "homeAssistant", "plainState: true"),
         ("{username: 'u', password: 'a', passwordFile: 'b'}", "passwordFile", "one of the two"),
         ("{password: 'a'}", "username", "missing beside the password"),
         ("{username: 'u', password: '(hidden)'}", "password", "hidden secret"),

@@ -55,6 +55,19 @@ import Testing
         _ = try apply(withKey, to: withKey)
     }
 
+    @Test("The key of a site cannot be set, nor taken away")
+    func siteKey() throws {
+        let withKey = "{_type: 'configuration', rooms: {site: 'home', encryptionKeyFile: 'f'}}"
+        #expect(throws: ConfigurationError.self) { try apply(withKey) }
+        for rooms in ["null", "{site: 'home'}", "{site: 'home', encryptionKeyFile: 'g'}"] {
+            #expect(throws: ConfigurationError.self) {
+                try apply("{_type: 'configuration', rooms: \(rooms)}", to: withKey)
+            }
+        }
+        _ = try apply(withKey, to: withKey)
+        _ = try apply("{_type: 'configuration', rooms: null}", to: "{rooms: {site: 'home'}}")
+    }
+
     @Test("All that is wrong is told together, and nothing is given out")
     func invalid() {
         let error = #expect(throws: ConfigurationError.self) {

@@ -17,7 +17,10 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let outcome = unsafe site.handle(topic, payload, isRetained: false, at: now, epoch: 1)
         if let problem = outcome.problem { require(!problem.description.isEmpty) }
     }
-    var replay = RoomReplay(RoomSettings())
+    var replay = RoomReplay(RoomSettings()) { topic, payload throws(FeedError) in
+        if payload.count == 7 { throw FeedError("it is not encrypted") }
+        return payload
+    }
     do throws(FeedError) {
         try unsafe replay.play(line: payload, { _ in }, { _ in })
     } catch {

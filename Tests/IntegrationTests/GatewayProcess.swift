@@ -130,6 +130,13 @@ final class GatewayProcess {
         eventually(within: limit) { log.contains(text) }
     }
 
+    /// What another command of the program prints, which may fail.
+    func say(_ words: String...) throws -> String {
+        let name = "said-\(UInt32.random(in: 0...UInt32.max))"
+        try ChildProcess(try Self.program, arguments + words, output: directory.file(name)).wait()
+        return String(decoding: try directory.read(name), as: UTF8.self)
+    }
+
     /// What another command of the program prints.
     func ask(_ words: String...) throws -> String {
         try run(try Self.program, arguments + words)

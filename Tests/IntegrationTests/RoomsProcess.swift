@@ -10,10 +10,11 @@ final class RoomsProcess {
     /// - Parameters:
     ///   - tags: Region descriptions.
     ///   - page: The port of its page; nil: it has none.
+    ///   - rooms: Members of `rooms`, each with a comma before it.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
         port: UInt16, instance: String, tags: [String] = ["Jane:\(BeaconScript.uuid):1:7"], page: UInt16? = nil,
-        _ more: String = ""
+        rooms: String = "", _ more: String = ""
     ) throws {
         directory = try TemporaryDirectory()
         let tags = tags.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -21,7 +22,7 @@ final class RoomsProcess {
         try directory.write(
             """
             {_type: "configuration", host: "127.0.0.1", port: \(port), username: "jane",
-             rooms: {site: "home", instance: "\(instance)", http: \(http), tags: [\(tags)]}\(more)}
+             rooms: {site: "home", instance: "\(instance)", http: \(http), tags: [\(tags)]\(rooms)}\(more)}
             """, to: "config.json")
     }
 

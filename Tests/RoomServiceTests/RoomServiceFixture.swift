@@ -1,6 +1,8 @@
 import Base
+import Configuration
 import JSON
 import Messaging
+import RoomMessages
 import Runtime
 import Service
 import ServiceSupport
@@ -23,20 +25,26 @@ final class RoomServiceFixture {
     let broker = BrokerDouble()
     let status = StatusDouble()
     let service: RoomService
+    private let seal: SiteSeal
     private var second = 100
 
     /// - Parameters:
     ///   - directory: Where the configuration file and the state are.
     ///   - isRunning: Whether the state was read, and the gateways have said where they stand.
+    ///   - key: The site's key, which service and gateways have.
+    ///   - rooms: Members of `rooms`, each with a comma before it.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
-        in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, _ more: String = ""
+        in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
+        rooms: String = "", _ more: String = ""
     ) throws {
         store = SteppedStore(host: host)
+        seal = SiteSeal(key: key.map { Secret($0) })
+        let members = key.map { ", encryptionKey: \"\($0)\"\(rooms)" } ?? rooms
         let path = try directory.write(
             """
             {_type: "configuration", username: "jane",
-             rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(Self.uuid):1:7"]}\(more)}
+             rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(Self.uuid):1:7"]\(members)}\(more)}
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,
@@ -45,7 +53,8 @@ final class RoomServiceFixture {
         guard isRunning else { return }
         settle()
         for (gateway, room) in Self.rooms.enumerated() {
-            receive("ibeacon-rooms/home/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)
+            receive(
+                sealed: "ibeacon-rooms/home/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)
         }
     }
 
@@ -61,6 +70,13 @@ final class RoomServiceFixture {
     func receive(_ topic: String, _ payload: String, isRetained: Bool = false) {
         send(topic, payload, isRetained: isRetained)
         settle()
+    }
+
+    /// The same for a message that is encrypted if the site has a key.
+    func receive(sealed topic: String, _ payload: String, isRetained: Bool = false) {
+        receive(
+            topic, String(decoding: seal.sealed(Array(payload.utf8), for: topic), as: UTF8.self),
+            isRetained: isRetained)
     }
 
     /// Lets store and broker answer until none has anything more to say.
@@ -97,13 +113,21 @@ final class RoomServiceFixture {
         for _ in 0..<seconds {
             for gateway in Self.rooms.indices {
                 receive(
-                    "ibeacon-rooms/home/heard/g\(gateway)",
+                    sealed: "ibeacon-rooms/home/heard/g\(gateway)",
                     #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
                         + #""beacons":[{"id":"\#(Self.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
                         + #""power":-59,"age":100}]}"#)
             }
             second += 1
             wait(.seconds(1))
+        }
+    }
+
+    /// Payloads that reached the broker on a topic, decrypted.
+    func opened(_ topic: String) throws -> [String] {
+        let roomTopic = try #require(RoomTopic(topic))
+        return try broker.messages.filter { $0.topic == topic }.map {
+            String(decoding: try seal.opened($0.payload, of: roomTopic), as: UTF8.self)
         }
     }
 

@@ -1,7 +1,9 @@
 import Base
 import Beacon
+import Configuration
 import JSON
 import Messaging
+import RoomMessages
 import Runtime
 import Scanning
 import ServiceSupport
@@ -196,5 +198,73 @@ struct ReadingFeedServiceTests {
         #expect(messages(fixture, Self.heard).isEmpty)
         try fixture.reload("rooms: null, ")
         #expect(fixture.availability.filters.isEmpty)
+    }
+
+    // MARK: A site with a key
+
+    private static let key = "rooms: {encryptionKey: 'correct horse'}, "
+    private static let seal = SiteSeal(key: Secret("correct horse"))
+    private static let emptyCard = Array(#"{"v":1}"#.utf8)
+
+    private func sealedList(_ seal: SiteSeal = seal) -> String {
+        String(decoding: seal.sealed(Array(Self.list.utf8), for: Self.tags), as: UTF8.self)
+    }
+
+    @Test func `With the site's key the list is decrypted, and card and readings are encrypted`() throws {
+        let fixture = try ServiceFixture("room: 'Hall', \(Self.key)", in: directory)
+        send(sealedList(), to: fixture)
+        try fixture.bringKeys()
+        let card = try #require(messages(fixture, Self.card).first)
+        let opened = try Self.seal.opened(card.payload, of: #require(RoomTopic(Self.card)))
+        #expect(try JSONValue(parsing: opened)["room"] == "Hall")
+        let heard = messages(fixture, Self.heard)
+        #expect(heard.count == 10)
+        for message in heard {
+            let opened = try Self.seal.opened(message.payload, of: #require(RoomTopic(Self.heard)))
+            #expect(try JSONValue(parsing: opened)["beacons"]?.array?.count == 1)
+        }
+    }
+
+    static let lists: [(members: String, list: String?, isCardSealed: Bool)] = [
+        (key, nil, true), (key, "another key", true), ("", "correct horse", false),
+    ]
+
+    @Test(arguments: lists)
+    func `A list that cannot be decrypted starts no feed, and an empty card tells the service, once`(
+        _ row: (members: String, list: String?, isCardSealed: Bool)
+    ) throws {
+        let fixture = try ServiceFixture(row.members, in: directory)
+        let list = row.list.map { sealedList(SiteSeal(key: Secret($0))) } ?? Self.list
+        for _ in 1...3 { send(list, to: fixture) }
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).isEmpty)
+        let cards = messages(fixture, Self.card)
+        #expect(cards.count == 1 && cards.allSatisfy(\.retain))
+        let payload = try #require(cards.first).payload
+        if row.isCardSealed {
+            #expect(try Self.seal.opened(payload, of: #require(RoomTopic(Self.card))) == Self.emptyCard)
+        } else {
+            #expect(payload == Self.emptyCard)
+        }
+    }
+
+    @Test func `A list without the key does not stop a feed`() throws {
+        let fixture = try ServiceFixture(Self.key, in: directory)
+        send(sealedList(), to: fixture)
+        send(#"{"v":1,"tags":[]}"#, to: fixture)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).count == 10)
+        #expect(messages(fixture, Self.card).count == 1)
+    }
+
+    @Test func `A key that comes with a reload connects again, so that the list arrives again`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        let before = fixture.availability.connections
+        try fixture.reload(Self.key)
+        #expect(fixture.availability.connections == before + 1)
+        send(sealedList(), to: fixture)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.heard).last.map { SiteSeal.isSealed($0.payload) } == true)
     }
 }

@@ -87,6 +87,11 @@ extension DoctorChecks {
         guard outcome.hearsTags else {
             return DoctorFinding(.broker, "no rooms service lists tags on \(feed.tags), so no readings are published")
         }
+        if let reason = outcome.refusedTags {
+            return DoctorFinding(
+                .broker, "the list of tags on \(feed.tags) cannot be read: \(reason)",
+                cure: "give this gateway the key that the rooms service has, as rooms.encryptionKeyFile")
+        }
         guard let (topic, reason) = outcome.refusedFeed else {
             return DoctorFinding(
                 .broker, "a rooms service decides about site '\(feed.site)'; readings go to \(feed.heard)")

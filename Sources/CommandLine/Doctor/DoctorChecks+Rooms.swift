@@ -18,7 +18,8 @@ extension DoctorChecks {
         guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters) else { return [] }
         defer { topics.close() }
         guard (try? topics.collect()) != nil else { return [] }
-        let status = SiteStatus(topics.retained, site: identity.site)
+        let status = SiteStatus(topics)
+        if let closure = status.closure { return [DoctorFinding(.rooms, closure.text, cure: closure.cure)] }
         guard status.hasActiveService else {
             // After `rooms clear` there is intentionally no list.
             guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }

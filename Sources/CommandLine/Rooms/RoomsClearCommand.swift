@@ -1,5 +1,6 @@
 import Configuration
 import HomeAssistant
+import JSON
 import RoomMessages
 import RoomService
 import Service
@@ -21,12 +22,11 @@ enum RoomsClearCommand {
         }
         defer { topics.close() }
         try topics.collect()
-        let services = SiteStatus(topics.retained, site: topics.identity.site).activeServices
+        let services = cards(topics)
         var active: [String] = []
         // The card of a killed service may still say that it is active. Only the counter of a running service moves.
-        try topics.wait(Self.watching) { retained in
-            let now = SiteStatus(retained, site: topics.identity.site).activeServices
-            active = now.filter { services[$0.key] != $0.value }.keys.sorted()
+        try topics.wait(Self.watching) { _ in
+            active = cards(topics).filter { services[$0.key] != $0.value }.keys.sorted()
             return !active.isEmpty
         }
         guard active.isEmpty else {
@@ -46,9 +46,18 @@ enum RoomsClearCommand {
         return .ok
     }
 
+    /// The cards of services that are active, or that cannot be decrypted, by the service's name.
+    private static func cards(_ topics: SiteTopics) -> [String: [UInt8]] {
+        var cards = SiteStatus(topics).activeServices.mapValues(\.bytes)
+        for (topic, message) in topics.closed {
+            if case .service(_, let name) = RoomTopic(topic) { cards[name] = message.payload }
+        }
+        return cards
+    }
+
     /// The retained topics of the site, including the locations of its tags.
     private static func obsolete(_ topics: SiteTopics) -> [String] {
-        topics.retained.keys.sorted().flatMap { topic -> [String] in
+        (Array(topics.retained.keys) + Array(topics.closed.keys)).sorted().flatMap { topic -> [String] in
             switch RoomTopic(topic) {
             case .availability: []
             case .tag(_, let id): [topic, "owntracks/\(topics.identity.user)/\(id)"]

@@ -10,7 +10,7 @@ enum RoomsForgetCommand {
         let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
-        let status = SiteStatus(topics.retained, site: topics.identity.site)
+        let status = SiteStatus(topics)
         try status.needActiveService()
         let room = try status.room(arguments.operands[1])
         try topics.publish(

@@ -25,7 +25,7 @@ enum RoomsGatewaysCommand {
         let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
-        let status = SiteStatus(topics.retained, site: topics.identity.site)
+        let status = SiteStatus(topics)
         Terminal.print(arguments.has("json") ? status.gatewaysJSON.text : status.gatewaysText)
         return .ok
     }
@@ -39,7 +39,7 @@ enum RoomsGatewaysCommand {
         defer { topics.close() }
         try topics.collect()
         let site = topics.identity.site
-        let status = SiteStatus(topics.retained, site: site)
+        let status = SiteStatus(topics)
         let gateway = try status.gateway(name)
         try status.needActiveService()
         try topics.publish(.card(site: site, gateway: name), [], isRetained: true)

@@ -19,7 +19,7 @@ enum RoomsLearnCommand {
         let topics = try SiteTopics(try Settings.load(arguments), filters: ["service/+"])
         defer { topics.close() }
         try topics.collect()
-        try SiteStatus(topics.retained, site: topics.identity.site).needActiveService()
+        try SiteStatus(topics).needActiveService()
         let request = FeedDecoder.LearnRequest.train(room: room, tag: tag, duration)
         try topics.publish(.learn(site: topics.identity.site), request.payload)
         guard duration > .zero else { return .ok }

@@ -1,8 +1,10 @@
+import Configuration
 import Glibc
 import JSON
 import RoomMessages
 import RoomService
 import Rooms
+import Service
 import System
 
 /// `rooms replay`: plays recordings of the feed through the whole rooms service, in virtual time. It does not touch the
@@ -14,7 +16,15 @@ enum RoomsReplayCommand {
             throw Failure(.usage, "say which recording to play; see 'ibeacon-gateway rooms --help'")
         }
         let tail = try arguments.seconds("tail") ?? .seconds(1)
-        var replay = RoomReplay(try settings(arguments.value("config")))
+        let (settings, seal) = try settings(arguments.value("config"))
+        var replay = RoomReplay(settings) { topic, payload throws(FeedError) in
+            guard let topic = RoomTopic(topic) else { return payload }
+            do throws(SealError) {
+                return try seal.opened(payload, of: topic)
+            } catch {
+                throw FeedError(error == .noKey ? "it is encrypted; name the site's key with --config" : "\(error)")
+            }
+        }
         var output: [UInt8] = []
         let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
         let emit = { (published: RoomReplay.Published) in
@@ -57,8 +67,8 @@ enum RoomsReplayCommand {
     }
 
     /// Reads `rooms` of a configuration file. The other members belong to the gateway and are ignored.
-    private static func settings(_ path: String?) throws -> RoomSettings {
-        guard let path else { return RoomSettings() }
+    private static func settings(_ path: String?) throws -> (RoomSettings, SiteSeal) {
+        guard let path else { return (RoomSettings(), SiteSeal(key: nil)) }
         let bytes = try FileAccess.read(path)
         let json: JSONValue
         do throws(JSONError) {
@@ -66,11 +76,28 @@ enum RoomsReplayCommand {
         } catch {
             throw Failure(.configuration, "\(path): \(error)")
         }
-        do throws(FeedError) {
-            return try RoomSettings(configuration: json)
-        } catch {
+        do {
+            return (try RoomSettings(configuration: json), try seal(json["rooms"], path))
+        } catch let error as FeedError {
             throw Failure(.configuration, "\(path): \(error)")
         }
+    }
+
+    /// Reads how messages are encrypted.
+    private static func seal(_ rooms: JSONValue?, _ path: String) throws -> SiteSeal {
+        let key: Secret?
+        if let text = rooms?["encryptionKey"]?.string, !text.isEmpty {
+            key = Secret(text)
+        } else if let file = rooms?["encryptionKeyFile"]?.string, !file.isEmpty {
+            key = try SecretFile.key(in: file, member: "rooms.encryptionKeyFile", beside: path)
+        } else {
+            key = nil
+        }
+        let seal = SiteSeal(key: key, publishesPlainState: rooms?["plainState"]?.asBool ?? false)
+        guard key == nil || seal.isOn else {
+            throw Failure(.configuration, "\(path): rooms.encryptionKey has more than 32 bytes")
+        }
+        return seal
     }
 
     /// `{"topic":"…","time":1763766263.612022,"qos":1,"retain":false,"payload":{…}}`

@@ -13,7 +13,7 @@ enum RoomsStatusCommand {
         let topics = try SiteTopics(settings, filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
-        var status = SiteStatus(topics.retained, site: topics.identity.site)
+        var status = SiteStatus(topics)
         if let address = settings.configuration.rooms?.statusPage { addReasons(to: &status, from: address) }
         if arguments.has("json") {
             Terminal.print(status.json.text)

@@ -12,13 +12,16 @@ struct SiteGateway {
     /// `online` or `offline`, from the broker.
     var availability: String?
 
+    /// Whether the gateway's card cannot be decrypted.
+    var isClosed = false
+
     init(id: String) { self.id = id }
 
     var room: String? { health?["room"]?.string ?? card?["room"]?.string }
     var roomID: String? { room.map(RoomName.id) }
 
     private var trouble: GatewayHealth.Trouble? {
-        health?["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:))
+        health?["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:)) ?? (isClosed ? .wrongKey : nil)
     }
 
     /// A short text for a table.
@@ -31,6 +34,7 @@ struct SiteGateway {
         case .notListening: "not listening"
         case .deaf: "deaf"
         case .exchanged: "exchanged?"
+        case .wrongKey: "wrong key"
         case nil: health?["listening"]?.asBool == true ? "listening" : availability ?? "unknown"
         }
     }

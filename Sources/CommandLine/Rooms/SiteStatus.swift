@@ -3,6 +3,7 @@ import JSON
 import RoomMessages
 import RoomService
 import Rooms
+import Service
 import System
 
 /// The state of a site, from its retained messages.
@@ -18,8 +19,18 @@ struct SiteStatus {
     /// Gateways that are online and have no card of this site.
     private var strangers: [String] = []
 
-    /// - Parameter retained: The payloads by topic.
-    init(_ retained: [String: [UInt8]], site: String) {
+    /// Why the messages of the services cannot be decrypted; nil if they can, or if there is none.
+    private var reasonOfClosure: SealError?
+
+    /// The state that a connection has collected.
+    init(_ topics: SiteTopics) {
+        self.init(topics.retained, closed: topics.closed.mapValues(\.reason), site: topics.identity.site)
+    }
+
+    /// - Parameters:
+    ///   - retained: The payloads by topic.
+    ///   - closed: Why other messages cannot be decrypted, by topic.
+    init(_ retained: [String: [UInt8]], closed: [String: SealError], site: String) {
         self.site = site
         var found: [String: SiteGateway] = [:]
         var availability: [String: String] = [:]
@@ -34,6 +45,13 @@ struct SiteStatus {
             case .service(_, let id): services.append((id, json))
             case .card(_, let id): found[id, default: SiteGateway(id: id)].card = json
             case .health(_, let id): found[id, default: SiteGateway(id: id)].health = json
+            default: break
+            }
+        }
+        for (topic, reason) in closed {
+            switch RoomTopic(topic) {
+            case .card(_, let id): found[id, default: SiteGateway(id: id)].isClosed = true
+            case .service, .tags: reasonOfClosure = reason
             default: break
             }
         }
@@ -65,6 +83,7 @@ struct SiteStatus {
 
     func needActiveService() throws(Failure) {
         guard !hasActiveService else { return }
+        if let closure { throw Failure(.badData, "\(closure.text); \(closure.cure)") }
         throw Failure(
             .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
     }
@@ -167,7 +186,17 @@ struct SiteStatus {
         } + empty.map { "\($0.state["name"]?.string ?? $0.id) has no gateway: the room is known from training" }
     }
 
+    /// Why nothing of the site can be read here, with advice; nil if it can be read.
+    var closure: (text: String, cure: String)? {
+        guard let reasonOfClosure, !hasActiveService else { return nil }
+        return (
+            "a message of site '\(site)' cannot be read here: \(reasonOfClosure)",
+            "give this machine the key that the service of the site has, as rooms.encryptionKeyFile"
+        )
+    }
+
     private var head: String {
+        if let closure { return "\(closure.text)\n\(closure.cure)" }
         let active = services.filter { $0.card["active"]?.asBool == true }.map(\.id)
         let standby = services.filter { $0.card["active"]?.asBool != true }.map(\.id)
         guard !active.isEmpty else {

@@ -7,6 +7,12 @@ import Runtime
 import Service
 import System
 
+/// A message of a site that cannot be decrypted.
+struct ClosedMessage: Hashable {
+    let payload: [UInt8]
+    let reason: SealError
+}
+
 /// A separate connection of one command: it collects the retained messages of a site and publishes to the site.
 final class SiteTopics {
     /// Longest time for the connection with TLS and login.
@@ -17,6 +23,9 @@ final class SiteTopics {
     let identity: RoomServiceIdentity
     /// The payloads by topic.
     private(set) var retained: [String: [UInt8]] = [:]
+    /// Messages of the site that cannot be decrypted, by topic, as they came.
+    private(set) var closed: [String: ClosedMessage] = [:]
+    private let seal: SiteSeal
     private let loop: EventLoop
     private var waker: WakerWatch?
     private var connection: BrokerConnection?
@@ -36,6 +45,7 @@ final class SiteTopics {
     {
         identity = try RoomServiceIdentity(settings.configuration)
         self.optional = optional(identity)
+        seal = SiteSeal(settings.configuration.rooms)
         guard settings.configuration.broker.endpoint == nil else {
             throw Failure(.unavailable, "the configuration says HTTP (mode 3); a rooms service needs an MQTT broker")
         }
@@ -78,8 +88,8 @@ final class SiteTopics {
         unanswered += 1
         _ = connection?.publish(
             OutgoingMessage(
-                token: MessageToken(rawValue: 1), topic: topic, payload: payload, qos: .atLeastOnce, retain: isRetained)
-        )
+                token: MessageToken(rawValue: 1), topic: topic, payload: seal.sealed(payload, for: topic),
+                qos: .atLeastOnce, retain: isRetained))
         try loop.step(until: Clocks.now().advanced(by: Self.patience)) { unanswered == 0 || failure != nil }
         if let failure { throw failure }
         guard unanswered == 0 else { throw Failure(.unavailable, "the broker does not acknowledge") }
@@ -90,6 +100,20 @@ final class SiteTopics {
         connection = nil
     }
 
+    private func take(_ message: ReceivedMessage) {
+        let topic = message.topic
+        (retained[topic], closed[topic]) = (nil, nil)
+        guard !message.payload.isEmpty else { return }
+        do throws(SealError) {
+            retained[topic] =
+                try RoomTopic(topic).map { topic throws(SealError) in
+                    try seal.opened(message.payload, of: topic)
+                } ?? message.payload
+        } catch {
+            closed[topic] = ClosedMessage(payload: message.payload, reason: error)
+        }
+    }
+
     private func drain() {
         for event in connection?.drainEvents() ?? [] {
             switch event {
@@ -97,7 +121,7 @@ final class SiteTopics {
             case .disconnected(let reason, _): failure = failure ?? Failure(.unavailable, "no broker: \(reason)")
             // Other hosts of the cluster have not been tried yet.
             case .moved(let host): if host != firstHost { failure = nil }
-            case .message(let message): retained[message.topic] = message.payload.isEmpty ? nil : message.payload
+            case .message(let message): take(message)
             case .acknowledged: unanswered -= 1
             case .refused(_, let refusal):
                 failure = Failure(.noPermission, "the broker does not take the message: \(refusal)")

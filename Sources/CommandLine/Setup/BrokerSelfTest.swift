@@ -27,6 +27,8 @@ final class BrokerSelfTest {
         var canRefuse = false
         /// Whether the list of tags of the site's rooms service was received.
         var hearsTags = false
+        /// Why the list of tags cannot be decrypted.
+        var refusedTags: SealError?
         /// Why the broker refuses readings for the rooms service; nil if it accepts them.
         var refusedFeed: (topic: String, reason: String)?
     }
@@ -117,7 +119,10 @@ final class BrokerSelfTest {
                 if host != configuration.broker.hosts[0] { (outcome.failure, isOver) = (nil, false) }
             case .message(let message):
                 if message.topic == tracker.topics.command, !message.retained { hasEcho = true }
-                if message.topic == feed?.tags, !message.payload.isEmpty { outcome.hearsTags = true }
+                if let feed, message.topic == feed.tags, !message.payload.isEmpty {
+                    outcome.hearsTags = true
+                    do throws(SealError) { _ = try feed.opened(message.payload) } catch { outcome.refusedTags = error }
+                }
             case .acknowledged(let token):
                 if let step = Step(rawValue: token.rawValue) { answered.insert(step) }
             case .refused(let token, let refusal):
@@ -146,7 +151,7 @@ final class BrokerSelfTest {
             let payload: [UInt8] =
                 switch step {
                 case .event, .location: LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
-                case .feed: Array(#"{"v":0}"#.utf8)
+                case .feed: feed?.seal.sealed(Array(#"{"v":0}"#.utf8), for: topic(of: step)) ?? []
                 case .command: Array(#"{"_type":"cmd","action":"status"}"#.utf8)
                 }
             _ = connection?.publish(

@@ -31,14 +31,17 @@ extension Setting {
         setting(
             "rooms", "{site: \"home\"}",
             "Where a rooms service runs, what this gateway hears of the tags of the site is published",
-            "for it; null is never.", read: { $0.read(&$1.rooms) },
+            "for it; null is never. encryptionKeyFile: the key of the site, the same on all its machines.",
+            read: { $0.read(&$1.rooms) },
             shown: {
                 guard let rooms = $0.rooms else { return .null }
                 return [
                     "site": .string(rooms.site), "instance": .text(rooms.instance),
                     "espresense": .bool(rooms.actsAsESPresenseNode),
                     "days": rooms.historyDays.map { .integer(Int64($0)) } ?? .null,
-                    "http": shown(page: rooms.statusPage),
+                    "http": shown(page: rooms.statusPage), "encryptionKey": .text(rooms.encryptionKey?.description),
+                    "encryptionKeyFile": .text(rooms.encryptionKeyFile),
+                    "plainState": .bool(rooms.publishesPlainState),
                 ]
             }),
         setting(
@@ -78,9 +81,24 @@ extension MemberReader {
         rooms = RoomsSettings(
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
             actsAsESPresenseNode: inner.flag("espresense") ?? false, historyDays: inner.historyDays(),
-            statusPage: inner.statusPage(standard: .rooms))
+            statusPage: inner.statusPage(standard: .rooms), encryptionKey: inner.secret("encryptionKey"),
+            encryptionKeyFile: inner.text("encryptionKeyFile"), publishesPlainState: inner.flag("plainState") ?? false)
+        if let key = rooms?.encryptionKey, key.byteCount > 32 {
+            inner.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are possible")
+        }
+        if rooms?.encryptionKey != nil, rooms?.encryptionKeyFile != nil {
+            inner.complain("encryptionKeyFile", "it stands beside encryptionKey; give one of the two")
+        }
+        if rooms?.hasKey == true, rooms?.actsAsESPresenseNode == true, rooms?.publishesPlainState == false {
+            inner.complain(
+                "espresense",
+                "its messages are not encrypted, and the site has a key; write plainState: true if this is wanted")
+        }
         // The rooms service itself reads what `tags` and `gateways` hold.
-        inner.refuseUnknown(known: ["site", "instance", "espresense", "days", "tags", "gateways", "http"])
+        inner.refuseUnknown(known: [
+            "site", "instance", "espresense", "days", "tags", "gateways", "http", "encryptionKey", "encryptionKeyFile",
+            "plainState",
+        ])
         add(inner.problems)
     }
 
