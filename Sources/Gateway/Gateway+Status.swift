@@ -20,6 +20,13 @@ extension Gateway {
     /// The regions that a beacon belongs to.
     package func regions(of beacon: BeaconID) -> [RegionKey] { engine.regions(of: beacon) }
 
+    /// The name of a region that a beacon belongs to; of several, the alphabetically first.
+    package func regionName(of beacon: BeaconID) -> String? {
+        regions(of: beacon).compactMap { key in
+            trackers.indices.contains(key.tracker) ? trackers[key.tracker].regions[rid: key.rid]?.displayName : nil
+        }.min()
+    }
+
     /// The region whose beacons were turned away last, within ten minutes, because there are too many.
     package func crowdedRegion(at now: MonotonicInstant) -> CrowdedRegion? {
         guard let last = engine.lastTurnedAway, last.instant.duration(to: now) < .seconds(600) else { return nil }

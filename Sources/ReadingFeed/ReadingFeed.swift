@@ -31,6 +31,8 @@ package struct ReadingFeed: Sendable {
         case reports(UInt64)
         /// A receiver heard an iBeacon.
         case sighting(Sighting)
+        /// Other beacons than tags are to be reported, too, for this time, at most 300 s. Zero ends that.
+        case nearby(Duration)
         /// Time passed.
         case tick
     }
@@ -40,6 +42,8 @@ package struct ReadingFeed: Sendable {
         case heard([UInt8])
         /// The payload of an ESPresense node about this beacon.
         case node(BeaconID, [UInt8])
+        /// The strongest beacons of a second that are no tags; published only on request.
+        case nearby([NearbyBeacon])
     }
 
     /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock restarted.
@@ -62,6 +66,7 @@ package struct ReadingFeed: Sendable {
     private var radios = RadioTime()
     /// nil: no messages of an ESPresense node are made.
     private var node: NodeFeed?
+    private var nearby = NearbyFeed()
 
     /// - Parameters:
     ///   - boot: Up to 32 characters that differ at each start.
@@ -74,7 +79,7 @@ package struct ReadingFeed: Sendable {
     /// When `tick` is due; nil while the feed is off.
     package var nextDeadline: MonotonicInstant? {
         guard isOn else { return nil }
-        return heard.isEmpty ? lastMessage.advanced(by: pause) : start.advanced(by: Self.period)
+        return heard.isEmpty && nearby.isEmpty ? lastMessage.advanced(by: pause) : start.advanced(by: Self.period)
     }
 
     /// The time between two messages while no tag is heard.
@@ -107,6 +112,7 @@ package struct ReadingFeed: Sendable {
             radios.set(receiver, isListening: isListening, at: now)
         case .scanDuty(let receiver, let duty): radios.set(receiver, duty: duty, at: now)
         case .sighting(let sighting): add(sighting, at: now)
+        case .nearby(let duration): if isOn { nearby.collect(for: duration, at: now) }
         case .reports, .tick: break
         }
         return messages
@@ -120,6 +126,7 @@ package struct ReadingFeed: Sendable {
             radios.restart(at: now)
         }
         isOn = tags != nil
+        if !isOn { nearby = NearbyFeed() }
         lastHeard = nil
         heard.removeAll(keepingCapacity: false)
         places = [:]
@@ -130,7 +137,7 @@ package struct ReadingFeed: Sendable {
     }
 
     private mutating func add(_ sighting: Sighting, at now: MonotonicInstant) {
-        guard let place = places[sighting.beacon] else { return }
+        guard let place = places[sighting.beacon] else { return nearby.add(sighting) }
         if readings[place].count == 0 { heard.append(place) }
         readings[place].add(sighting, at: now)
     }
@@ -144,13 +151,14 @@ package struct ReadingFeed: Sendable {
             lastHeard = start.advanced(by: Self.period)
             messages = message(at: start.advanced(by: Self.period))
         }
+        let others = nearby.finish(at: start.advanced(by: Self.period))
         let seconds = elapsed.nanoseconds / Self.period.nanoseconds
         // An empty message covers the last complete second.
         radios.advance(to: start.advanced(by: Self.period * Int(clamping: seconds - 1)), restarting: true)
         start = start.advanced(by: Self.period * Int(clamping: seconds))
         if messages.isEmpty, lastMessage.duration(to: start) >= pause { messages = message(at: start) }
         radios.advance(to: start, restarting: true)
-        return messages
+        return others.isEmpty ? messages : messages + [.nearby(others)]
     }
 
     private mutating func message(at end: MonotonicInstant) -> [Message] {

@@ -73,7 +73,7 @@ package enum FeedDecoder {
     }
 
     /// A level in dBm; nil if a radio cannot measure such a level.
-    private static func level(_ json: JSONValue?) -> Float? {
+    static func level(_ json: JSONValue?) -> Float? {
         guard let value = json?.asNumber, (-127...20).contains(value) else { return nil }
         return Float(value)
     }
@@ -170,14 +170,14 @@ package enum FeedDecoder {
             room: try name(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
     }
 
-    private static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {
+    static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {
         guard let text = json.string, (1...mostNameBytes).contains(text.utf8.count),
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
         else { throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters") }
         return text
     }
 
-    private static func read(
+    static func read(
         _ payload: some Collection<UInt8>, bytes: Int, values: Int
     ) throws(FeedError) -> JSONValue {
         var limits = JSONLimits()

@@ -273,7 +273,7 @@ package struct RoomSite: Sendable {
         epoch: Int64, _ outcome: inout Outcome
     ) throws(FeedError) {
         switch topic {
-        case .service, .room, .health: return
+        case .service, .room, .health, .nearbyRequest, .nearby: return
         case .tag where isActive: return
         case .heard, .learn, .espresense:
             guard !isRetained else {
@@ -309,7 +309,7 @@ package struct RoomSite: Sendable {
             // arrives while this one is there, or is newer.
             guard !isRetained || state.since > states[place].since else { return }
             adopt(state, ofTag: place)
-        case .service, .room, .health: break
+        case .service, .room, .health, .nearbyRequest, .nearby: break
         case .learn:
             switch try FeedDecoder.learn(payload) {
             case .train(let room, let tag, let duration):

@@ -18,6 +18,10 @@ package enum RoomTopic: Hashable, Sendable {
     case room(site: String, room: String)
     /// `ibeacon-rooms/<site>/health/<gateway>`
     case health(site: String, gateway: String)
+    /// `ibeacon-rooms/<site>/nearby`
+    case nearbyRequest(site: String)
+    /// `ibeacon-rooms/<site>/nearby/<gateway>`
+    case nearby(site: String, gateway: String)
     /// `ibeacon-gateway/<gateway>/availability`
     case availability(gateway: String)
     /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`
@@ -32,6 +36,9 @@ package enum RoomTopic: Hashable, Sendable {
         switch (levels.first, levels.count) {
         case ("ibeacon-rooms", 3) where levels[2] == "tags": self = .tags(site: levels[1])
         case ("ibeacon-rooms", 3) where levels[2] == "learn": self = .learn(site: levels[1])
+        case ("ibeacon-rooms", 3) where levels[2] == "nearby": self = .nearbyRequest(site: levels[1])
+        case ("ibeacon-rooms", 4) where levels[2] == "nearby" && Self.isName(levels[3]):
+            self = .nearby(site: levels[1], gateway: levels[3])
         case ("ibeacon-rooms", 4) where levels[2] == "heard" && Self.isName(levels[3]):
             self = .heard(site: levels[1], gateway: levels[3])
         case ("ibeacon-rooms", 4) where levels[2] == "gateway" && Self.isName(levels[3]):
@@ -66,6 +73,8 @@ package enum RoomTopic: Hashable, Sendable {
         case .tag(let site, let tag): "ibeacon-rooms/\(site)/tag/\(tag)"
         case .room(let site, let room): "ibeacon-rooms/\(site)/room/\(room)"
         case .health(let site, let gateway): "ibeacon-rooms/\(site)/health/\(gateway)"
+        case .nearbyRequest(let site): "ibeacon-rooms/\(site)/nearby"
+        case .nearby(let site, let gateway): "ibeacon-rooms/\(site)/nearby/\(gateway)"
         case .availability(let gateway): "ibeacon-gateway/\(gateway)/availability"
         case .espresense(let beacon, let node):
             "espresense/devices/iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)/\(node)"
@@ -77,7 +86,7 @@ package enum RoomTopic: Hashable, Sendable {
     package var site: String? {
         switch self {
         case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),
-            .tag(let site, _), .room(let site, _), .health(let site, _):
+            .tag(let site, _), .room(let site, _), .health(let site, _), .nearbyRequest(let site), .nearby(let site, _):
             site
         default: nil
         }
@@ -94,7 +103,7 @@ package enum RoomTopic: Hashable, Sendable {
     /// The gateway that publishes on the topic of the site; nil for a topic of the service.
     package var sendingGateway: String? {
         switch self {
-        case .heard(_, let gateway), .card(_, let gateway): gateway
+        case .heard(_, let gateway), .card(_, let gateway), .nearby(_, let gateway): gateway
         default: nil
         }
     }

@@ -137,6 +137,16 @@ extension RoomService: SitePageOwner {
 
     // MARK: - Rooms
 
+    func search() -> String? {
+        guard links.broker.isConnected else { return "there is no connection to the broker" }
+        monitor.nearby.begin(at: now)
+        publishAside(
+            RoomTopic.nearbyRequest(site: identity.site).text, NearbyRequest.payload(NearbyBeacons.duration),
+            isRetained: false)
+        links.status?.changed()
+        return nil
+    }
+
     func learn(_ request: FeedDecoder.LearnRequest) -> String? {
         if case .train(_, let tag, _) = request, !site.tags.contains(where: { $0.id == tag || $0.name == tag }) {
             return "there is no such tag"

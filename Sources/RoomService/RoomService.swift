@@ -368,7 +368,7 @@ package final class RoomService {
         let root = "ibeacon-rooms/\(identity.site)"
         var filters: Set = [
             "\(root)/heard/+", "\(root)/gateway/+", "\(root)/service/+", "\(root)/tag/+", "\(root)/tags",
-            "\(root)/learn", "ibeacon-gateway/+/availability",
+            "\(root)/learn", "\(root)/nearby/+", "ibeacon-gateway/+/availability",
         ]
         // ESPresense does not encrypt, so any client could publish readings past the site's key.
         if door.seal.allowsPlain { filters.formUnion(["espresense/devices/+/+", "espresense/rooms/+/status"]) }
@@ -460,6 +460,7 @@ package final class RoomService {
             return
         }
         switch RoomTopic(message.topic) {
+        case .nearby: break
         case .service(_, let instance):
             guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }
             elect(election.heard(instance, isActive: card.isActive, counter: card.counter, at: now))

@@ -37,6 +37,8 @@ final class SiteMonitor {
     private var broker: BrokerWatch
     /// Ids of the tags in the configuration file.
     var configuredTags: Set<String> = []
+    /// Beacons that are no tags, as the page asked for them.
+    var nearby = NearbyBeacons()
 
     init(at now: MonotonicInstant) {
         startedAt = now
@@ -52,7 +54,7 @@ final class SiteMonitor {
     /// - Returns: Whether the page must be updated at once.
     func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
         switch event {
-        case .message(let message): return record(message.topic, message.payload)
+        case .message(let message): return record(message.topic, message.payload, at: now)
         case .acknowledged(let token): if token.rawValue > 0 { sent += 1 }
         default: break
         }
@@ -68,10 +70,15 @@ final class SiteMonitor {
     }
 
     /// Records a card. Nearly all messages are readings; for them only the topic is examined.
-    private func record(_ topic: String, _ payload: [UInt8]) -> Bool {
-        guard topic.contains("/gateway/") || topic.contains("/service/"), payload.count <= 8192
+    private func record(_ topic: String, _ payload: [UInt8], at now: MonotonicInstant) -> Bool {
+        guard topic.contains("/gateway/") || topic.contains("/service/") || topic.contains("/nearby/"),
+            payload.count <= 8192
         else { return false }
         switch RoomTopic(topic) {
+        case .nearby(_, let gateway):
+            guard let readings = try? FeedDecoder.nearby(payload) else { return false }
+            nearby.record(readings, of: gateway, at: now)
+            return false
         case .card(_, let gateway):
             let card = (try? JSONValue(parsing: payload)).map {
                 Card(version: Self.text($0["version"]), scanner: Self.text($0["scanner"]))

@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import Gateway
 import JSON
 import Regions
@@ -22,6 +23,10 @@ protocol SitePageOwner: AnyObject {
     ///
     /// - Returns: Why the request was refused; nil if it was sent.
     func learn(_ request: FeedDecoder.LearnRequest) -> String?
+    /// Asks the gateways which beacons they hear that are no tags.
+    ///
+    /// - Returns: Why the request was refused; nil if it was sent.
+    func search() -> String?
 }
 
 /// A change of the tags, requested on the page.
@@ -85,8 +90,32 @@ final class SitePage: PageSource {
         snapshot.services = owner.monitor.services
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused)
-        if isWatched { snapshot.tags = watchedTags(site, tags, at: now) }
+        if isWatched {
+            snapshot.tags = watchedTags(site, tags, at: now)
+            snapshot.service.nearby = nearby(snapshot, tags)
+        }
         return snapshot
+    }
+
+    /// The beacons that the page asked for, with the room of the nearest gateway and the tag that they are already.
+    private func nearby(_ frame: SiteSnapshot, _ tags: [TagIdentity]) -> SiteSnapshot.Nearby? {
+        guard let report = owner.monitor.nearby.report(at: frame.now) else { return nil }
+        var names: [BeaconID: String] = [:]
+        let listed = Set(report.beacons.map(\.beacon))
+        for tag in listed.isEmpty ? [] : tags {
+            if let major = tag.pattern.major, let minor = tag.pattern.minor {
+                let beacon = BeaconID(uuid: tag.pattern.uuid, major: major, minor: minor)
+                if listed.contains(beacon) { names[beacon] = tag.name }
+            } else {
+                for beacon in listed where tag.pattern.matches(beacon) { names[beacon] = tag.name }
+            }
+        }
+        let rooms = Dictionary(frame.gateways.map { ($0.report.name, $0.report.room?.name) }) { first, _ in first }
+        return SiteSnapshot.Nearby(
+            left: report.left,
+            beacons: report.beacons.map {
+                .init(heard: $0, room: rooms[$0.gateway] ?? nil, tag: names[$0.beacon])
+            })
     }
 
     private func watchedTags(
@@ -230,6 +259,7 @@ final class SitePage: PageSource {
         case "/tags/remove":
             guard let id = text("id") else { return missing("id") }
             return answer(owner.change(.remove(id: id)))
+        case "/nearby": return answer(owner.search())
         case "/learn":
             do throws(FeedError) {
                 return answer(owner.learn(try FeedDecoder.learn(body.bytes)))

@@ -24,7 +24,24 @@ struct SiteSnapshot {
         var refused: UInt64 = 0
         /// Gateways whose messages cannot be decrypted, sorted.
         var unreadable: [String] = []
+        /// nil: the page has not asked for beacons lately.
+        var nearby: Nearby?
         var process: StatusSnapshot.ProcessState?
+    }
+
+    /// Beacons that gateways hear and that are no tags, as the page asked for them.
+    struct Nearby {
+        struct Beacon {
+            var heard: NearbyBeacons.Listed
+            /// The room of the gateway that hears it best.
+            var room: String?
+            /// The name of the tag that it is already.
+            var tag: String?
+        }
+
+        /// Time for which gateways still report.
+        var left: Duration
+        var beacons: [Beacon]
     }
 
     struct TagState {
@@ -176,12 +193,33 @@ extension SiteSnapshot {
             "gateways": object(gateways.map { ($0.report.name, $0.json(at: now)) }),
             "services": object(
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
+            "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
         ]
     }
 
     private func object(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(Dictionary(members) { first, _ in first })
+    }
+}
+
+extension SiteSnapshot.Nearby {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "left": .integer(Int64(left.inSeconds.rounded(.up))),
+            "beacons": .array(
+                beacons.map { beacon in
+                    let heard = beacon.heard
+                    return [
+                        "id": .string("\(heard.beacon)"), "gateway": .shown(heard.gateway),
+                        "room": .optional(beacon.room.map { .shown($0) }),
+                        "dBm": .optional(heard.level.map { .integer(Int64($0.rounded())) }),
+                        "ago": .ago(heard.last, at: now), "since": .ago(heard.first, at: now),
+                        "tag": .optional(beacon.tag.map { .shown($0) }),
+                        "region": .optional(heard.region.map { .shown($0) }),
+                    ]
+                }),
+        ]
     }
 }
 

@@ -37,8 +37,15 @@ package struct ReadingFeedLink {
         package func opened(_ list: [UInt8]) throws(SealError) -> [UInt8] {
             try seal.opened(list, of: .tags(site: site))
         }
+        /// Decrypts a request for other beacons than tags.
+        func opened(request: [UInt8]) throws(SealError) -> [UInt8] {
+            try seal.opened(request, of: .nearbyRequest(site: site))
+        }
         /// The topic of the readings.
         package var heard: String { RoomTopic.heard(site: site, gateway: gateway).text }
+        /// The topic on which the service asks for other beacons than tags.
+        var nearbyRequest: String { RoomTopic.nearbyRequest(site: site).text }
+        var nearby: String { RoomTopic.nearby(site: site, gateway: gateway).text }
         /// The topic of the card.
         package var card: String { RoomTopic.card(site: site, gateway: gateway).text }
 
@@ -50,6 +57,8 @@ package struct ReadingFeedLink {
     private(set) var settings: Settings
     /// Fires when messages of the feed are due.
     let timer: any ServiceTimer
+    /// The name of a region that a beacon belongs to.
+    private let regionName: (BeaconID) -> String?
     private var feed: ReadingFeed
     private var armed: MonotonicInstant?
     private var lastToken: Int64 = 0
@@ -59,9 +68,14 @@ package struct ReadingFeedLink {
     /// Whether the service was told, on this connection, that its list cannot be decrypted.
     private var hasComplained = false
 
-    /// - Parameter boot: Up to 32 characters that are different at each start of the program.
-    init(_ settings: Settings, boot: String, timer: any ServiceTimer) {
+    /// - Parameters:
+    ///   - boot: Up to 32 characters that are different at each start of the program.
+    ///   - regionName: The name of a region that a beacon belongs to; nil if it belongs to none.
+    init(
+        _ settings: Settings, boot: String, timer: any ServiceTimer, regionName: @escaping (BeaconID) -> String?
+    ) {
         self.settings = settings
+        self.regionName = regionName
         self.timer = timer
         feed = ReadingFeed(boot: boot, actsAsNode: settings.actsAsNode)
     }
@@ -116,6 +130,13 @@ package struct ReadingFeedLink {
     /// - Returns: false if the message is not of the feed.
     mutating func answered(_ token: MessageToken) -> Bool { unsent.remove(token) != nil }
 
+    private func payload(_ beacons: [NearbyBeacon]) -> [UInt8] {
+        NearbyReading.payload(
+            beacons.map {
+                NearbyReading(beacon: $0.beacon, level: $0.level.map(Float.init), region: regionName($0.beacon))
+            })
+    }
+
     private mutating func publish(_ messages: [ReadingFeed.Message], by connection: any BrokerLink) {
         guard unsent.isEmpty else {
             dropped += UInt64(messages.count)
@@ -126,6 +147,8 @@ package struct ReadingFeedLink {
                 switch message {
                 case .heard(let payload): (settings.heard, settings.seal.sealed(payload, for: settings.heard))
                 case .node(let beacon, let payload): (settings.topic(of: beacon), payload)
+                case .nearby(let beacons):
+                    (settings.nearby, settings.seal.sealed(payload(beacons), for: settings.nearby))
                 }
             // Below 0, so that tokens differ from those of other messages on the connection.
             lastToken -= 1

@@ -72,9 +72,10 @@ extension Service {
                 if readingFeed?.answered(token) == true { continue }
                 home?.answered(token)
                 sendToHome()
-            case .subscriptionRefused(let filter) where filter == readingFeed?.settings.tags:
+            case .subscriptionRefused(let filter)
+            where filter == readingFeed?.settings.tags || filter == readingFeed?.settings.nearbyRequest:
                 // A broker without a rooms service need not allow reading its topics.
-                log.debug("the broker refuses to send us \(filter); no readings are published")
+                log.debug("the broker refuses to send us \(filter); nothing is published for it")
             case .subscriptionRefused(let filter):
                 log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
             case .message(let message):

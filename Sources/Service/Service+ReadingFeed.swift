@@ -25,7 +25,9 @@ extension Service {
                 readingFeed?.fired()
                 feed(.tick, at: now)
             }
-            return ReadingFeedLink(settings, boot: Self.randomBoot(), timer: timer)
+            return ReadingFeedLink(settings, boot: Self.randomBoot(), timer: timer) { [unowned self] beacon in
+                gateway.regionName(of: beacon)
+            }
         }
         for adapter in links.radio.adapters {
             if let duty = adapter.duty { feed(.scanDuty(adapter.receiver, duty), at: host.now) }
@@ -42,7 +44,9 @@ extension Service {
     /// The subscriptions of the availability's connection.
     var availabilityFilters: Set<String> {
         var filters = home?.subscriptions ?? []
-        if let readingFeed { filters.insert(readingFeed.settings.tags) }
+        guard let readingFeed else { return filters }
+        filters.insert(readingFeed.settings.tags)
+        if readingFeed.isOn { filters.insert(readingFeed.settings.nearbyRequest) }
         return filters
     }
 
@@ -60,10 +64,16 @@ extension Service {
     ///
     /// - Returns: false if the message is not for the feed.
     func feedReceived(_ message: ReceivedMessage) -> Bool {
-        guard let readingFeed, message.topic.hasSameBytes(as: readingFeed.settings.tags) else { return false }
+        guard let readingFeed else { return false }
+        if message.topic.hasSameBytes(as: readingFeed.settings.nearbyRequest) {
+            search(message, readingFeed.settings)
+            return true
+        }
+        guard message.topic.hasSameBytes(as: readingFeed.settings.tags) else { return false }
         // An empty message removes a retained one.
         guard !message.payload.isEmpty else {
             feed(.tags(nil), at: host.now)
+            links.availability.subscribe(to: availabilityFilters)
             return true
         }
         let list: [UInt8]
@@ -78,12 +88,24 @@ extension Service {
             let isNews = !readingFeed.isOn
             feed(.tags(tags.map(\.beacon)), at: host.now)
             guard isNews else { return true }
+            links.availability.subscribe(to: availabilityFilters)
             log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags; their readings are published")
             publishCard()
         } catch {
             log.once("tags", .warning, "the list of tags on \(message.topic) is not taken: \(error)")
         }
         return true
+    }
+
+    /// The page of the rooms service asks which beacons are near that are no tags.
+    private func search(_ message: ReceivedMessage, _ settings: ReadingFeedLink.Settings) {
+        guard !message.retained, !message.payload.isEmpty else { return }
+        do {
+            let request = try settings.opened(request: message.payload)
+            feed(.nearby(try FeedDecoder.nearbyRequest(request)), at: host.now)
+        } catch {
+            log.once("nearby", .warning, "a request on \(message.topic) is not taken: \(error)")
+        }
     }
 
     /// Handles a list of tags that another key has encrypted, or none. The feed stays as it is: a client without the key

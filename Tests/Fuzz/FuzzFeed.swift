@@ -17,6 +17,16 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let outcome = unsafe site.handle(topic, payload, isRetained: false, at: now, epoch: 1)
         if let problem = outcome.problem { require(!problem.description.isEmpty) }
     }
+    do throws(FeedError) {
+        require(try unsafe FeedDecoder.nearby(payload).count <= NearbyReading.mostBeacons)
+    } catch {
+        require(!error.description.isEmpty)
+    }
+    do throws(FeedError) {
+        require(try unsafe FeedDecoder.nearbyRequest(payload) <= NearbyRequest.longest)
+    } catch {
+        require(!error.description.isEmpty)
+    }
     var replay = RoomReplay(RoomSettings()) { topic, payload throws(FeedError) in
         if payload.count == 7 { throw FeedError("it is not encrypted") }
         return payload

@@ -44,6 +44,41 @@ import Testing
         #expect(printed.contains(#""roomName":"Kitchen""#), "\(printed)")
     }
 
+    @Test func `Beacons that are no tags are published on request, and not before`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/#")
+        func publish(_ topic: String, _ payload: String, _ options: String...) throws {
+            try run(
+                "mosquitto_pub",
+                ["-h", "127.0.0.1", "-p", "\(broker.port)", "-t", "ibeacon-rooms/home/\(topic)", "-m", payload]
+                    + options)
+        }
+        try publish("tags", Self.tags, "-r")
+        let directory = try TemporaryDirectory()
+        var air = BeaconScript()
+        air.advertise(7, from: 0, to: 60, every: 0.2)
+        air.advertise(8, from: 0, to: 60, every: 0.2)
+        try air.write(to: directory.file("air.btsnoop"))
+        let gateway = try GatewayProcess(
+            "scanner: {capture: \"\(directory.file("air.btsnoop"))\"}, waypoints: [\(BeaconScript.waypoint("Bike", minor: 8))]",
+            port: broker.port)
+        try gateway.start()
+        let count = { (topic: String) in witness.lines.count { $0.topic == "ibeacon-rooms/home/\(topic)" } }
+        #expect(eventually { count("heard/hall") >= 3 }, "\(gateway.log)")
+        #expect(count("nearby/hall") == 0)
+        try publish("nearby", #"{"v":1,"seconds":3}"#)
+        #expect(eventually { count("nearby/hall") >= 2 }, "\(gateway.log)")
+        let before = count("heard/hall")
+        #expect(eventually { count("heard/hall") >= before + 6 })
+        #expect(count("nearby/hall") <= 4)
+        #expect(gateway.stop() == 0)
+        for line in witness.lines where line.topic.hasSuffix("/nearby/hall") {
+            #expect(line.text.contains(":1:8") && line.text.contains(#""region":"Bike""#), "\(line.text)")
+            #expect(!line.text.contains(":1:7") && !line.retained)
+        }
+    }
+
     @Test func `Without a list of tags the broker gets nothing about rooms`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }

@@ -31,6 +31,7 @@ import Testing
         messages.map { message in
             switch message {
             case .heard(let payload), .node(_, let payload): String(decoding: payload, as: UTF8.self)
+            case .nearby(let beacons): "\(beacons)"
             }
         }
     }

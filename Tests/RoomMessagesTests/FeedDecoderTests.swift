@@ -30,6 +30,8 @@ import Testing
             ("ibeacon-rooms/home/heard/k", .heard(site: "home", gateway: "k")),
             ("ibeacon-rooms/home/gateway/k", .card(site: "home", gateway: "k")),
             ("ibeacon-rooms/home/learn", .learn(site: "home")),
+            ("ibeacon-rooms/home/nearby", .nearbyRequest(site: "home")),
+            ("ibeacon-rooms/home/nearby/k", .nearby(site: "home", gateway: "k")),
             ("ibeacon-gateway/k/availability", .availability(gateway: "k")),
             ("espresense/rooms/attic/status", .espresenseStatus(node: "attic")),
             ("ibeacon-rooms/home/tag/jane", .tag(site: "home", tag: "jane")), ("ibeacon-rooms/home/heard/", nil),
@@ -71,5 +73,27 @@ import Testing
         #expect(RoomName.id(of: "Living room") == "living-room")
         #expect(RoomName.id(of: "浴室") != RoomName.id(of: "寝室"))
         #expect(!RoomName.id(of: "…/#+").isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            "", "null", "{}", #"{"v":1}"#, #"{"v":2,"beacons":[]}"#, #"{"v":1,"beacons":[{}]}"#,
+            #"{"v":1,"beacons":[{"id":"11112222-3333-4444-5555-666677778888:1:70000"}]}"#,
+            #"{"v":1,"beacons":["#
+                + Array(repeating: #"{"id":"11112222-3333-4444-5555-666677778888:1:7"}"#, count: 21)
+                .joined(separator: ",") + "]}",
+        ])
+    func `A message about beacons that are no tags is refused unless it is whole`(_ payload: String) {
+        #expect(throws: FeedError.self) { try FeedDecoder.nearby(payload.utf8) }
+    }
+
+    @Test func `Beacons that are no tags are read as they were written`() throws {
+        let beacon = try #require(FeedDecoder.beaconID("11112222-3333-4444-5555-666677778888:1:7"))
+        let readings = [
+            NearbyReading(beacon: beacon, level: -60, region: "Keys"),
+            NearbyReading(beacon: beacon, level: nil, region: nil),
+        ]
+        #expect(try FeedDecoder.nearby(NearbyReading.payload(readings)) == readings)
+        #expect(try FeedDecoder.nearbyRequest(NearbyRequest.payload(.seconds(60))) == .seconds(60))
     }
 }

@@ -313,4 +313,57 @@ import Testing
         }
         #expect(Set(files.map(\.path)).isSuperset(of: ["/", "/base.js", "/rooms.js", "/page.css", "/rooms.css"]))
     }
+
+    // MARK: Beacons that are no tags
+
+    private static let other = "\(RoomServiceFixture.uuid):2:5"
+
+    private func hear(_ beacons: String..., by gateway: String = "g1", level: Int = -55) {
+        let list = beacons.map { #"{"id":"\#($0)","rssi":\#(level),"region":"Bikes"}"# }.joined(separator: ",")
+        fixture.receive("ibeacon-rooms/home/nearby/\(gateway)", #"{"v":1,"beacons":[\#(list)]}"#)
+    }
+
+    @Test func `The page asks gateways for beacons, and lists them with the nearest room`() {
+        hear(Self.other)
+        #expect(state()["nearby"] == .null)
+        #expect(page.change("/nearby", [:]) == .done)
+        fixture.settle()
+        let request = fixture.broker.messages.last { $0.topic == "ibeacon-rooms/home/nearby" }
+        #expect(request.map { String(decoding: $0.payload, as: UTF8.self) } == #"{"seconds":60,"v":1}"#)
+        #expect(request?.retain == false)
+        #expect(state()["nearby"]?["beacons"] == [])
+        hear(Self.other)
+        hear(Self.other, by: "g2", level: -80)
+        fixture.wait(.seconds(5))
+        let nearby = state()["nearby"]
+        #expect(nearby?["left"] == 55)
+        let beacon = nearby?["beacons"]?.array?.first
+        #expect(beacon?["id"]?.string == Self.other)
+        #expect(beacon?["room"] == "Hall" && beacon?["gateway"] == "g1" && beacon?["dBm"] == -55)
+        #expect(beacon?["tag"] == .null && beacon?["region"] == "Bikes")
+        #expect(beacon?["since"]?.asNumber == 5)
+    }
+
+    @Test func `A beacon becomes a tag, and is marked as one`() {
+        #expect(page.change("/nearby", [:]) == .done)
+        hear(Self.other)
+        #expect(page.change("/tags", ["name": "Bike", "beacon": .string(Self.other)]) == .done)
+        fixture.settle()
+        #expect(state()["nearby"]?["beacons"]?.array?.first?["tag"] == "Bike")
+        #expect(fixture.service.site.tags.count == 2)
+    }
+
+    @Test func `Without a broker no beacons can be asked for`() {
+        fixture.broker.lose()
+        fixture.settle()
+        #expect(refusal(page.change("/nearby", [:])) == "there is no connection to the broker")
+    }
+
+    @Test func `A message about beacons that is malformed changes nothing`() {
+        #expect(page.change("/nearby", [:]) == .done)
+        for payload in ["x", #"{"v":1,"beacons":[{"id":"x"}]}"#, #"{"v":1}"#] {
+            fixture.receive("ibeacon-rooms/home/nearby/g1", payload)
+        }
+        #expect(state()["nearby"]?["beacons"] == [])
+    }
 }

@@ -267,4 +267,66 @@ struct ReadingFeedServiceTests {
         try fixture.bringKeys()
         #expect(messages(fixture, Self.heard).last.map { SiteSeal.isSealed($0.payload) } == true)
     }
+
+    // MARK: Beacons that are no tags
+
+    private static let request = "ibeacon-rooms/home/nearby"
+    private static let nearby = "ibeacon-rooms/home/nearby/hall"
+    private static let listOfOther = #"{"v":1,"tags":[{"uuid":"\#(ServiceFixture.uuid)","major":1,"minor":8}]}"#
+
+    @Test func `Where there is a list of tags, requests for other beacons are listened for`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        #expect(fixture.availability.filters == [Self.tags])
+        send(Self.listOfOther, to: fixture)
+        #expect(fixture.availability.filters == [Self.tags, Self.request])
+        send("", to: fixture)
+        #expect(fixture.availability.filters == [Self.tags])
+    }
+
+    @Test func `A request brings the other beacons, with the name of the region that they belong to`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.listOfOther, to: fixture)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.nearby).isEmpty)
+        send(#"{"v":1,"seconds":60}"#, to: fixture, topic: Self.request, isRetained: false)
+        try fixture.bringKeys()
+        let answers = messages(fixture, Self.nearby)
+        #expect(answers.count == 10)
+        #expect(answers.allSatisfy { !$0.retain && $0.qos == .atMostOnce && $0.isTransient })
+        #expect(
+            try answers.last.map { try FeedDecoder.nearby($0.payload) } == [
+                NearbyReading(
+                    beacon: BeaconID(uuid: #require(BeaconUUID(ServiceFixture.uuid)), major: 1, minor: 7), level: -60,
+                    region: "Keys")
+            ])
+    }
+
+    @Test(arguments: [
+        (#"{"v":1,"seconds":60}"#, true), (#"{"v":1,"seconds":301}"#, false), (#"{"v":2,"seconds":60}"#, false),
+        ("", false), ("x", false),
+    ])
+    func `A request that is retained or malformed is not answered`(_ payload: String, _ isRetained: Bool) throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.listOfOther, to: fixture)
+        send(payload, to: fixture, topic: Self.request, isRetained: isRetained)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.nearby).isEmpty)
+    }
+
+    @Test func `With the site's key request and answer are encrypted, and a plain request is not answered`() throws {
+        let fixture = try ServiceFixture(Self.key, in: directory)
+        send(
+            String(decoding: Self.seal.sealed(Array(Self.listOfOther.utf8), for: Self.tags), as: UTF8.self), to: fixture
+        )
+        let request = #"{"v":1,"seconds":60}"#
+        send(request, to: fixture, topic: Self.request, isRetained: false)
+        try fixture.bringKeys()
+        #expect(messages(fixture, Self.nearby).isEmpty)
+        let sealed = Self.seal.sealed(Array(request.utf8), for: Self.request)
+        send(String(decoding: sealed, as: UTF8.self), to: fixture, topic: Self.request, isRetained: false)
+        try fixture.bringKeys()
+        let answers = messages(fixture, Self.nearby)
+        #expect(answers.count == 10)
+        #expect(answers.allSatisfy { SiteSeal.isSealed($0.payload) })
+    }
 }

@@ -33,10 +33,11 @@ class House:
 
     def __init__(self):
         self.places = {}      # minor of a tag: number of its room
+        self.others = {}      # the same of a beacon that is no tag
         self.silent = set()   # gateways that send nothing
-        self.pipes = [subprocess.Popen(
-            ["mosquitto_pub", "-p", str(mqtt), "-q", "1", "-l", "-t", f"ibeacon-rooms/home/heard/g{gateway}"],
-            stdin=subprocess.PIPE) for gateway in range(3)]
+        self.pipes, self.nearby = [[subprocess.Popen(
+            ["mosquitto_pub", "-p", str(mqtt), "-q", "1", "-l", "-t", f"ibeacon-rooms/home/{kind}/g{gateway}"],
+            stdin=subprocess.PIPE) for gateway in range(3)] for kind in ("heard", "nearby")]
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -52,16 +53,19 @@ class House:
                             "power": -59, "age": 100} for minor, room in dict(self.places).items()]
                 message = {"v": 1, "boot": "b", "seq": second, "at": second * 1000, "listening": 1000, "reports": 40,
                            "beacons": beacons}
+                others = [{"id": f"{uuid}:2:{minor}", "rssi": self.levels[room][gateway], "region": "Bikes"}
+                          for minor, room in dict(self.others).items()]
                 try:
-                    pipe.stdin.write(json.dumps(message).encode() + b"\n")
-                    pipe.stdin.flush()
+                    for to, what in ((pipe, message), (self.nearby[gateway], {"v": 1, "beacons": others})):
+                        to.stdin.write(json.dumps(what).encode() + b"\n")
+                        to.stdin.flush()
                 except BrokenPipeError:
                     return
 
     def end(self):
         self.ended.set()
         self.thread.join()
-        for pipe in self.pipes:
+        for pipe in self.pipes + self.nearby:
             # Without a broker it would try to reach one for ever.
             pipe.kill()
             pipe.wait(90)
@@ -174,6 +178,37 @@ try:
     browser.type("Car keys")
     browser.key("Enter", 13, "\r")
     check("the tag has its new name, and is where it was", inside % ("Bath", "Car keys"))
+
+    # A beacon becomes a tag, with the keyboard alone.
+    beacon = "[...document.querySelectorAll('#nearby-list li')].find(l => l.innerText.includes(':2:%d'))"
+    asked = subprocess.Popen(["mosquitto_sub", "-p", str(mqtt), "-t", "ibeacon-rooms/home/nearby", "-C", "1", "-W", "90"],
+                             stdout=subprocess.PIPE, text=True)
+    house.others[5] = 1
+    check("without a request no beacon is listed",
+          "new Promise(r => setTimeout(() => r(document.getElementById('nearby').hidden), 2500))")
+    browser.evaluate("document.getElementById('find-beacons').focus()")
+    browser.key("Enter", 13, "\r")
+    check("the list of beacons has the focus", "document.activeElement.id === 'h-nearby'")
+    assert json.loads(asked.communicate(timeout=90)[0]) == {"v": 1, "seconds": 60}
+    check("a beacon is listed with the room of the nearest gateway", "(" + beacon % 5 + ")?.innerText.includes('Hall (g1)')")
+    check("its region is marked", "(" + beacon % 5 + ").innerText.includes('in the region Bikes')")
+    house.others[6] = 0
+    check("another one is listed live", beacon % 6)
+    browser.evaluate("(" + beacon % 5 + ").querySelector('button').focus()")
+    check("the button keeps the focus while levels change",
+          "new Promise(r => setTimeout(() => r(document.activeElement.getAttribute('aria-label')?.endsWith(':2:5') === true), 3500))")
+    browser.view(390, 844, dark=True, scale=2)
+    fits("the list of beacons fits a phone")
+    browser.view(1100)
+    browser.evaluate("(" + beacon % 5 + ").querySelector('button').focus()")
+    browser.key("Enter", 13, "\r")
+    check("the form has the beacon", f"document.getElementById('tag-beacon').value === '{uuid}:2:5'")
+    check("a name is asked for", "document.activeElement.id === 'tag-name'")
+    browser.type("Bike")
+    browser.key("Enter", 13, "\r")
+    check("the beacon is a tag", tag % "Bike")
+    check("it is marked as one", "(" + beacon % 5 + ").innerText.includes('the tag Bike') && !(" + beacon % 5 + ").querySelector('button')")
+    house.others.clear()
 
     if len(sys.argv) > 2:
         for room in (0, 1, 2, 1, 0, 1):

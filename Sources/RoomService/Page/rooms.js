@@ -7,6 +7,7 @@ const opened = new Set();    // tags whose reasons are shown
 const reasons = new Map();   // what was last answered for them
 const watched = new Map();   // training runs that were seen running, by tag
 const results = new Map();   // what they brought
+let searching = false;       // whether the list of beacons was just asked for
 
 const byName = (a, b) => a[1].name.localeCompare(b[1].name) || (a[0] < b[0] ? -1 : 1);
 const tags = () => Object.entries(state.tags).sort(byName);
@@ -152,7 +153,8 @@ function announce() {
 
 const problems = {
   sharedName: ["shared name", "bad"], offline: ["offline", "bad"], noReadings: ["no readings", "warn"], silent: ["silent", "warn"],
-  notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"],
+  notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"], exchanged: ["exchanged?", "warn"],
+  wrongKey: ["wrong key", "bad"],
 };
 
 function drawGateway([id, gateway]) {
@@ -167,6 +169,42 @@ function drawGateway([id, gateway]) {
     make("p", { class: "who" }, name(id)), make("p", { class: "pill " + kind }, text),
     make("p", { class: "facts" }, facts.join(" · ")),
     gateway.otherVersion ? make("p", { class: "facts" }, make("b", {}, "another version than most gateways")) : null);
+}
+
+// Beacons that are no tags, while they are asked for
+
+function findBeacons() {
+  $("nearby-error").textContent = "";
+  post("/nearby", {}, $("nearby-error"));
+}
+$("find-beacons").addEventListener("click", () => { searching = true; findBeacons(); });
+$("find-again").addEventListener("click", findBeacons);
+
+function drawBeacon(beacon) {
+  const facts = [beacon.room === null ? clean(beacon.gateway) : `${clean(beacon.room)} (${clean(beacon.gateway)})`, signal(beacon.dBm)];
+  facts.push(beacon.ago < 3 ? "heard now" : "heard " + ago(beacon.ago), "for " + span(beacon.since));
+  const known = beacon.tag !== null ? ["the tag ", name(beacon.tag)] : beacon.region !== null ? ["in the region ", name(beacon.region)] : null;
+  const button = make("button", { type: "button", "data-role": "make", "aria-label": "Make a tag of " + clean(beacon.id) }, "Make a tag");
+  button.addEventListener("click", () => askTag(null, beacon.id));
+  return make("li", {}, make("p", { class: "mono wrap" }, clean(beacon.id)),
+    beacon.tag === null ? button : null, make("p", { class: "facts" }, facts.join(" · ")),
+    known ? make("p", { class: "facts" }, make("b", {}, ...known)) : null);
+}
+
+function fillNearby() {
+  const { nearby } = state;
+  $("nearby").hidden = nearby === null;
+  if (nearby === null) return;
+  $("nearby-left").textContent = nearby.left ? `(${nearby.left} s)` : "(ended)";
+  fill($("nearby-list"), nearby.beacons, beacon => beacon.id,
+    beacon => JSON.stringify([beacon.gateway, beacon.room, beacon.dBm, beacon.tag, beacon.region, beacon.ago < 3 ? "" : ago(beacon.ago), span(beacon.since)]), drawBeacon);
+  $("no-beacons").hidden = nearby.beacons.length > 0;
+  const told = nearby.left ? "No other beacon is heard so far." : "No other beacon was heard. A gateway answers if it has this version and may read and write its topics.";
+  if ($("no-beacons").textContent !== told) $("no-beacons").textContent = told;
+  if (!searching) return;
+  searching = false;
+  $("nearby").scrollIntoView({ block: "nearest" });
+  $("h-nearby").focus({ preventScroll: true });
 }
 
 // Training
@@ -266,6 +304,7 @@ function show(next) {
   for (const id of opened) if (state.tags[id]) explain(id); else opened.delete(id);
   fillPlaces();
   announce();
+  fillNearby();
   fillForm();
   followTraining();
   fillTrainings();
@@ -280,13 +319,15 @@ function show(next) {
 
 // Changing things
 
-function askTag(id) {
+function askTag(id, beacon = "") {
   editing = id;
   $("h-tag").textContent = id === null ? "Add a tag" : "Rename this tag";
   $("tag-name").value = id === null ? "" : state.tags[id].name;
-  $("tag-beacon").value = "";
+  $("tag-beacon").value = beacon;
   $("tag-beacon").required = id === null;
-  $("tag-beacon-label").hidden = $("tag-hint").hidden = id !== null;
+  $("tag-beacon").readOnly = beacon !== "";
+  $("tag-beacon-label").hidden = id !== null;
+  $("tag-hint").hidden = id !== null || beacon !== "";
   $("tag-error").textContent = "";
   $("tag-dialog").showModal();
 }

@@ -1,0 +1,60 @@
+import Base
+package import Beacon
+
+/// A beacon that is no tag, as one second heard it.
+package struct NearbyBeacon: Hashable, Sendable {
+    package let beacon: BeaconID
+    package var count = 0
+    /// The strongest level in dBm; nil if no packet had one.
+    package var level: Int8?
+    package var power: MeasuredPower
+}
+
+/// Collects beacons that are no tags while the page of the rooms service asks for them, so that one can become a tag.
+///
+/// Otherwise it costs one comparison for each packet of an unknown beacon. Invented beacons take bounded memory; those
+/// that are heard first in a second count.
+struct NearbyFeed: Sendable {
+    /// Largest number of beacons in the message of a second: the strongest ones.
+    static let mostReported = 20
+    /// Largest number of beacons that are remembered in a second.
+    private static let mostHeard = 256
+    /// Longest time for which one request holds.
+    static let longest: Duration = .seconds(300)
+
+    private var until: MonotonicInstant?
+    private var heard: [BeaconID: NearbyBeacon] = [:]
+
+    /// Whether nothing is to be reported for the present second.
+    var isEmpty: Bool { heard.isEmpty }
+
+    /// Collects for this time from now on. Zero ends it.
+    mutating func collect(for duration: Duration, at now: MonotonicInstant) {
+        until = duration > .zero ? now.advanced(by: min(duration, Self.longest)) : nil
+        if until == nil { heard = [:] }
+    }
+
+    mutating func add(_ sighting: Sighting) {
+        guard until != nil, heard[sighting.beacon] != nil || heard.count < Self.mostHeard else { return }
+        var beacon = heard[sighting.beacon] ?? NearbyBeacon(beacon: sighting.beacon, power: sighting.measuredPower)
+        beacon.count += 1
+        beacon.power = sighting.measuredPower
+        if let level = sighting.rssi?.dBm { beacon.level = max(beacon.level ?? level, level) }
+        heard[sighting.beacon] = beacon
+    }
+
+    /// Ends the second.
+    ///
+    /// - Returns: The strongest beacons, the strongest first.
+    mutating func finish(at end: MonotonicInstant) -> [NearbyBeacon] {
+        guard let until else { return [] }
+        if end >= until { self.until = nil }
+        guard !heard.isEmpty else { return [] }
+        let sorted = heard.values.sorted { left, right in
+            if left.level != right.level { return (left.level ?? .min) > (right.level ?? .min) }
+            return (left.beacon.major, left.beacon.minor) < (right.beacon.major, right.beacon.minor)
+        }
+        heard = [:]
+        return Array(sorted.prefix(Self.mostReported))
+    }
+}
