@@ -223,7 +223,8 @@ package final class RoomService {
 
     private func keepLearned() {
         guard broker.settings != nil else { return }
-        commit([], [.value(key: Self.learnedKey, site.engine.learned.json.bytes)])
+        let source = site.engine.learnedSource
+        commit([], [.madeValue(key: Self.learnedKey) { source.site.json.bytes }])
     }
 
     // MARK: - The store

@@ -49,7 +49,18 @@ extension RoomEngine {
     }
 
     /// All that was learned.
-    package var learned: LearnedSite {
+    package var learned: LearnedSite { learnedSource.site }
+
+    /// The same, to be made on another thread: at the limits of a site its JSON has 10 MB and takes a third of a second.
+    package var learnedSource: LearnedSource { LearnedSource(gateways: gateways, rooms: rooms) }
+}
+
+/// What was learned, in the engine's own form. A copy shares its memory with the engine.
+package struct LearnedSource: Sendable {
+    fileprivate let gateways: [GatewayState]
+    fileprivate let rooms: [Room]
+
+    package var site: LearnedSite {
         var site = LearnedSite()
         site.gateways = gateways.map { LearnedSite.Gateway(name: $0.name, room: $0.room < 0 ? nil : Int($0.room)) }
         site.rooms = rooms.map {
@@ -59,7 +70,9 @@ extension RoomEngine {
         }
         return site
     }
+}
 
+extension RoomEngine {
     /// Goes on from what was learned. Call it once, before anything else. What does not fit is left out.
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []

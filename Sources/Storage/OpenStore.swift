@@ -180,8 +180,8 @@ final class OpenStore {
                 "DELETE FROM region_edit WHERE tracker = ?1 AND id <= ?2", .text(tracker.text), .integer(upTo))
         }
         for (key, value) in commit.values {
-            if let value {
-                try database.insert(SettingRow(key: key.text, value: value))
+            if let bytes = value.bytes {
+                try database.insert(SettingRow(key: key.text, value: bytes))
             } else {
                 try database.run("DELETE FROM setting WHERE key = ?1", .text(key.text))
             }

@@ -2,6 +2,21 @@ import Base
 import Beacon
 import Regions
 
+/// A value as it is to be kept.
+enum KeptValue: Sendable {
+    /// nil forgets it.
+    case bytes([UInt8]?)
+    case made(@Sendable () -> [UInt8])
+
+    /// The bytes, made now if they are not there.
+    var bytes: [UInt8]? {
+        switch self {
+        case .bytes(let bytes): bytes
+        case .made(let make): make()
+        }
+    }
+}
+
 /// Commits that go to the disk in one transaction.
 ///
 /// While the disk is busy, commits are joined: one fsync serves all of them, and of whole values (presence state,
@@ -18,7 +33,7 @@ struct PendingCommit {
     private(set) var presence: PresenceRecord?
     /// The changes after `presence`, or after the state on the disk.
     private(set) var presenceChanges: [[UInt8]] = []
-    private(set) var values: [ExactString: [UInt8]?] = [:]
+    private(set) var values: [ExactString: KeptValue] = [:]
     /// The last edit of each tracker.
     private(set) var editsTaken: [ExactString: Int64] = [:]
 
@@ -42,7 +57,8 @@ struct PendingCommit {
             case .eraseHistory(let tracker):
                 history.removeAll { $0.tracker.hasSameBytes(as: tracker) }
                 erasedHistories.insert(ExactString(tracker))
-            case .value(let key, let value): values[key] = .some(value)
+            case .value(let key, let value): values[key] = .bytes(value)
+            case .madeValue(let key, let make): values[key] = .made(make)
             case .editsTaken(let tracker, let id): editsTaken[tracker] = max(editsTaken[tracker] ?? id, id)
             }
         }

@@ -21,6 +21,9 @@ package enum StoreChange: Sendable {
     case eraseHistory(tracker: String)
     /// A small value to keep; nil forgets it. Keys beginning with `store.` are the store's own.
     case value(key: String, [UInt8]?)
+    /// A large value to keep, which the store's thread makes: the committing thread does not wait for it. If a newer value
+    /// comes before it is written, it is not made. It may be made twice, after a failure of the disk.
+    case madeValue(key: String, @Sendable () -> [UInt8])
     /// The tracker's edits up to this one are in the regions that the same commit writes.
     case editsTaken(tracker: String, upTo: Int64)
 }

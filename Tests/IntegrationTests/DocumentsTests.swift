@@ -71,4 +71,29 @@ import Testing
             }
         }
     }
+
+    static let completions: [(line: [String], offered: [String], withheld: [String])] = [
+        (["rooms", ""], ["run", "tags", "gateways"], ["list", "export"]),
+        (["rooms", "tags", ""], ["list", "add", "remove", "export", "--rid"], ["run", "gateways"]),
+        (["rooms", "gateways", "r"], ["remove"], ["run", "replay", "list"]),
+        (["--config", "file", "rooms", "gateways", ""], ["list", "remove"], ["export"]),
+        (["regions", ""], ["list", "add"], ["gateways"]), ([""], ["rooms", "run"], ["list"]),
+    ]
+
+    @Test(arguments: completions)
+    func `bash offers the words that may come next`(
+        _ row: (line: [String], offered: [String], withheld: [String])
+    ) throws {
+        let words = (["ibeacon-gateway"] + row.line).map { "'\($0)'" }.joined(separator: " ")
+        let answer = try run(
+            "bash",
+            [
+                "-c",
+                "eval \"$('\(try GatewayProcess.program)' completion bash)\"; COMP_WORDS=(\(words)); "
+                    + "COMP_CWORD=\(row.line.count); _ibeacon_gateway; printf '%s\\n' \"${COMPREPLY[@]}\"",
+            ])
+        let offered = Set(answer.split(separator: "\n").map(String.init))
+        #expect(offered.isSuperset(of: row.offered), "\(answer)")
+        #expect(offered.isDisjoint(with: row.withheld), "\(answer)")
+    }
 }

@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Regions
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -98,6 +99,23 @@ import Testing
         let second = Harness(directory.path)
         second.send()
         #expect(second.snapshot?.values == ["configuration": [2]])
+    }
+
+    @Test func `A large value is made when it is written, and not at all if a newer one came before`() {
+        let made = Mutex(0)
+        let value = { (number: UInt8) -> StoreChange in
+            .madeValue(key: "learned") {
+                made.withLock { $0 += 1 }
+                return [number]
+            }
+        }
+        let store = Harness(directory.path)
+        store.send(.commit([value(1)]), .commit([value(2)]))
+        #expect(made.withLock { $0 } == 1)
+        store.stop()
+        let second = Harness(directory.path)
+        second.send()
+        #expect(second.snapshot?.values == ["learned": [2]])
     }
 
     @Test func `a new directory says that it is new, one that was used does not`() {

@@ -17,17 +17,20 @@ struct CommandSpecification {
     let name: String
     /// The operands, as the usage line shows them.
     let operands: String
+    /// The words that may follow an action: `list` and `add` after `tags`.
+    let words: [(action: String, words: [String])]
     let summary: String
     let options: [OptionSpecification]
     /// Complete command lines, each with a description.
     let examples: [(line: String, what: String)]
 
     init(
-        _ name: String, operands: String = "", _ summary: String, options: [OptionSpecification] = [],
-        examples: [(line: String, what: String)] = []
+        _ name: String, operands: String = "", words: [(action: String, words: [String])] = [], _ summary: String,
+        options: [OptionSpecification] = [], examples: [(line: String, what: String)] = []
     ) {
         self.name = name
         self.operands = operands
+        self.words = words
         self.summary = summary
         self.options = options
         self.examples = examples

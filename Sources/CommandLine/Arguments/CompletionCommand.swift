@@ -63,7 +63,7 @@ private enum BashCompletion {
         var lines = [
             "# Completion of ibeacon-gateway for bash. Made by: ibeacon-gateway completion bash",
             "_ibeacon_gateway() {",
-            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= index=1",
+            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= action= index=1",
             "    COMPREPLY=()",
             "    case $before in",
             "        \(paths.joined(separator: " | "))) compopt -o default; return ;;",
@@ -79,13 +79,19 @@ private enum BashCompletion {
             "        esac",
             "        index=$((index + 1))",
             "    done",
+            "    [ $((index + 1)) -ge \"$COMP_CWORD\" ] || action=${COMP_WORDS[index+1]}",
             "    local words=",
-            "    case $command in",
-            "        '') words='\(names) \(global)' ;;",
+            "    case $command:$action in",
+            "        :*) words='\(names) \(global)' ;;",
         ]
         for command in commands {
-            let all = command.actions + command.everyOption.map { "--" + $0.name }
-            lines.append("        \(command.name)) words='\(all.joined(separator: " "))' ;;")
+            let options = command.everyOption.map { "--" + $0.name }
+            for (action, words) in command.words {
+                let all = (words + options).joined(separator: " ")
+                lines.append("        \(command.name):\(action)) words='\(all)' ;;")
+            }
+            lines.append(
+                "        \(command.name):*) words='\((command.actions + options).joined(separator: " "))' ;;")
         }
         lines += [
             "    esac",
@@ -122,10 +128,17 @@ private enum ZshCompletion {
             lines.append(
                 actions.isEmpty
                     ? "            '*: :_files' ;;"
-                    : "            '1: :(\(actions.joined(separator: " ")))' '*: :_files' ;;")
+                    : "            '1: :(\(actions.joined(separator: " ")))'\(second(command)) '*: :_files' ;;")
         }
         lines += ["    esac ;;", "esac"]
         return lines.joined(separator: "\n")
+    }
+
+    /// What follows an action. The code in braces is run by `_arguments`; there `words` begins with the command.
+    private static func second(_ command: CommandSpecification) -> String {
+        guard !command.words.isEmpty else { return "" }
+        let cases = command.words.map { "\($0.action)) compadd \($0.words.joined(separator: " "));;" }
+        return " '2: :{case $words[2] in \(cases.joined(separator: " ")) *) _files;; esac}'"
     }
 
     private static func option(_ option: OptionSpecification) -> String {
@@ -153,7 +166,17 @@ private enum FishCompletion {
             lines.append(
                 "complete -c ibeacon-gateway -n 'not __fish_seen_subcommand_from \(names)' "
                     + "-a \(command.name) -d \(quoted(command.summary))")
-            lines += command.actions.map { "complete -c ibeacon-gateway \(inside) -a \($0)" }
+            let deeper = command.words.map(\.action).joined(separator: " ")
+            let atAction =
+                deeper.isEmpty
+                ? inside
+                : "-n '__fish_seen_subcommand_from \(command.name); and not __fish_seen_subcommand_from \(deeper)'"
+            lines += command.actions.map { "complete -c ibeacon-gateway \(atAction) -a \($0)" }
+            for (action, words) in command.words {
+                lines.append(
+                    "complete -c ibeacon-gateway -n '__fish_seen_subcommand_from \(command.name); "
+                        + "and __fish_seen_subcommand_from \(action)' -a '\(words.joined(separator: " "))'")
+            }
             lines += command.options.map { "complete -c ibeacon-gateway \(inside) \(option($0))" }
             if command.actions.isEmpty, !command.operands.isEmpty {
                 lines.append("complete -c ibeacon-gateway \(inside) -F")

@@ -9,6 +9,7 @@ enum RoomsCommand {
         "rooms",
         operands:
             "run | status | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
+        words: [("tags", RegionsCommand.actions), ("gateways", RoomsGatewaysCommand.actions)],
         "tell the rooms of tags from what several gateways hear",
         options: [
             OptionSpecification(

@@ -7,7 +7,7 @@ import System
 
 /// `rooms gateways`: lists and removes the gateways of a site.
 enum RoomsGatewaysCommand {
-    private static let actions = ["list", "remove"]
+    static let actions = ["list", "remove"]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let words = Array(arguments.operands.dropFirst())
