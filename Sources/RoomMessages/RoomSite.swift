@@ -23,6 +23,8 @@ package struct RoomSite: Sendable {
     /// Rooms by gateway, as the configuration sets them.
     private let fixedRooms: [String: String]
     package private(set) var counters = Counters()
+    /// When a tag first entered each room, by the room's id: as regions, rooms were created then.
+    package private(set) var created: [String: Int64] = [:]
 
     package struct Counters: Hashable, Sendable {
         /// Accepted messages.
@@ -80,6 +82,8 @@ package struct RoomSite: Sendable {
         /// Visits for the history.
         package var visits: [RoomVisit] = []
         package var findings: [RoomEngine.Finding] = []
+        /// Whether a room was entered for the first time, so that `created` is to be kept.
+        package var isRoomNew = false
         /// Whether learned data was deleted.
         package var hasForgotten = false
         /// Why the message was rejected.
@@ -97,11 +101,13 @@ package struct RoomSite: Sendable {
     ///
     /// - Parameters:
     ///   - reported: The payloads of the tags' states, by the tag's id.
+    ///   - created: As `created` was.
     ///   - tags: Replaces the tags of the configuration.
     package mutating func start(
-        learned: LearnedSite? = nil, reported: [String: [UInt8]] = [:], tags: [TagIdentity]? = nil,
-        at now: MonotonicInstant
+        learned: LearnedSite? = nil, reported: [String: [UInt8]] = [:], created: [String: Int64] = [:],
+        tags: [TagIdentity]? = nil, at now: MonotonicInstant
     ) {
+        self.created = created
         if let tags { settings.tags = tags }
         if let learned { engine.restore(learned) }
         for (gateway, room) in settings.gateways {
@@ -428,6 +434,7 @@ package struct RoomSite: Sendable {
         let base = topic(of: tag, site)
         if let from = decision.from { outcome.visits.append(RoomVisit(.ends, tag, from, base, epoch)) }
         if let to = decision.to { outcome.visits.append(RoomVisit(.begins, tag, to, base, epoch)) }
+        if let to = decision.to { remember(to, epoch, &outcome) }
         if let from = decision.from { outcome.messages.append(transition(.leave, from, tag, base, epoch)) }
         if let to = decision.to { outcome.messages.append(transition(.enter, to, tag, base, epoch)) }
         if decision.from != nil || decision.to != nil || !decision.isHome {
@@ -447,10 +454,30 @@ package struct RoomSite: Sendable {
         "owntracks/\(settings.user ?? "rooms-\(site)")/\(tag.id)"
     }
 
+    /// A room as a region. `wtst` of its transitions is the time at which a tag first entered it, and stays. The `rid` does
+    /// not depend on it.
     private func region(_ room: RoomName) -> Region {
         Region(
             rid: derivedRID(name: room.id, timestamp: 0), description: RegionDescription(name: room.name, pattern: nil),
-            timestamp: 0)
+            timestamp: created[room.id] ?? 0)
+    }
+
+    private mutating func remember(_ room: RoomName, _ epoch: Int64, _ outcome: inout Outcome) {
+        guard created[room.id] == nil else { return }
+        if created.count >= RoomEngine.mostRooms {
+            let known = Set(engine.knownRooms.map(\.id))
+            created = created.filter { known.contains($0.key) }
+        }
+        created[room.id] = epoch
+        outcome.isRoomNew = true
+    }
+
+    /// `created` as JSON, `{"kitchen":1700000000}`.
+    package var createdJSON: JSONValue { .object(created.mapValues { .integer($0) }) }
+
+    /// Reads `createdJSON`. What does not fit is left out.
+    package static func created(in json: JSONValue) -> [String: Int64] {
+        (json.object ?? [:]).compactMapValues(\.asInteger)
     }
 
     private func transition(

@@ -77,6 +77,7 @@ package final class RoomService {
     /// Largest number of unacknowledged messages at the broker.
     private static let window = 20
     private static let learnedKey = "rooms.learned"
+    private static let createdKey = "rooms.created"
     private static let tagKeyPrefix = "rooms.tag."
 
     /// - Throws: The first error of `rooms` in the configuration.
@@ -178,7 +179,7 @@ package final class RoomService {
         defer { armDeadline() }
         for finding in outcome.findings { log.once("\(finding)", .warning, finding.text) }
         if let problem = outcome.problem { log.once("feed", .warning, "a message is not taken: \(problem)") }
-        commit(outcome.messages, history(outcome.visits))
+        commit(outcome.messages, history(outcome.visits) + (outcome.isRoomNew ? [creation] : []))
     }
 
     private func commit(_ messages: [RoomMessage], _ more: [StoreChange] = []) {
@@ -221,6 +222,8 @@ package final class RoomService {
 
     var epoch: Int64 { host.wallClock.epochSeconds(at: host.now) }
 
+    private var creation: StoreChange { .value(key: Self.createdKey, site.createdJSON.bytes) }
+
     private func keepLearned() {
         guard broker.settings != nil else { return }
         let source = site.engine.learnedSource
@@ -253,7 +256,10 @@ package final class RoomService {
         for (key, value) in snapshot.values where key.text.hasPrefix(Self.tagKeyPrefix) {
             reported[String(key.text.dropFirst(Self.tagKeyPrefix.count))] = value
         }
-        site.start(learned: learned(in: snapshot), reported: reported, tags: identities, at: host.now)
+        let created = snapshot.values[ExactString(Self.createdKey)].flatMap { try? JSONValue(parsing: $0) } ?? .null
+        site.start(
+            learned: learned(in: snapshot), reported: reported, created: RoomSite.created(in: created),
+            tags: identities, at: host.now)
         // Standby until it is known whether another service is active.
         _ = site.setActive(false, at: host.now, epoch: epoch)
         apply(snapshot.edits)
@@ -283,7 +289,7 @@ package final class RoomService {
         keepTags([])
         keepLearned()
         let states = site.reported.map { StoreChange.value(key: Self.tagKeyPrefix + $0.id, $0.payload) }
-        if !states.isEmpty { store.submit(.commit(states)) }
+        store.submit(.commit(states + [creation]))
     }
 
     // MARK: - Tags

@@ -108,4 +108,27 @@ import Testing
         #expect(events == ["enter", "leave"])
         #expect(fixture.published("ibeacon-rooms/home/room/kitchen").last?.contains(#""count":0"#) == true)
     }
+
+    @Test func `A room was created, for OwnTracks, when a tag first entered it, and that outlives the service`() throws
+    {
+        func stamps(_ fixture: RoomServiceFixture) throws -> [(room: String?, wtst: Int64?, tst: Int64?)] {
+            try fixture.published("owntracks/jane/jane/event").map {
+                let json = try JSONValue(parsing: Array($0.utf8))
+                return (json["desc"]?.string, json["wtst"]?.asInteger, json["tst"]?.asInteger)
+            }
+        }
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        for room in [0, 1, 0] { fixture.stay(in: room, seconds: 20) }
+        let first = try stamps(fixture)
+        #expect(first.map(\.room) == ["Kitchen", "Kitchen", "Hall", "Hall", "Kitchen"])
+        #expect(first[0].wtst == first[0].tst && first[2].wtst == first[2].tst)
+        #expect(first[1].wtst == first[0].wtst && first[4].wtst == first[0].wtst && first[3].wtst == first[2].wtst)
+        fixture.service.stop()
+        let next = try RoomServiceFixture(in: directory)
+        next.wait(.seconds(15))
+        next.stay(in: 1, seconds: 20)
+        let later = try stamps(next)
+        #expect(later.last?.room == "Hall" && later.last?.wtst == first[2].wtst)
+    }
 }
