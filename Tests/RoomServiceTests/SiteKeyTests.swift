@@ -125,8 +125,9 @@ import Testing
         let fixture = try active()
         fixture.stay(in: 0, seconds: 10)
         fixture.receive(Self.root + "heard/g0", Self.heard)
-        fixture.stay(in: 0, seconds: 10)
         #expect(fixture.service.door.refused == 1)
+        #expect(fixture.service.door.unreadable.isEmpty)
+        fixture.stay(in: 0, seconds: 10)
         #expect(try health(fixture, of: "g0")?["problem"] == .null)
     }
 
