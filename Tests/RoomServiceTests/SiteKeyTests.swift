@@ -186,6 +186,17 @@ import Testing
         #expect(try active(key: nil).broker.filters.contains { $0.hasPrefix("espresense/") })
     }
 
+    @Test func `A message of an ESPresense node that arrives nevertheless is refused`() throws {
+        let fixture = try active()
+        let topic = "espresense/devices/iBeacon:\(RoomServiceFixture.uuid.lowercased())-1-7/attic"
+        for _ in 0..<20 {
+            fixture.receive(topic, #"{"id":"x","rssi":-40}"#)
+            fixture.wait(.seconds(1))
+        }
+        #expect(fixture.service.door.refused == 20)
+        #expect(fixture.reportedRooms.filter { $0 != "none" }.isEmpty)
+    }
+
     @Test func `With plainState Home Assistant can read the states, and the list of tags is encrypted`() throws {
         let fixture = try active(rooms: ", plainState: true", #", homeAssistant: {discovery: true}"#)
         fixture.stay(in: 0, seconds: 20)

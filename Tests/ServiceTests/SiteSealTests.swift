@@ -31,7 +31,18 @@ import Testing
         }
     }
 
-    @Test(arguments: ["ibeacon-gateway/g/availability", "owntracks/jane/jane", "espresense/rooms/n/status", "x"])
+    @Test(arguments: [
+        "espresense/rooms/n/status", "espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/n",
+    ])
+    func `Messages of ESPresense nodes are refused beside a key, unless plainState allows them`(_ name: String) throws {
+        let topic = try #require(RoomTopic(name))
+        #expect(throws: SealError.plain) { try SiteSeal(key: Self.key).opened(Self.plain, of: topic) }
+        for seal in [SiteSeal(key: nil), SiteSeal(key: Self.key, publishesPlainState: true)] {
+            #expect(try seal.opened(Self.plain, of: topic) == Self.plain)
+        }
+    }
+
+    @Test(arguments: ["ibeacon-gateway/g/availability", "owntracks/jane/jane", "x"])
     func `Other topics are left as they are`(_ name: String) throws {
         let seal = SiteSeal(key: Self.key)
         #expect(seal.sealed(Self.plain, for: name) == Self.plain)
