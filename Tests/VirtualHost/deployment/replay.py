@@ -1,6 +1,9 @@
 """Runs what documents show: every box that begins with ```sh run or ```console run, in order.
 
-usage: replay.py FILE.md...   in the virtual machine, as root. One line for each box; status 1 if one failed.
+usage: replay.py [--as USER] FILE.md[#HEADING]...   in the virtual machine, as root. One line for each box; status 1 if one failed.
+
+With a heading, as in a link to it, only its boxes and those of the headings below it are run. A word after `run` is the machine
+(see `machine`) on which the box is run.
 """
 import os
 import pty
@@ -10,46 +13,58 @@ import subprocess
 import sys
 import time
 
-PATIENCE = 240  # seconds for one box; processors are emulated here
+PATIENCE = 900  # seconds for one box; processors are emulated here, and `apt install` has taken 240 on a busy machine
 
 
-def boxes(path):
-    """Yields (line number, kind, text) of each box that is to be run."""
-    kind, start, lines = None, 0, []
+def anchor(heading):
+    """What a link to a heading says."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def boxes(path, section=None):
+    """Yields (line number, kind, machine, text) of each box that is to be run."""
+    kind, start, lines, inside, depth = None, 0, [], section is None, 0
     for number, line in enumerate(open(path, encoding="utf-8"), 1):
         line = line.rstrip("\n")
         if kind is None:
-            opened = re.match(r"```(sh|console) run$", line)
+            heading = re.match(r"(#+) (.*)$", line)
+            if section and heading and (not inside or len(heading[1]) <= depth):
+                inside, depth = anchor(heading[2]) == section, len(heading[1])
+            opened = re.match(r"```(\w*)(?: (run)(?: (\w+))?)?", line)
             if opened:
-                kind, start, lines = opened[1], number, []
+                kind, start, lines = opened[1] if opened[2] and inside else "", number, []
+                machine = opened[3]
         elif line == "```":
-            yield start, kind, lines
+            if kind in ("sh", "console"):
+                yield start, kind, machine, lines
             kind = None
         else:
             lines.append(line)
 
 
-def run_shell(lines):
+def run_shell(lines, before):
     """Returns (whether it ended with 0, what it said)."""
     try:
-        done = subprocess.run(["bash", "-e", "-c", "\n".join(lines)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run([*before, "bash", "-e", "-c", "\n".join(lines)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=PATIENCE)
         return done.returncode == 0, done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
         return False, (late.stdout or b"").decode(errors="replace") + "\n(no end)"
 
 
-def run_conversation(lines):
+def run_conversation(lines, before):
     """Types what stands behind each question of the conversation when that question comes."""
     command = lines[0].removeprefix("$ ")
     # A question ends with a colon; what it offers stands before in brackets. What is measured anew each time (the
     # strength, say) stands in no question.
-    questions = [re.match(r"(.*?(?:\]|name|Password|User name|broker): )(.*)$", line + (" " if line.endswith(":") else ""))
+    questions = [re.match(r"(.*?(?:\]|name|[Pp]assword|User name|broker): )(.*)$", line + (" " if line.endswith(":") else ""))
                  for line in lines[1:]]
-    questions = [(found[1], found[2]) for found in questions if found and not found[1].startswith(" ")]
+    asked = [found and not found[1].startswith(" ") for found in questions]
+    questions = [(found[1], found[2]) for found, is_asked in zip(questions, asked) if is_asked]
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execvp("bash", ["bash", "-c", command])
+        words = [*before, "bash", "-c", command]
+        os.execvp(words[0], words)
     said, seen, end = "", 0, time.monotonic() + PATIENCE
     problem = None
 
@@ -79,7 +94,7 @@ def run_conversation(lines):
     os.close(terminal)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     # What it says besides questions must be said, too, where nothing in it changes from time to time.
-    plain = [line for line in lines[1:] if line and not re.search(r"\d|\]: |[ ]{2}", line)]
+    plain = [line for line, is_asked in zip(lines[1:], asked) if line and not is_asked and not re.search(r"\d|\]: |[ ]{2}", line)]
     missing = [line for line in plain if line not in said]
     if not problem and missing:
         problem = f"'{missing[0]}' was not said"
@@ -88,15 +103,24 @@ def run_conversation(lines):
     return problem is None, said + (f"\n({problem})" if problem else "")
 
 
+arguments = sys.argv[1:]
+user = ["runuser", "-u", arguments[1], "--"] if arguments[:1] == ["--as"] else []
 failed = 0
-for path in sys.argv[1:]:
-    for number, kind, lines in boxes(path):
+for argument in arguments[2 if user else 0:]:
+    path, _, section = argument.partition("#")
+    found = False
+    for number, kind, machine, lines in boxes(path, section or None):
+        found = True
+        before = (["/out/machine", machine] if machine else []) + user
         start = time.monotonic()
-        well, said = run_shell(lines) if kind == "sh" else run_conversation(lines)
+        well, said = run_shell(lines, before) if kind == "sh" else run_conversation(lines, before)
         up = open("/proc/uptime").read().split()[0]
         print(f"[{up}] {'so' if well else 'not so'}: {os.path.basename(path)}:{number} ({time.monotonic() - start:.0f} s)",
               flush=True)
         for line in said.splitlines():
             print("    " + line, flush=True)
         failed += not well
+    if not found:
+        print(f"not so: {argument} has no box that is to be run", flush=True)
+        failed += 1
 sys.exit(1 if failed else 0)
