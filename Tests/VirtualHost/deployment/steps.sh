@@ -24,6 +24,6 @@ main_pid() { systemctl show -p MainPID --value "$service"; }
 # files: all files that are not temporary state
 files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /out -o -path /var/log \
-        -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/tmp -o -path /var/lib/systemd -o -path /var/lib/bluetooth -o -path /var/lib/mosquitto \
+        -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/tmp -o -path /var/lib/systemd -o -path /var/lib/bluetooth -o -path /var/lib/mosquitto \
         -o -path /var/lib/private \) -prune -o -print | sort
 }
