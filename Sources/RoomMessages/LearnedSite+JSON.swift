@@ -3,7 +3,8 @@ package import JSON
 package import Rooms
 
 /// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
-/// "labelled":[[seconds,gateway,eighths,…],…],"own":[…],"exits":[[room,count],…]},…]}`; an unknown level is null.
+/// "labelled":[[seconds,gateway,eighths,…],…],"own":{"seconds":…,"gateways":[[gateway,heard,unknown,mean,squares],…]},
+/// "exits":[[room,count],…]},…]}`; an unknown level is null.
 /// `exits` may be missing.
 extension LearnedSite {
     package var json: JSONValue {
@@ -15,7 +16,7 @@ extension LearnedSite {
                 rooms.map { room in
                     .object([
                         "id": .string(room.name.id), "name": .string(room.name.name),
-                        "labelled": .array(room.labelled.map(Self.json)), "own": .array(room.own.map(Self.json)),
+                        "labelled": .array(room.labelled.map(Self.json)), "own": Self.json(of: room.own),
                         "exits": .array(
                             room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
                     ])
@@ -32,6 +33,18 @@ extension LearnedSite {
         return .array(values)
     }
 
+    private static func json(of levels: Levels) -> JSONValue {
+        .object([
+            "seconds": .number(Double(levels.seconds)),
+            "gateways": .array(
+                levels.cells.map { cell in
+                    .array(
+                        [.integer(Int64(cell.gateway))]
+                            + [cell.heard, cell.unknown, cell.mean, cell.squares].map { .number(Double($0)) })
+                }),
+        ])
+    }
+
     /// - Throws: The first error in the JSON.
     package init(_ json: JSONValue) throws(FeedError) {
         self.init()
@@ -46,7 +59,7 @@ extension LearnedSite {
             rooms.append(
                 LearnedRoom(
                     name: RoomName(id: id, name: name), labelled: try Self.moments(element["labelled"]),
-                    own: try Self.moments(element["own"]), exits: try Self.exits(element["exits"])))
+                    own: try Self.levels(element["own"]), exits: try Self.exits(element["exits"])))
         }
         for element in listedGateways {
             guard let pair = element.array, pair.count == 2, let name = pair[0].string,
@@ -66,6 +79,26 @@ extension LearnedSite {
             exits.append(LearnedRoom.Exit(room: room, count: Float(count)))
         }
         return exits
+    }
+
+    private static func levels(_ json: JSONValue?) throws(FeedError) -> Levels {
+        guard let seconds = json?["seconds"]?.asNumber, seconds.isFinite, let listed = json?["gateways"]?.array else {
+            throw FeedError("what was learned of a room by itself has no seconds and gateways")
+        }
+        var levels = Levels(seconds: Float(seconds))
+        for element in listed {
+            guard let values = element.array, values.count == 5,
+                let gateway = values[0].asInteger.flatMap({ Int(exactly: $0) })
+            else { throw FeedError("a gateway's levels in a room are not a gateway and four numbers") }
+            let numbers = values.dropFirst().compactMap(\.asNumber).map { Float($0) }
+            guard numbers.count == 4, numbers.allSatisfy(\.isFinite) else {
+                throw FeedError("a gateway's levels in a room are not a gateway and four numbers")
+            }
+            levels.cells.append(
+                Levels.Cell(
+                    gateway: gateway, heard: numbers[0], unknown: numbers[1], mean: numbers[2], squares: numbers[3]))
+        }
+        return levels
     }
 
     private static func moments(_ json: JSONValue?) throws(FeedError) -> [Moment] {

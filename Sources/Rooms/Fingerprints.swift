@@ -21,8 +21,8 @@ struct Fingerprint: Sendable {
 struct LevelVector: Sendable {
     /// dBm by gateway; NaN: the gateway says nothing.
     var levels: [Float] = []
-    /// Those that listen, and so say something even if they hear nothing.
-    var known: [Bool] = []
+    /// Gateways that hear the tag, sorted.
+    var heard: [UInt16] = []
     /// Packets of the tag in the window, as far as the gateway that heard most knows.
     var packets: Int16 = 1
 }

@@ -60,7 +60,7 @@ extension RoomEngine {
 
     /// The rooms that a gateway stands in, that a tag is in, or of which something was learned, sorted by id.
     package var knownRooms: [RoomName] {
-        var isKnown = rooms.map { !$0.gateways.isEmpty || $0.labelled.count + $0.own.count > 0 }
+        var isKnown = rooms.map { !$0.gateways.isEmpty || $0.labelled.count > 0 || $0.own.seconds > 0 }
         for tag in states where tag.room >= 0 { isKnown[Int(tag.room)] = true }
         return zip(rooms, isKnown).filter(\.1).map(\.0.name).sorted { $0.id < $1.id }
     }

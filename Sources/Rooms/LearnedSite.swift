@@ -19,6 +19,33 @@ package struct LearnedSite: Hashable, Sendable {
         package init(seconds: Float, levels: [Level]) { (self.seconds, self.levels) = (seconds, levels) }
     }
 
+    /// How tags were heard in a room, by the engine's own decisions.
+    package struct Levels: Hashable, Sendable {
+        /// What one gateway heard.
+        package struct Cell: Hashable, Sendable {
+            /// Position in `gateways`.
+            package var gateway: Int
+            /// Seconds in which it heard the tag, and in which it was not listening.
+            package var heard: Float
+            package var unknown: Float
+            /// dBm.
+            package var mean: Float
+            /// Squared deviations from the mean, dB², summed over seconds.
+            package var squares: Float
+
+            package init(gateway: Int, heard: Float, unknown: Float, mean: Float, squares: Float) {
+                (self.gateway, self.heard, self.unknown) = (gateway, heard, unknown)
+                (self.mean, self.squares) = (mean, squares)
+            }
+        }
+
+        /// All seconds; 0: nothing was learned.
+        package var seconds: Float
+        package var cells: [Cell]
+
+        package init(seconds: Float = 0, cells: [Cell] = []) { (self.seconds, self.cells) = (seconds, cells) }
+    }
+
     package struct Gateway: Hashable, Sendable {
         package var name: String
         /// Position in `rooms`; nil: it has not said where it stands.
@@ -29,9 +56,10 @@ package struct LearnedSite: Hashable, Sendable {
 
     package struct LearnedRoom: Hashable, Sendable {
         package var name: RoomName
-        /// From training runs, and from the engine's own decisions; the oldest first.
+        /// From training runs, the oldest first.
         package var labelled: [Moment]
-        package var own: [Moment]
+        /// From the engine's own decisions.
+        package var own: Levels
         /// How often tags went between this room and others, which are given by their positions in `rooms`.
         package var exits: [Exit]
 
@@ -43,7 +71,7 @@ package struct LearnedSite: Hashable, Sendable {
             package init(room: Int, count: Float) { (self.room, self.count) = (room, count) }
         }
 
-        package init(name: RoomName, labelled: [Moment], own: [Moment], exits: [Exit] = []) {
+        package init(name: RoomName, labelled: [Moment], own: Levels, exits: [Exit] = []) {
             (self.name, self.labelled, self.own, self.exits) = (name, labelled, own, exits)
         }
     }

@@ -54,7 +54,7 @@ extension RoomEngine {
     /// Likelihood of the levels heard, for each second of the room, weighed as windows are: besides the learned places, there is
     /// one place that was not learned yet. 0 for a room of which nothing was learned.
     private func density(_ room: Room, _ heard: HeardMoment, without seconds: Float = 0) -> Float {
-        guard room.labelled.count + room.own.count > 0 else { return 0 }
+        guard room.labelled.count > 0 || room.own.seconds > 0 else { return 0 }
         let labelled = max(0, room.labelled.seconds - seconds) * tuning.labelWorth
         var sum = FixedMath.exp(-0.5 * tuning.noveltyDistance * Float(max(heard.count, 2))) * tuning.noveltySeconds
         if labelled > 0 {
@@ -62,7 +62,7 @@ extension RoomEngine {
             sum += tuning.labelWorth * max(0, likelihood - seconds)
         }
         if room.own.seconds > 0 {
-            sum += room.own.likelihood(heard.vector, base: heard.base, parts: heard.parts, tuning)
+            sum += room.own.seconds * FixedMath.exp(room.own.logLikelihood(heard.vector, tuning))
         }
         return sum / (tuning.noveltySeconds + labelled + room.own.seconds)
     }
@@ -92,6 +92,7 @@ private struct HeardMoment {
             parts.append(min(difference * difference, tuning.distanceCap))
             if difference > 0 { count += 1 }
         }
+        vector.heard = vector.levels.indices.filter { vector.levels[$0] > tuning.missLevel }.map { UInt16($0) }
         base = parts.reduce(0, +)
     }
 }

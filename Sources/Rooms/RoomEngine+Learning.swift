@@ -2,21 +2,56 @@ import Base
 import Beacon
 
 /// A tag that is learned from: its last windows, which are learned once they are seen from both sides.
+///
+/// What belongs to the windows lies behind each other in two arrays, so that a window allocates nothing.
 struct Learner: Sendable {
-    struct Window: Sendable {
-        var levels: [FingerprintLevel]
-        var rooms: [Int16]
-        /// Log likelihood by place in `rooms`.
-        var evidence: [Float]
-        /// Belief after the window, by place in `rooms`.
-        var belief: [Float]
+    struct Window: Sendable, BitwiseCopyable {
+        /// How many elements of `levels` and of `rooms` belong to it.
+        var levels: Int
+        var rooms: Int
         var seconds: Float
         /// Since the window before.
         var elapsed: Float
     }
 
+    struct RoomWeight: Sendable, BitwiseCopyable {
+        var room: Int16
+        /// Log likelihood of the window.
+        var evidence: Float
+        /// After the window, 0 … 1.
+        var belief: Float
+    }
+
     var tag: Int
     var windows: [Window] = []
+    var levels: [FingerprintLevel] = []
+    var rooms: [RoomWeight] = []
+
+    init(tag: Int) { self.tag = tag }
+
+    mutating func removeFirst(_ count: Int) {
+        levels.removeFirst(windows.prefix(count).reduce(0) { $0 + $1.levels })
+        rooms.removeFirst(windows.prefix(count).reduce(0) { $0 + $1.rooms })
+        windows.removeFirst(count)
+    }
+}
+
+/// A window of which the room is certain from both sides.
+struct CertainWindow: Sendable, BitwiseCopyable {
+    var window: Int
+    var room: Int16
+    /// Where its levels end in `Learner.levels`.
+    var levelsEnd: Int
+}
+
+/// Memory that is used again for each window that is learned.
+struct LearningScratch: Sendable {
+    /// Of the window that is learned from a training run.
+    var levels: [FingerprintLevel] = []
+    /// What came after a window says about its rooms, to a common factor.
+    var after: [Float] = []
+    /// The latest come first.
+    var certain: [CertainWindow] = []
 }
 
 extension RoomEngine {
@@ -76,27 +111,30 @@ extension RoomEngine {
         guard now.nanoseconds >= training.learnsFrom else { return true }
         let room = training.room
         order += 1
-        rooms[Int(room)].labelled.add(currentLevels(), seconds: min(elapsed, 1), order: order, tuning)
+        scratch.learning.levels.removeAll(keepingCapacity: true)
+        Self.append(scratch.vector, to: &scratch.learning.levels, tuning)
+        rooms[Int(room)].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
         states[tag].training?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
         return true
     }
 
-    /// The levels of the window that is being weighed, as a fingerprint keeps them.
-    private func currentLevels() -> [FingerprintLevel] {
-        var levels: [FingerprintLevel] = []
-        for gateway in gateways.indices {
-            let level = scratch.vector.levels[gateway]
+    /// Appends the levels of a window, as a fingerprint keeps them.
+    ///
+    /// It is static: a method would copy the engine, and with it the array that is appended to.
+    private static func append(
+        _ window: LevelVector, to levels: inout [FingerprintLevel], _ tuning: RoomTuning
+    ) {
+        var unknown = 0
+        for (gateway, level) in window.levels.enumerated() {
             if level.isNaN {
-                if levels.count < Fingerprints.mostUnknown {
-                    levels.append(
-                        FingerprintLevel(gateway: UInt16(gateway), eighths: FingerprintLevel.unknown))
-                }
+                guard unknown < Fingerprints.mostUnknown else { continue }
+                unknown += 1
+                levels.append(FingerprintLevel(gateway: UInt16(gateway), eighths: FingerprintLevel.unknown))
             } else if level > tuning.missLevel {
                 levels.append(FingerprintLevel(gateway: UInt16(gateway), eighths: Int16(level * 8)))
             }
         }
-        return levels
     }
 
     // MARK: From its own decisions
@@ -109,10 +147,16 @@ extension RoomEngine {
             learners.append(Learner(tag: tag))
         }
         let learner = states[tag].learner
+        let levels = learners[learner].levels.count
+        Self.append(scratch.vector, to: &learners[learner].levels, tuning)
+        for (room, evidence) in zip(scratch.rooms, scratch.evidence) {
+            learners[learner].rooms.append(
+                Learner.RoomWeight(room: room, evidence: evidence, belief: states[tag].probability(of: room)))
+        }
         learners[learner].windows.append(
             Learner.Window(
-                levels: currentLevels(), rooms: scratch.rooms, evidence: scratch.evidence,
-                belief: scratch.rooms.map { states[tag].probability(of: $0) }, seconds: elapsed, elapsed: elapsed))
+                levels: learners[learner].levels.count - levels, rooms: scratch.rooms.count, seconds: elapsed,
+                elapsed: elapsed))
         if learners[learner].windows.count >= 2 * tuning.learnLag { learnOldest(of: learner, tuning.learnLag) }
     }
 
@@ -124,59 +168,82 @@ extension RoomEngine {
     }
 
     /// Learns the oldest windows of a tag, those of which the room is certain both from before and from after.
-    private mutating func learnOldest(of learner: Int, _ count: Int) {
-        let windows = learners[learner].windows
-        guard count > 0, let last = windows.last else { return }
-        var after = [Float](repeating: 1, count: last.rooms.count)
-        var rooms = last.rooms
-        var certain: [(window: Int, room: Int16)] = []
-        for place in windows.indices.reversed() {
-            let window = windows[place]
-            // Another choice of rooms: what came after says nothing about those.
-            if window.rooms != rooms {
-                rooms = window.rooms
-                after = [Float](repeating: 1, count: rooms.count)
-            }
-            var total: Float = 0
-            var best = 0
-            for room in rooms.indices {
-                let product = window.belief[room] * after[room]
-                total += product
-                if product > window.belief[best] * after[best] { best = room }
-            }
-            if place < count, total > 0, window.belief[best] * after[best] / total >= tuning.learnProbability {
-                certain.append((place, rooms[best]))
-            }
-            after = before(window, after)
-        }
+    private mutating func learnOldest(of place: Int, _ count: Int) {
+        guard count > 0 else { return }
+        // Moved out, so that it is not copied when it changes.
+        var learner = Learner(tag: learners[place].tag)
+        swap(&learner, &learners[place])
+        findCertainWindows(in: learner, count)
         // The latest come first.
-        for (to, from) in zip(certain, certain.dropFirst()) where to.window - from.window <= Self.mostDoubtful {
+        for (to, from) in zip(scratch.learning.certain, scratch.learning.certain.dropFirst())
+        where to.window - from.window <= Self.mostDoubtful {
             countChange(from: from.room, to: to.room, weight: tuning.ownExit)
         }
-        for (place, room) in certain.reversed() where self.rooms[Int(room)].gateways.isEmpty == false {
-            order += 1
-            self.rooms[Int(room)].own.add(
-                windows[place].levels, seconds: windows[place].seconds, order: order, tuning)
+        for certain in scratch.learning.certain.reversed() where !rooms[Int(certain.room)].gateways.isEmpty {
+            let window = learner.windows[certain.window]
+            let levels = learner.levels[certain.levelsEnd - window.levels..<certain.levelsEnd]
+            rooms[Int(certain.room)].own.add(levels, seconds: window.seconds, tuning)
         }
-        learners[learner].windows.removeFirst(count)
+        learner.removeFirst(count)
+        swap(&learner, &learners[place])
     }
 
-    /// What the window and all after it say about the room before it, to a common factor.
-    private func before(_ window: Learner.Window, _ after: [Float]) -> [Float] {
-        let count = Float(window.rooms.count)
-        let moved = 1 - FixedMath.exp(-window.elapsed / tuning.learnStaySeconds)
-        let best = window.evidence.max() ?? 0
-        var product: [Float] = []
-        var sum: Float = 0
-        for room in window.rooms.indices {
-            let value = after[room] * FixedMath.exp(max(window.evidence[room] - best, -tuning.windowCap))
-            product.append(value)
-            sum += value
+    /// Fills `scratch.learning.certain` with those of the first `count` windows of which the room is certain; the latest come first.
+    private mutating func findCertainWindows(in learner: borrowing Learner, _ count: Int) {
+        scratch.learning.certain.removeAll(keepingCapacity: true)
+        scratch.learning.after.removeAll(keepingCapacity: true)
+        var levelsEnd = learner.levels.count
+        var end = learner.rooms.count
+        /// Where the rooms of the window behind this one begin and end.
+        var later = end..<end
+        for place in learner.windows.indices.reversed() {
+            let window = learner.windows[place]
+            let rooms = end - window.rooms..<end
+            // Another choice of rooms: what came after says nothing about those.
+            let isSameChoice =
+                rooms.count == later.count
+                && zip(rooms, later).allSatisfy { learner.rooms[$0].room == learner.rooms[$1].room }
+            if !isSameChoice {
+                scratch.learning.after.removeAll(keepingCapacity: true)
+                for _ in rooms { scratch.learning.after.append(1) }
+            }
+            var total: Float = 0
+            var best: (product: Float, room: Int16) = (-1, -1)
+            for (room, after) in zip(rooms, scratch.learning.after) {
+                let product = learner.rooms[room].belief * after
+                total += product
+                if product > best.product { best = (product, learner.rooms[room].room) }
+            }
+            if place < count, total > 0, best.product / total >= tuning.learnProbability {
+                scratch.learning.certain.append(CertainWindow(window: place, room: best.room, levelsEnd: levelsEnd))
+            }
+            lookBack(over: window, learner.rooms[rooms])
+            later = rooms
+            end = rooms.lowerBound
+            levelsEnd -= window.levels
         }
-        let spread = moved / max(1, count - 1)
-        let result = product.map { $0 * (1 - moved - spread) + sum * spread }
-        let most = result.max() ?? 0
-        return most > 0 ? result.map { $0 / most } : result.map { _ in 1 }
+    }
+
+    /// Makes of `scratch.learning.after`, what all after the window say about the room, what they and the window say about the room
+    /// before it, to a common factor.
+    private mutating func lookBack(over window: Learner.Window, _ rooms: ArraySlice<Learner.RoomWeight>) {
+        let moved = 1 - FixedMath.exp(-window.elapsed / tuning.learnStaySeconds)
+        var best = -Float.infinity
+        for room in rooms { best = max(best, room.evidence) }
+        var sum: Float = 0
+        for (place, room) in zip(scratch.learning.after.indices, rooms) {
+            scratch.learning.after[place] *= FixedMath.exp(max(room.evidence - best, -tuning.windowCap))
+            sum += scratch.learning.after[place]
+        }
+        let spread = moved / max(1, Float(rooms.count) - 1)
+        var most: Float = 0
+        for place in scratch.learning.after.indices {
+            scratch.learning.after[place] = scratch.learning.after[place] * (1 - moved - spread) + sum * spread
+            most = max(most, scratch.learning.after[place])
+        }
+        for place in scratch.learning.after.indices {
+            scratch.learning.after[place] = most > 0 ? scratch.learning.after[place] / most : 1
+        }
     }
 }
 

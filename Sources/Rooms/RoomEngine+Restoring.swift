@@ -65,7 +65,7 @@ package struct LearnedSource: Sendable {
         site.gateways = gateways.map { LearnedSite.Gateway(name: $0.name, room: $0.room < 0 ? nil : Int($0.room)) }
         site.rooms = rooms.map {
             LearnedSite.LearnedRoom(
-                name: $0.name, labelled: $0.labelled.moments, own: $0.own.moments,
+                name: $0.name, labelled: $0.labelled.moments, own: $0.own.kept,
                 exits: $0.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: Int($0.room), count: $0.count) })
         }
         return site
@@ -94,10 +94,7 @@ extension RoomEngine {
                 order += 1
                 rooms[Int(place)].labelled.restore(moment, places, order: order)
             }
-            for moment in room.own.prefix(tuning.mostFingerprints) {
-                order += 1
-                rooms[Int(place)].own.restore(moment, places, order: order)
-            }
+            rooms[Int(place)].own = RoomLevels(room.own, places, tuning)
         }
     }
 }

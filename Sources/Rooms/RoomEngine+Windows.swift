@@ -15,6 +15,7 @@ struct Scratch: Sendable {
     var before: [Float] = []
     var arriving: [Float] = []
     var belief: [RoomBelief] = []
+    var learning = LearningScratch()
     /// How much of each room was learned, 0 … 1.
     var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
@@ -55,6 +56,7 @@ extension RoomEngine {
     mutating func gatherLevels(of tag: Int, now: Int64) {
         let fresh = Int64(tuning.freshSeconds * 1e9)
         scratch.vector.packets = 1
+        scratch.vector.heard.removeAll(keepingCapacity: true)
         for gateway in gateways.indices {
             let isHeeded = gateways[gateway].isListening && !gateways[gateway].isQuiet
             scratch.vector.levels[gateway] = isHeeded ? tuning.missLevel : .nan
@@ -64,6 +66,7 @@ extension RoomEngine {
             guard gateways[gateway].isListening else { continue }
             if now - heard.at <= fresh {
                 scratch.vector.levels[gateway] = max(heard.level, tuning.missLevel)
+                if heard.level > tuning.missLevel { scratch.vector.heard.append(heard.gateway) }
                 scratch.vector.packets = max(scratch.vector.packets, heard.packets)
             } else if gateways[gateway].lastMessage <= heard.at + 200_000_000 {
                 // It has sent nothing since. Whether it fails or only hears nothing, the next message tells.
@@ -179,11 +182,14 @@ extension RoomEngine {
             }
             let own = rooms[place].own.seconds
             if own > 0 {
-                sum += rooms[place].own.likelihood(scratch.vector, base: base, parts: scratch.parts, tuning)
+                sum += own * FixedMath.exp(rooms[place].own.logLikelihood(scratch.vector, tuning))
                 seconds += own
             }
             scratch.fingerprint.append(FixedMath.log(sum / seconds))
-            scratch.shares.append((labelled + own) / (labelled + own + tuning.trustSeconds))
+            let doubted =
+                tuning.trustSeconds / (tuning.trustSeconds + rooms[place].labelled.seconds)
+                * (tuning.ownTrustSeconds / (tuning.ownTrustSeconds + own))
+            scratch.shares.append(1 - doubted)
             labelledSeconds += labelled
             allSeconds += labelled + own
         }
@@ -213,7 +219,8 @@ extension RoomEngine {
     private mutating func believe(_ tag: Int, at now: MonotonicInstant, elapsed: Float) {
         let count = Float(scratch.rooms.count)
         let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
-        let weight = min(1, elapsed)
+        let packets = Float(scratch.vector.packets)
+        let weight = min(1, elapsed) * packets / (packets + tuning.packetDoubt)
         let best = scratch.evidence.max() ?? 0
         let reported = scratch.rooms.firstIndex(of: states[tag].room).map { scratch.evidence[$0] }
         scratch.belief.removeAll(keepingCapacity: true)

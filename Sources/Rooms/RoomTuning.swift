@@ -25,42 +25,61 @@ package struct RoomTuning: Hashable, Sendable {
     // MARK: Fingerprints
 
     /// Width of a fingerprint, dB: the standard deviation of a level in one place is about 3 dB in a second.
-    package var kernelWidth: Float = 3.5
+    package var kernelWidth: Float = 3.2
     /// One gateway's part of the squared distance is at most this many squared widths.
     package var distanceCap: Float = 16
     /// The same if the tag was not heard by a gateway that ought to hear it: one packet is easily lost.
     package var missCap: Float = 9
-    /// The same for each packet of the window: a gateway loses 15 packets in 100, so one that it did not hear says no more
-    /// than the logarithm of that.
-    package var missPerPacket: Float = 4.2
+    /// The same for each packet of the window. A gateway loses 15 packets in 100, and more of those near its sensitivity, so one
+    /// that it did not hear says little.
+    package var missPerPacket: Float = 1
+    /// A window counts in proportion to its packets divided by them and this: the level of one packet is less certain than the
+    /// median of several.
+    package var packetDoubt: Float = 0.25
     /// dB by which a gateway stands back in its own room that loses one packet after another that it heard.
     package var missStep: Float = 10
     /// Squared distance per gateway at which a place without a fingerprint is as likely as one with a fingerprint.
     package var noveltyDistance: Float = 4
     /// Weight of such places, in seconds of training.
     package var noveltySeconds: Float = 3
-    /// Seconds of training per room after which fingerprints count as much as they ever will by half.
-    package var trustSeconds: Float = 40
-    /// How much fingerprints count at most, against the levels alone: from labels, and from the engine's own decisions.
+    /// Seconds in a room after which what was learned of it counts as much as it ever will by half: with labels, and of the
+    /// engine's own decisions. A few of those are one place in the room, and may be wrong together.
+    package var trustSeconds: Float = 0.25
+    package var ownTrustSeconds: Float = 120
+    /// How much what was learned counts at most, against the levels alone: from labels, and from the engine's own decisions.
     package var labelledTrust: Float = 1
     package var ownTrust: Float = 0.6
     /// Seconds of the engine's own decisions that one second with a label is worth.
     package var labelWorth: Float = 20
     /// Log likelihood that an untrained room loses if other rooms are trained and one of them fits.
     package var untrainedPenalty: Float = 2
-    /// Fingerprints of one room, of each of the two kinds.
-    package var mostFingerprints = 96
+    /// Fingerprints of one room.
+    package var mostFingerprints = 64
     /// Squared distance per gateway below which two are one.
-    package var mergeDistance: Float = 0.5
+    package var mergeDistance: Float = 1.25
+
+    // MARK: Levels that were learned from the engine's own decisions
+
+    /// Seconds of a level that nothing is known of, which every gateway is taken to have measured in every room, its mean and
+    /// its standard deviation, dBm and dB.
+    package var ownPriorSeconds: Float = 5
+    package var ownPriorLevel: Float = -85
+    package var ownPriorDeviation: Float = 8
+    /// A standard deviation is at least this, dB: where few places of a room were visited, it seems to be less.
+    package var leastDeviation: Float = 4
+    /// One gateway's part of the squared distance is at most this many variances: a body hides a tag for seconds.
+    package var ownDistanceCap: Float = 9
+    /// With more seconds in a room, those before count half: a house changes. Ten hours.
+    package var mostOwnSeconds: Float = 36_000
 
     // MARK: Belief
 
     /// Mean seconds between changes of room, of a tag that moves.
     package var staySeconds: Float = 30
     /// Share of the time since the last report of a room that is the mean until the next: what lies still goes on so.
-    package var stayShare: Float = 0.25
+    package var stayShare: Float = 1
     /// The mean is at most this, seconds.
-    package var longestStaySeconds: Float = 1800
+    package var longestStaySeconds: Float = 7200
     /// Changes of room that must be known of until they count by half in where a tag goes next.
     package var exitPrior: Float = 2
     /// How much a change counts that the engine itself decided. One in a training run counts 1.

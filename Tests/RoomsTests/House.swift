@@ -6,7 +6,7 @@ import Rooms
 /// A house with a gateway in each room, and one tag, for tests: levels go in each second, reports come out.
 struct House {
     static let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
-    var engine = RoomEngine()
+    var engine: RoomEngine
     var now: Double = 10
     var sequence: Int64 = 0
     var reported: [String?] = []
@@ -14,7 +14,8 @@ struct House {
     var findings: [RoomEngine.Finding] = []
     let gateways: [String]
 
-    init(_ rooms: [(gateway: String, room: String)]) {
+    init(_ rooms: [(gateway: String, room: String)], _ tuning: RoomTuning = RoomTuning()) {
+        engine = RoomEngine(tuning: tuning)
         gateways = rooms.map(\.gateway)
         let pattern = BeaconPattern(uuid: Self.beacon.uuid, major: 3, minor: 4)
         pass(.tags([TagDescription(id: "jane", name: "Jane", pattern: pattern)]))

@@ -34,6 +34,14 @@ extension RoomTuning {
         case "longestStaySeconds": longestStaySeconds = value
         case "exitPrior": exitPrior = value
         case "ownExit": ownExit = value
+        case "ownTrustSeconds": ownTrustSeconds = value
+        case "ownPriorSeconds": ownPriorSeconds = value
+        case "ownPriorLevel": ownPriorLevel = value
+        case "ownPriorDeviation": ownPriorDeviation = value
+        case "leastDeviation": leastDeviation = value
+        case "ownDistanceCap": ownDistanceCap = value
+        case "mostOwnSeconds": mostOwnSeconds = value
+        case "packetDoubt": packetDoubt = value
         default: fail("there is no number called \(name)")
         }
     }

@@ -54,6 +54,7 @@ struct HouseReport {
         }
         let deaf = house.failures.filter(\.isDeaf)
         let found = deaf.compactMap { failure in failure.found.map { $0 - failure.from } }.sorted()
+        print("engine: \(fixed(house.engineTime / Double(house.readings) * 1e6, 2)) µs per reading")
         print("deaf gateways: \(deaf.count), found: \(found.count), after at most \(fixed(found.last ?? .nan, 0)) s")
     }
 
@@ -66,7 +67,7 @@ struct HouseReport {
         unlearning.ownExit = 0
         unlearning.learnProbability = 2
         print("\ntime right, false changes per hour of two worn tags, 24 h each")
-        for seed in [Self.seed] {
+        for seed in [Self.seed, 7, 12] {
             let untrained = day(unlearning, seed) { _ in }
             let selfTrained = day(tuning, seed) { $0.run(hours: 168, fails: false, leavesHome: false) }
             let walked = day(tuning, seed) { $0.trainWalk(tag: 0) }

@@ -28,6 +28,9 @@ struct SimulatedHouse {
     private(set) var time = 0.0
     private var sequence: Int64 = 0
     private var lastSent: [Double]
+    /// What the engine took since the measurement began: processor time, seconds, for so many readings.
+    private(set) var engineTime = 0.0
+    private(set) var readings = 0
 
     /// - Parameter intervals: Of the beacons of the tags, seconds.
     init(_ noise: NoiseFit, seed: UInt64, tuning: RoomTuning, intervals: [(Double, isWorn: Bool)]) {
@@ -56,7 +59,11 @@ struct SimulatedHouse {
         while let deadline = engine.nextDeadline, deadline < instant {
             take(engine.handle(.tick, at: deadline), at: Double(deadline.nanoseconds) / 1e9 - 10)
         }
-        take(engine.handle(input, at: instant), at: clock - 10)
+        let begin = processorTime()
+        let effects = engine.handle(input, at: instant)
+        engineTime += processorTime() - begin
+        if case .heard(_, let second) = input { readings += second.readings.count }
+        take(effects, at: clock - 10)
     }
 
     private mutating func take(_ effects: [RoomEngine.Effect], at time: Double) {
@@ -141,6 +148,7 @@ struct SimulatedHouse {
 
     /// Forgets what was reported, for a measurement that begins now.
     mutating func beginMeasurement() {
+        (engineTime, readings) = (0, 0)
         for tag in tags.indices {
             tags[tag].forgetStays()
             reports[tag] = reports[tag].suffix(1).map { (time - 1, $0.room) }

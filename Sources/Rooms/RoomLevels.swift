@@ -1,0 +1,156 @@
+/// How tags are heard in one room: per gateway a normal distribution of levels, and how often it hears nothing.
+///
+/// It holds what the engine learned from its own decisions. Some of these are wrong, so there are few numbers: they smooth
+/// out what fingerprints would keep. With fingerprints, a week of its own decisions made the engine worse than none.
+package struct RoomLevels: Sendable {
+    struct Cell: Hashable, Sendable, BitwiseCopyable {
+        var gateway: UInt16
+        /// Seconds in which the gateway heard the tag, and in which it was not listening.
+        var heard: Float = 0
+        var unknown: Float = 0
+        /// dBm.
+        var mean: Float = 0
+        /// Squared deviations from the mean, dB², summed over seconds.
+        var squares: Float = 0
+
+        func variance(_ tuning: RoomTuning) -> Float {
+            let prior = tuning.ownPriorSeconds
+            let spread = tuning.ownPriorDeviation * tuning.ownPriorDeviation
+            let least = tuning.leastDeviation * tuning.leastDeviation
+            return max(least, (squares + prior * spread) / (heard + prior))
+        }
+    }
+
+    /// Gateways of which something is known in one room; others do not count.
+    static let mostCells = 24
+
+    /// Sorted by gateway. A gateway that is not among them listened, and heard nothing.
+    private(set) var cells: [Cell] = []
+    /// Seconds that were learned. With more than `RoomTuning.mostOwnSeconds` all count half.
+    private(set) var seconds: Float = 0
+
+    package init() {}
+
+    mutating func removeAll() { self = RoomLevels() }
+
+    /// Forgets what one gateway measured.
+    mutating func forget(gateway: UInt16) {
+        cells.removeAll { $0.gateway == gateway }
+        welcome(gateway: gateway)
+    }
+
+    /// A gateway came of which nothing is known.
+    mutating func welcome(gateway: UInt16) {
+        guard seconds > 0, let place = placeOfCell(gateway) else { return }
+        cells[place].unknown = seconds
+    }
+
+    /// The place of a gateway's cell, which is made if there is none yet; nil: there are too many.
+    private mutating func placeOfCell(_ gateway: UInt16) -> Int? {
+        let place = cells.firstIndex { $0.gateway >= gateway } ?? cells.endIndex
+        if place < cells.endIndex, cells[place].gateway == gateway { return place }
+        guard cells.count < Self.mostCells else { return nil }
+        cells.insert(Cell(gateway: gateway), at: place)
+        return place
+    }
+
+    /// Adds a window that lasted `seconds`.
+    mutating func add(_ levels: ArraySlice<FingerprintLevel>, seconds: Float, _ tuning: RoomTuning) {
+        for level in levels {
+            guard let place = placeOfCell(level.gateway) else { continue }
+            if level.eighths == FingerprintLevel.unknown {
+                cells[place].unknown += seconds
+            } else {
+                let value = Float(level.eighths) / 8
+                cells[place].heard += seconds
+                let deviation = value - cells[place].mean
+                cells[place].mean += deviation * seconds / cells[place].heard
+                cells[place].squares += seconds * deviation * (value - cells[place].mean)
+            }
+        }
+        self.seconds += seconds
+        guard self.seconds > tuning.mostOwnSeconds else { return }
+        self.seconds /= 2
+        for place in cells.indices {
+            cells[place].heard /= 2
+            cells[place].unknown /= 2
+            cells[place].squares /= 2
+        }
+    }
+
+    /// Logarithm of the density of a window, in the unit of a fingerprint's: one that fits perfectly has 0.
+    func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
+        let missCap = min(tuning.missCap, tuning.missPerPacket * Float(window.packets)) / 2
+        let width = tuning.kernelWidth * tuning.kernelWidth
+        var sum: Float = 0
+        var next = 0
+        for cell in cells {
+            while next < window.heard.count, window.heard[next] < cell.gateway {
+                sum += logLikelihood(Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
+                next += 1
+            }
+            if next < window.heard.count, window.heard[next] == cell.gateway { next += 1 }
+            sum += logLikelihood(cell, window, missCap: missCap, width: width, tuning)
+        }
+        while next < window.heard.count {
+            sum += logLikelihood(Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
+            next += 1
+        }
+        return sum
+    }
+
+    /// The part of one gateway.
+    ///
+    /// - Parameters:
+    ///   - missCap: What a lost packet says at most.
+    ///   - width: Squared width of a fingerprint, dB².
+    private func logLikelihood(
+        _ cell: Cell, _ window: borrowing LevelVector, missCap: Float, width: Float, _ tuning: RoomTuning
+    ) -> Float {
+        let gateway = Int(cell.gateway)
+        guard gateway < window.levels.count else { return 0 }
+        let level = window.levels[gateway]
+        guard !level.isNaN else { return 0 }
+        // One second heard and one missed more than there were, so that nothing is impossible.
+        let hits = (cell.heard + 1) / (seconds - cell.unknown + 2)
+        guard level > tuning.missLevel else { return max(-missCap, FixedMath.log(1 - hits)) }
+        let prior = tuning.ownPriorSeconds
+        let mean = (cell.heard * cell.mean + prior * tuning.ownPriorLevel) / (cell.heard + prior)
+        let variance = cell.variance(tuning)
+        let square = min((level - mean) * (level - mean) / variance, tuning.ownDistanceCap)
+        return FixedMath.log(hits) - 0.5 * (square + FixedMath.log(variance / width))
+    }
+}
+
+extension RoomLevels {
+    /// What is kept of it, with gateways by their places.
+    var kept: LearnedSite.Levels {
+        LearnedSite.Levels(
+            seconds: seconds,
+            cells: cells.map {
+                LearnedSite.Levels.Cell(
+                    gateway: Int($0.gateway), heard: $0.heard, unknown: $0.unknown, mean: $0.mean, squares: $0.squares)
+            })
+    }
+
+    /// Takes over what was kept. What cannot be is left out.
+    ///
+    /// - Parameter places: The places of its gateways; nil for one that has none.
+    init(_ kept: LearnedSite.Levels, _ places: [UInt16?], _ tuning: RoomTuning) {
+        self.init()
+        guard kept.seconds > 0, kept.seconds <= tuning.mostOwnSeconds else { return }
+        var cells: [Cell] = []
+        for cell in kept.cells.prefix(Self.mostCells) {
+            guard places.indices.contains(cell.gateway), let gateway = places[cell.gateway],
+                cell.heard >= 0, cell.unknown >= 0, cell.heard + cell.unknown <= kept.seconds * 1.01,
+                (-130...30).contains(cell.mean), cell.squares >= 0, cell.squares <= cell.heard * 10_000
+            else { continue }
+            cells.append(
+                Cell(
+                    gateway: gateway, heard: cell.heard, unknown: cell.unknown, mean: cell.mean, squares: cell.squares))
+        }
+        cells.sort { $0.gateway < $1.gateway }
+        guard zip(cells, cells.dropFirst()).allSatisfy({ $0.gateway < $1.gateway }) else { return }
+        (self.cells, seconds) = (cells, kept.seconds)
+    }
+}
