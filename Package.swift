@@ -237,7 +237,7 @@ let package = Package(
             name: "rooms-benchmark",
             dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "RoomMessages", "Rooms"],
             path: "Benchmarks/rooms",
-            exclude: ["run", "traces"], swiftSettings: settings),
+            exclude: ["run", "load", "traces"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",
             dependencies: [

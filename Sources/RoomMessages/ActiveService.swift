@@ -38,6 +38,8 @@ package struct ActiveService: Sendable {
 
     package let instance: String
     package private(set) var role = Role.listening
+    /// Whether this service may become active. One that never had tags must not replace those of the site by none.
+    package var isAble = true
     private var others: [String: Other] = [:]
     private var counter: UInt64 = 0
     private var next: MonotonicInstant?
@@ -107,6 +109,10 @@ package struct ActiveService: Sendable {
         others = others.filter { $0.value.moved.duration(to: now) < Self.patience }
         guard role == .active || others.isEmpty else {
             next = others.values.map(\.moved).max()?.advanced(by: Self.patience)
+            return []
+        }
+        guard role == .active || isAble else {
+            next = now.advanced(by: Self.period)
             return []
         }
         let begins = role != .active

@@ -37,6 +37,10 @@ package final class RoomService {
         var events: ArraySlice<BrokerEvent> = []
         /// The last token of a message that does not go through the outbox. Such tokens are negative.
         var lastToken: Int64 = 0
+        /// Whether this service knows tags, or once did.
+        var hadTags = false
+        /// How many tags the retained list of the site has.
+        var listedTags = 0
         /// When learned data was last deleted.
         var forgotten: MonotonicInstant?
     }
@@ -256,6 +260,7 @@ package final class RoomService {
         for (key, value) in snapshot.values where key.text.hasPrefix(Self.tagKeyPrefix) {
             reported[String(key.text.dropFirst(Self.tagKeyPrefix.count))] = value
         }
+        conversation.hadTags = !reported.isEmpty || !tags.regions.isEmpty
         let created = snapshot.values[ExactString(Self.createdKey)].flatMap { try? JSONValue(parsing: $0) } ?? .null
         site.start(
             learned: learned(in: snapshot), reported: reported, created: RoomSite.created(in: created),
@@ -330,6 +335,7 @@ package final class RoomService {
         let difference = tags.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
         let outcome = site.replaceTags(by: identities, at: host.now, epoch: epoch)
+        judgeAbility()
         // The list is published once it is on the disk, so that a power cut cannot remove a tag that gateways know.
         let list = difference.isEmpty ? nil : site.tagList
         upkeep.committed(outcome.messages)
@@ -472,6 +478,8 @@ package final class RoomService {
             guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }
             elect(election.heard(instance, isActive: card.isActive, counter: card.counter, at: now))
         case .tags:
+            conversation.listedTags = (try? FeedDecoder.tags(message.payload))?.count ?? 0
+            judgeAbility()
             // The broker lost the list, or another program changed it: the gateways need the right one.
             guard election.role == .active, message.payload != site.tagList?.payload else { return }
             publishTagList()
@@ -563,6 +571,18 @@ package final class RoomService {
                 _ = site.setActive(false, at: host.now, epoch: epoch)
             }
         }
+    }
+
+    /// A standby that never had tags must not take over: it would tell the gateways that there are none, and delete the
+    /// states of all tags. Tags are kept by each service for itself.
+    private func judgeAbility() {
+        let wasAble = election.isAble
+        election.isAble = !tags.regions.isEmpty || conversation.hadTags || conversation.listedTags == 0
+        if !tags.regions.isEmpty { conversation.hadTags = true }
+        guard wasAble, !election.isAble, election.role != .active else { return }
+        log.warning(
+            "the site has \(conversation.listedTags) tags, and this service has none: it cannot take over. Import them: "
+                + "'rooms tags export' on the machine that has them, 'rooms tags import' here")
     }
 
     private func publishCard(isActive: Bool, counter: UInt64) {

@@ -36,7 +36,8 @@ final class RoomServiceFixture {
     ///   - more: Members of the configuration, each with a comma before it.
     init(
         in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
-        rooms: String = "", _ more: String = ""
+        rooms: String = "",
+        tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = ""
     ) throws {
         store = SteppedStore(host: host)
         seal = SiteSeal(key: key.map { Secret($0) })
@@ -44,7 +45,7 @@ final class RoomServiceFixture {
         let path = try directory.write(
             """
             {_type: "configuration", username: "jane",
-             rooms: {site: "home", instance: "\(instance)", tags: ["Jane:\(Self.uuid):1:7"]\(members)}\(more)}
+             rooms: {site: "home", instance: "\(instance)", tags: [\(tags)]\(members)}\(more)}
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,

@@ -82,6 +82,30 @@ import Testing
         #expect(fixture.reportedRooms.last == "Kitchen")
     }
 
+    @Test func `A standby that never had tags does not take over, until it has some`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b", tags: "")
+        fixture.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
+        fixture.wait(.seconds(60))
+        #expect(fixture.service.election.role != .active)
+        #expect(fixture.published(Self.tags).isEmpty)
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 7))
+        fixture.wait(.seconds(15))
+        #expect(fixture.service.election.role == .active)
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
+    }
+
+    @Test func `A service whose last tag was removed says so to the gateways after a restart, too`() throws {
+        let before = try RoomServiceFixture(in: directory)
+        before.stay(in: 0, seconds: 20)
+        before.service.stop()
+        let after = try RoomServiceFixture(in: directory, tags: "")
+        after.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
+        after.receive(Self.command, #"{"_type":"cmd","action":"clearWaypoints"}"#)
+        after.wait(.seconds(15))
+        #expect(after.service.election.role == .active)
+        #expect(after.published(Self.tags).last?.contains("minor") == false)
+    }
+
     @Test func `A message that the broker did not take arrives when the broker is back`() throws {
         let fixture = try RoomServiceFixture(in: directory)
         fixture.wait(.seconds(15))
