@@ -49,8 +49,11 @@ extension FeedDecoder {
     /// Reads the payload of `ibeacon-rooms/<site>/nearby`.
     package static func nearbyRequest(_ payload: some Collection<UInt8>) throws(FeedError) -> Duration {
         let json = try read(payload, bytes: 1024, values: 16)
-        guard json["v"]?.asInteger == 1, let seconds = json["seconds"]?.asNumber, (0...300).contains(seconds) else {
-            throw FeedError("'seconds' is not a number from 0 to 300, or 'v' is not 1")
+        let longest = NearbyRequest.longest.components.seconds
+        guard json["v"]?.asInteger == 1, let seconds = json["seconds"]?.asNumber,
+            (0...Double(longest)).contains(seconds)
+        else {
+            throw FeedError("'seconds' is not a number from 0 to \(longest), or 'v' is not 1")
         }
         return .milliseconds(Int64(seconds * 1000))
     }

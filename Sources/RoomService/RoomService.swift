@@ -478,8 +478,11 @@ package final class RoomService {
             guard !message.payload.isEmpty, let card = ActiveService.read(message.payload) else { return }
             elect(election.heard(instance, isActive: card.isActive, counter: card.counter, at: now))
         case .tags:
-            conversation.listedTags = (try? FeedDecoder.tags(message.payload))?.count ?? 0
-            judgeAbility()
+            // A list can have megabytes, and is of no interest to a service that knows tags.
+            if !conversation.hadTags {
+                conversation.listedTags = (try? FeedDecoder.tags(message.payload))?.count ?? 0
+                judgeAbility()
+            }
             // The broker lost the list, or another program changed it: the gateways need the right one.
             guard election.role == .active, message.payload != site.tagList?.payload else { return }
             publishTagList()
@@ -577,8 +580,8 @@ package final class RoomService {
     /// states of all tags. Tags are kept by each service for itself.
     private func judgeAbility() {
         let wasAble = election.isAble
-        election.isAble = !tags.regions.isEmpty || conversation.hadTags || conversation.listedTags == 0
         if !tags.regions.isEmpty { conversation.hadTags = true }
+        election.isAble = conversation.hadTags || conversation.listedTags == 0
         guard wasAble, !election.isAble, election.role != .active else { return }
         log.warning(
             "the site has \(conversation.listedTags) tags, and this service has none: it cannot take over. Import them: "

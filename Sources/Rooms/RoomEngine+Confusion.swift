@@ -40,7 +40,7 @@ extension RoomEngine {
             guard sum > 0 else { continue }
             for room in rooms.indices { shares[room] += moment.seconds * densities[room] / sum }
             total += moment.seconds
-            if heard.count <= 1 { confusion.alone += moment.seconds }
+            if heard.vector.heard.count <= 1 { confusion.alone += moment.seconds }
         }
         guard total > 0 else { return confusion }
         confusion.alone /= moments.reduce(0) { $0 + $1.seconds }
@@ -56,7 +56,9 @@ extension RoomEngine {
     private func density(_ room: Room, _ heard: HeardMoment, without seconds: Float = 0) -> Float {
         guard room.labelled.count > 0 || room.own.seconds > 0 else { return 0 }
         let labelled = max(0, room.labelled.seconds - seconds) * tuning.labelWorth
-        var sum = FixedMath.exp(-0.5 * tuning.noveltyDistance * Float(max(heard.count, 2))) * tuning.noveltySeconds
+        var sum =
+            FixedMath.exp(-0.5 * tuning.noveltyDistance * Float(max(heard.vector.heard.count, 2)))
+            * tuning.noveltySeconds
         if labelled > 0 {
             let likelihood = room.labelled.likelihood(heard.vector, base: heard.base, parts: heard.parts, tuning)
             sum += tuning.labelWorth * max(0, likelihood - seconds)
@@ -74,8 +76,6 @@ private struct HeardMoment {
     /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard, and their sum.
     var parts: [Float] = []
     var base: Float = 0
-    /// Gateways that heard the tag.
-    var count = 0
 
     init(_ moment: Fingerprint, gateways: Int, _ tuning: RoomTuning) {
         vector.levels = [Float](repeating: tuning.missLevel, count: gateways)
@@ -90,7 +90,6 @@ private struct HeardMoment {
             }
             let difference = (level - tuning.missLevel) / tuning.kernelWidth
             parts.append(min(difference * difference, tuning.distanceCap))
-            if difference > 0 { count += 1 }
         }
         vector.heard = vector.levels.indices.filter { vector.levels[$0] > tuning.missLevel }.map { UInt16($0) }
         base = parts.reduce(0, +)

@@ -152,7 +152,6 @@ extension RoomEngine {
     private mutating func weighFingerprints() -> Float {
         scratch.fingerprint.removeAll(keepingCapacity: true)
         var base: Float = 0
-        var known: Float = 0
         for gateway in gateways.indices {
             let level = scratch.vector.levels[gateway]
             guard !level.isNaN else {
@@ -162,16 +161,16 @@ extension RoomEngine {
             let difference = (level - tuning.missLevel) / tuning.kernelWidth
             scratch.parts[gateway] = min(difference * difference, tuning.distanceCap)
             base += scratch.parts[gateway]
-            if difference > 0 { known += 1 }
         }
-        let novelty = FixedMath.exp(-0.5 * tuning.noveltyDistance * max(known, 2)) * tuning.noveltySeconds
+        let novelty = -0.5 * tuning.noveltyDistance * max(Float(scratch.vector.heard.count), 2)
+        let unknown = FixedMath.exp(novelty) * tuning.noveltySeconds
         // Nearly all trust in the levels alone goes where people said which room it is.
         var labelledSeconds: Float = 0
         var allSeconds: Float = 0
         scratch.shares.removeAll(keepingCapacity: true)
         for room in scratch.rooms {
             let place = Int(room)
-            var sum = novelty
+            var sum = unknown
             var seconds = tuning.noveltySeconds
             let labelled = rooms[place].labelled.seconds * tuning.labelWorth
             if labelled > 0 {
@@ -195,7 +194,7 @@ extension RoomEngine {
         }
         let share = labelledSeconds / max(1, allSeconds)
         scratch.labelledShare = share
-        completeFingerprints(novelty: -0.5 * tuning.noveltyDistance * max(known, 2))
+        completeFingerprints(novelty: novelty)
         return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
     }
 
