@@ -57,6 +57,9 @@ import Testing
         var rooms: [String: [String]] = [:]
         var events: [String: [String]] = [:]
 
+        /// The rooms of each tag, as they were published.
+        func told(_ names: [String]) -> [[String]] { names.map { (rooms[$0] ?? []).filter { $0 != "none" } } }
+
         init(_ witness: Subscriber) {
             var seen: Set<Subscriber.Line> = []
             for line in witness.lines where seen.insert(line).inserted {
@@ -72,6 +75,15 @@ import Testing
                 } else if levels.last == "event", let event = json["event"]?.string, let room = json["desc"]?.string {
                     events[levels[2].uppercased(), default: []].append("\(event) \(room.lowercased())")
                 }
+            }
+        }
+    }
+
+    /// The rooms of each tag, as they were stored with the decisions.
+    private static func committed(_ names: [String], _ service: RoomsProcess) throws -> [[String]] {
+        try names.map { name in
+            try service.ask("rooms", "history", "--tag", name, "--json").split(separator: "\n").map {
+                try JSONValue(parsing: Array($0.utf8))["room"]?.string ?? ""
             }
         }
     }
@@ -111,17 +123,17 @@ import Testing
             #expect(said == right, "15 s after kill \(killed)\n\(service.log.suffix(4000))")
             house.areMoving = true
         }
-        // What waits to be sent again, is.
+        // What waits to be sent again, is, and no decision is pending at the end.
+        house.areMoving = false
         for _ in 0..<30 { try house.pass() }
-        // A decision of the last second goes out, too: what is in the outbox at the end is sent at the next start.
-        usleep(900_000)
+        // What is in the outbox at the end would be sent at the next start.
+        #expect(
+            eventually(within: .seconds(10)) { (try? Self.committed(names, service)) == Heard(witness).told(names) })
         #expect(service.stop() == 0)
         let heard = Heard(witness)
         for (tag, name) in names.enumerated() {
-            let committed = try service.ask("rooms", "history", "--tag", name, "--json").split(separator: "\n").map {
-                try JSONValue(parsing: Array($0.utf8))["room"]?.string ?? ""
-            }
-            let told = (heard.rooms[name] ?? []).filter { $0 != "none" }
+            let committed = try Self.committed([name], service)[0]
+            let told = heard.told([name])[0]
             #expect(told == committed, "\(name)")
             if tag < Self.still { #expect(told == [Self.rooms[tag % 3]], "\(name) stayed") }
             // Each room that it left, it had entered.
