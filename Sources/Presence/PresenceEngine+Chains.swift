@@ -7,7 +7,7 @@ extension PresenceEngine {
     /// The link at a position of a beacon's chain.
     @inline(__always)
     func link(_ position: Int, of place: Int) -> Link {
-        position == TrackedBeacon.own ? tracked[place].ownLink : links[position].link
+        position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
     }
 
     /// The membership at a position of a beacon's chain.

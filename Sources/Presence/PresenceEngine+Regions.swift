@@ -101,13 +101,14 @@ extension PresenceEngine {
 
     /// Forgets all but these beacons.
     private mutating func keep(_ kept: [Int]) {
-        let (oldTracked, oldLinks, oldMemberships) = (tracked, links, memberships)
-        (tracked, links, memberships, table) = ([], [], [], BeaconTable())
+        let (oldTracked, oldLinks, oldJoints, oldMemberships) = (tracked, links, joints, memberships)
+        (tracked, links, joints, memberships, table) = ([], [], [], [], BeaconTable())
         for place in kept {
             var beacon = oldTracked[place]
-            beacon.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.link.next)
+            beacon.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.next)
             beacon.ownMembership.next = Self.copyChain(
                 from: oldMemberships, at: beacon.ownMembership.next, to: &memberships, next: \.next)
+            if beacon.joint >= 0 { beacon.joint = addJoint(oldJoints[Int(beacon.joint)]) }
             add(beacon)
         }
         requeue()

@@ -11,8 +11,14 @@ extension PresenceEngine {
     /// The joint model of a beacon; nil: it has one receiver, or receivers do not decide jointly.
     @inline(__always)
     func jointModel(of place: Int) -> ArrivalModel? {
-        let first = Int(tracked[place].ownLink.next)
-        return decidesJointly && first >= 0 ? links[first].joint : nil
+        let joint = Int(tracked[place].joint)
+        return joint >= 0 ? joints[joint] : nil
+    }
+
+    /// - Returns: the position of the model, for `TrackedBeacon.joint`.
+    mutating func addJoint(_ model: ArrivalModel) -> Int32 {
+        joints.append(model)
+        return Int32(truncatingIfNeeded: joints.count - 1)
     }
 
     /// Whether a sighting that comes now is of another advertisement than the sightings before it; false without a joint
@@ -32,7 +38,7 @@ extension PresenceEngine {
         let time = clock.timeOfAny(at: now)
         guard interval.isFinite else {
             // No receiver has a guess of the interval yet: nothing tells one advertisement from the next.
-            links[Int(tracked[place].ownLink.next)].joint.setLastHeard(time)
+            joints[Int(tracked[place].joint)].setLastHeard(time)
             return false
         }
         return Float(time &- joint.lastHeard) * 1e-9 >= PresenceTiming.sameAdvertisementShare * interval
@@ -45,17 +51,17 @@ extension PresenceEngine {
     mutating func hearJointly(
         _ heard: ArrivalModel.Heard, of place: Int, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
-        let first = Int(tracked[place].ownLink.next)
+        let position = Int(tracked[place].joint)
         let time = clock.timeOfAny(at: now)
         guard areAllListening(to: place) else {
             // The beacon is there. How many advertisements all of them would have lost is not known.
-            links[first].joint.setLastHeard(time)
+            joints[position].setLastHeard(time)
             return heard
         }
-        links[first].joint.setLastHeard(max(links[first].joint.lastHeard, clock.unchangedSince))
+        joints[position].setLastHeard(max(joints[position].lastHeard, clock.unchangedSince))
         // The levels of several receivers make no trend.
-        let joint = links[first].joint.hear(at: time, rssi: nil, duty: clock.leastDuty, isJoint: true)
-        guard links[first].joint.isRhythmKnown else { return heard }
+        let joint = joints[position].hear(at: time, rssi: nil, duty: clock.leastDuty, isJoint: true)
+        guard joints[position].isRhythmKnown else { return heard }
         return ArrivalModel.Heard(
             leaveTimeout: min(heard.leaveTimeout, joint.leaveTimeout), interval: heard.interval,
             isSlowDown: heard.isSlowDown || joint.isSlowDown)

@@ -43,7 +43,10 @@ package struct PresenceEngine: Sendable {
     var insideCount: [Int] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
-    var links: [FurtherLink] = []
+    var links: [Link] = []
+    /// What the receivers of a beacon know together, on the clock that runs while any receiver listens; one for each beacon
+    /// of several receivers, if receivers decide jointly.
+    var joints: [ArrivalModel] = []
     var memberships: [RegionPresence] = []
     var table = BeaconTable()
     var index = RegionIndex([])
@@ -174,7 +177,7 @@ package struct PresenceEngine: Sendable {
         guard tracked[place].ownLink.receiver.index == sighting.receiver.index else {
             return hearElsewhere(sighting, of: place, listened: listened, duty: duty, at: now)
         }
-        let isShared = tracked[place].ownLink.next >= 0 && isNewAdvertisement(of: place, at: now)
+        let isShared = tracked[place].joint >= 0 && isNewAdvertisement(of: place, at: now)
         let heard = tracked[place].ownLink.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
         return isShared ? hearJointly(heard, of: place, at: now) : heard
     }
@@ -187,13 +190,13 @@ package struct PresenceEngine: Sendable {
         var position = Int(tracked[place].ownLink.next)
         var count = 1
         while position >= 0 {
-            if links[position].link.receiver.index == sighting.receiver.index {
+            if links[position].receiver.index == sighting.receiver.index {
                 let isNew = isNewAdvertisement(of: place, at: now)
-                let heard = links[position].link.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+                let heard = links[position].model.hear(at: listened, rssi: sighting.rssi, duty: duty)
                 return isNew ? hearJointly(heard, of: place, at: now) : heard
             }
             last = position
-            position = Int(links[position].link.next)
+            position = Int(links[position].next)
             count += 1
         }
         guard count < PresenceTiming.mostReceivers else {
@@ -201,12 +204,15 @@ package struct PresenceEngine: Sendable {
             return ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
         }
         let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
-        // From the second receiver on there is a joint model.
-        let isNew = count > 1 && isNewAdvertisement(of: place, at: now)
-        let joint = newModel(nil, of: sighting.beacon, listened: clock.timeOfAny(at: now), duty: clock.leastDuty)
+        let isNew = isNewAdvertisement(of: place, at: now)
+        if decidesJointly, count == 1 {
+            // From the second receiver on there is a joint model.
+            let joint = newModel(nil, of: sighting.beacon, listened: clock.timeOfAny(at: now), duty: clock.leastDuty)
+            tracked[place].joint = addJoint(joint)
+        }
         let next = Int32(truncatingIfNeeded: links.count)
-        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].link.next = next }
-        links.append(FurtherLink(link: Link(model: model, receiver: sighting.receiver), joint: joint))
+        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
+        links.append(Link(model: model, receiver: sighting.receiver))
         let heard = ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
         return isNew ? hearJointly(heard, of: place, at: now) : heard
     }
@@ -344,10 +350,11 @@ package struct PresenceEngine: Sendable {
             tracked[place].ownLink.model.expectSlowDown(duty: clock.duty(of: tracked[place].ownLink.receiver))
             var position = Int(tracked[place].ownLink.next)
             while position >= 0 {
-                links[position].link.model.expectSlowDown(duty: clock.duty(of: links[position].link.receiver))
-                links[position].joint.expectSlowDown(duty: clock.leastDuty, isJoint: true)
-                position = Int(links[position].link.next)
+                links[position].model.expectSlowDown(duty: clock.duty(of: links[position].receiver))
+                position = Int(links[position].next)
             }
+            let joint = Int(tracked[place].joint)
+            if joint >= 0 { joints[joint].expectSlowDown(duty: clock.leastDuty, isJoint: true) }
         }
     }
 
@@ -357,9 +364,9 @@ package struct PresenceEngine: Sendable {
         for place in tracked.indices where tracked[place].ownLink.receiver == receiver {
             tracked[place].ownLink.model.decide(duty: duty)
         }
-        for position in links.indices {
-            if links[position].link.receiver == receiver { links[position].link.model.decide(duty: duty) }
-            links[position].joint.decide(duty: clock.leastDuty, isJoint: true)
+        for position in links.indices where links[position].receiver == receiver {
+            links[position].model.decide(duty: duty)
         }
+        for position in joints.indices { joints[position].decide(duty: clock.leastDuty, isJoint: true) }
     }
 }

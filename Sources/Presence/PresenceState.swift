@@ -260,10 +260,14 @@ extension PresenceEngine {
             return Link(model: model, receiver: receiver)
         }
         for offset in chain.indices.dropLast() { chain[offset].next = Int32(truncatingIfNeeded: links.count + offset) }
-        var joint = kept.joint?.model ?? ArrivalModel(at: 0, rssi: nil, duty: clock.leastDuty)
-        joint.setLastHeard(clock.timeOfAny(at: now) - max(0, kept.joint?.silence ?? 0))
-        links += chain.dropFirst().map { FurtherLink(link: $0, joint: joint) }
-        add(TrackedBeacon(beacon: id, ownLink: chain[0], ownMembership: makeMemberships(in: found)))
+        links += chain.dropFirst()
+        var beacon = TrackedBeacon(beacon: id, ownLink: chain[0], ownMembership: makeMemberships(in: found))
+        if decidesJointly, chain.count > 1 {
+            var joint = kept.joint?.model ?? ArrivalModel(at: 0, rssi: nil, duty: clock.leastDuty)
+            joint.setLastHeard(clock.timeOfAny(at: now) - max(0, kept.joint?.silence ?? 0))
+            beacon.joint = addJoint(joint)
+        }
+        add(beacon)
         let place = tracked.count - 1
         var wanted: Set<RegionKey> = []
         var position = TrackedBeacon.own

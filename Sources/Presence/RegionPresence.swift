@@ -8,14 +8,15 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     var region: Int32
     /// The next region of the same beacon, in the engine's list; −1: none.
     var next: Int32 = -1
+    // Before the narrow values: so a beacon fits into 200 bytes.
+    /// Listening time in nanoseconds at which the level crossed the threshold.
+    private var since: Int64 = 0
     /// Whether this beacon makes the region occupied.
     var isNear = false
     /// Whether the level is beyond the threshold, for less than the dwell so far. Otherwise `since` has no meaning.
     private var isCrossingThreshold = false
     /// The receiver whose clock `since` refers to.
     private(set) var receiver: UInt8 = 0
-    /// Listening time in nanoseconds at which the level crossed the threshold.
-    private var since: Int64 = 0
 
     init(region: Int32) { self.region = region }
 

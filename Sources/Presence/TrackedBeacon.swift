@@ -14,6 +14,8 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     var ownLink: Link
     /// The first of its regions; `.none`: the beacon matches no region since the regions changed.
     var ownMembership: RegionPresence
+    /// The position of its joint model, in the engine's list; −1: it has none.
+    var joint: Int32 = -1
 
     /// The position of the link and the membership that are stored in the beacon itself.
     static var own: Int { Int(Int32.max) }
@@ -22,14 +24,6 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     var link: Int { Self.own }
     /// Where its chain of regions begins; −1: it has none.
     var membership: Int { ownMembership.region < 0 ? -1 : Self.own }
-}
-
-/// A beacon at a receiver that is not its first.
-struct FurtherLink: Sendable, BitwiseCopyable {
-    var link: Link
-    /// What the receivers of the beacon know together, on the clock that runs while any receiver listens. Only that of
-    /// the beacon's second link is used: most beacons have one receiver, and need no place for it.
-    var joint: ArrivalModel
 }
 
 /// A beacon at one receiver.
