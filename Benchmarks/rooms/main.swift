@@ -7,6 +7,7 @@ var isEngineOnly = false
 var isTraining = false
 var isPicture = false
 var houseHours: Double?
+var seed: UInt64?
 for argument in CommandLine.arguments.dropFirst() {
     if argument == "--engine" {
         isEngineOnly = true
@@ -20,6 +21,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isTraining = true
     } else if argument.hasPrefix("--house=") {
         houseHours = Double(argument.dropFirst(8))
+    } else if argument.hasPrefix("--seed=") {
+        seed = UInt64(argument.dropFirst(7))
     } else if argument.hasPrefix("-") {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {
@@ -29,7 +32,8 @@ for argument in CommandLine.arguments.dropFirst() {
     }
 }
 if houseHours != nil || isTraining, let recording = recordings.first {
-    let report = HouseReport(hours: houseHours ?? 0, tuning: tuning, noise: NoiseFit(Home(path: recording)))
+    var report = HouseReport(hours: houseHours ?? 0, tuning: tuning, noise: NoiseFit(Home(path: recording)))
+    if let seed { report.seed = seed }
     report.printHead()
     if houseHours != nil { report.printLife() }
     if isTraining { report.printTraining() }

@@ -59,7 +59,9 @@ enum SiteText {
         let levels = tag.levels.filter { $0.at.duration(to: now) <= fresh }
         var sentences: [String] = []
         if levels.isEmpty {
-            sentences.append("The last gateway heard it \(Int(newest.duration(to: now).inSeconds)) s ago.")
+            let silence = Int(newest.duration(to: now).inSeconds)
+            let limit = tag.leaveTimeout.map { " It is away after at most \(Int($0.inSeconds.rounded(.up))) s." }
+            sentences.append("The last gateway heard it \(silence) s ago.\(limit ?? "")")
         } else {
             let shown = levels.prefix(4).map { "\($0.gateway) at \(Int($0.level.rounded())) dBm" }
             sentences.append("Heard by \(shown.joined(separator: ", ")).")

@@ -1,5 +1,6 @@
 package import Base
 import Presence
+import Regions
 
 /// What is known of one tag, and why it is thought to be where it is.
 package struct TagExplanation: Sendable {
@@ -36,6 +37,8 @@ package struct TagExplanation: Sendable {
     package var needed: Float = 1
     /// The strongest first.
     package var levels: [Level] = []
+    /// Silence after which the slowest of its gateways gives it up, and it is away; nil: it is away.
+    package var leaveTimeout: Duration?
     package var training: Training?
 }
 
@@ -83,6 +86,7 @@ extension RoomEngine {
                 at: MonotonicInstant(nanoseconds: heard.at), isListening: gateway.isListening)
         }
         explanation.levels.sort { $0.level > $1.level }
+        explanation.leaveTimeout = state.isHome ? leaveTimeout(ofTag: tag, at: now) : nil
         explanation.training = state.training.map { run in
             TagExplanation.Training(
                 room: rooms[Int(run.room)].name, began: MonotonicInstant(nanoseconds: run.began),
@@ -90,6 +94,12 @@ extension RoomEngine {
                 isOver: run.isOver || run.until <= now.nanoseconds)
         }
         return explanation
+    }
+
+    /// The leave timeout of the slowest gateway.
+    private func leaveTimeout(ofTag tag: Int, at now: MonotonicInstant) -> Duration? {
+        let region = RegionKey(tracker: tag, rid: states[tag].description.id)
+        return presence.explain(region, at: now).filter(\.isNear).flatMap(\.links).map(\.leaveTimeout).max()
     }
 
     /// Where people trained, less is needed, in proportion to their part in what was learned.

@@ -41,6 +41,17 @@ import Testing
         #expect(abs(explanation.belief.reduce(0) { $0 + $1.probability } - 1) < 0.001)
     }
 
+    @Test func `It says after which silence the tag is away, and it is`() throws {
+        var house = flat()
+        house.seconds(60, Self.hall)
+        let timeout = try #require(explanation(house).leaveTimeout).inSeconds
+        house.seconds(Int(timeout) - 1, ["k": nil, "h": nil])
+        #expect(explanation(house).isHome)
+        house.seconds(3, ["k": nil, "h": nil])
+        #expect(!explanation(house).isHome)
+        #expect(explanation(house).leaveTimeout == nil)
+    }
+
     private func influences(_ house: House) -> [ReadingInfluence] {
         house.engine.influences(ofTag: 0)
     }

@@ -24,6 +24,8 @@ struct SimulatedHouse {
     private(set) var failures: [Failure] = []
     /// By tag: rooms, -1: at home and not known, -2: away.
     private(set) var reports: [[Report]]
+    /// By tag, whenever it left home: when, and the leave timeout of the slowest gateway, seconds.
+    private(set) var departures: [[(time: Double, leaveTimeout: Double)]]
     private var random: Random
     private(set) var time = 0.0
     private var sequence: Int64 = 0
@@ -42,6 +44,7 @@ struct SimulatedHouse {
                 SimulatedTag(plan, interval: interval, isWorn: isWorn, room: number % plan.rooms.count, &random))
         }
         reports = tags.map { _ in [] }
+        departures = tags.map { _ in [] }
         lastSent = plan.rooms.map { _ in 0 }
         let descriptions = tags.indices.map {
             TagDescription(
@@ -98,7 +101,9 @@ struct SimulatedHouse {
         }
         var sent: [(count: Int, last: Double)] = []
         for tag in tags.indices {
+            let wasAway = tags[tag].isAway
             tags[tag].live(plan, at: time, leavesHome: leavesHome, &random)
+            if tags[tag].isAway, !wasAway { noteDeparture(of: tag) }
             sent.append(tags[tag].packets(from: time))
         }
         for gateway in plan.rooms.indices {
@@ -133,6 +138,12 @@ struct SimulatedHouse {
         time += 1
     }
 
+    private mutating func noteDeparture(of tag: Int) {
+        let now = MonotonicInstant(nanoseconds: Int64((time + 10) * 1e9))
+        guard let timeout = engine.explanation(ofTag: tag, at: now).leaveTimeout else { return }
+        departures[tag].append((time, Double(timeout.nanoseconds) / 1e9))
+    }
+
     /// Carries a tag through the house, two minutes in each room, as `rooms learn` asks for.
     mutating func trainWalk(tag: Int) {
         for room in plan.rooms.indices {
@@ -152,6 +163,7 @@ struct SimulatedHouse {
         for tag in tags.indices {
             tags[tag].forgetStays()
             reports[tag] = reports[tag].suffix(1).map { (time - 1, $0.room) }
+            departures[tag] = []
         }
     }
 }
