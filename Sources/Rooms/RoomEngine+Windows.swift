@@ -20,6 +20,8 @@ struct Scratch: Sendable {
     var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
     var labelledShare: Float = 0
+    /// Seconds since the tag's last window.
+    var elapsed: Float = 1
 
     mutating func resize(to count: Int) {
         while parts.count < count {
@@ -37,6 +39,7 @@ extension RoomEngine {
             states[tag].judged == .min
             ? 1 : Float(min(600_000_000_000, now.nanoseconds - states[tag].judged)) * 1e-9
         counters.windows += 1
+        scratch.elapsed = elapsed
         gatherLevels(of: tag, now: now.nanoseconds)
         chooseRooms(for: tag)
         weigh(tag)
@@ -107,7 +110,7 @@ extension RoomEngine {
     /// Makes the log likelihood of each room.
     mutating func weigh(_ tag: Int) {
         weighPlacement(tag)
-        let trust = weighFingerprints()
+        let trust = weighFingerprints(tag)
         scratch.evidence.removeAll(keepingCapacity: true)
         for place in scratch.rooms.indices {
             scratch.evidence.append((1 - trust) * scratch.placement[place] + trust * scratch.fingerprint[place])
@@ -138,18 +141,25 @@ extension RoomEngine {
         guard level.isNaN || level <= tuning.missLevel else { return level }
         if let heard = states[tag].levels.first(where: { Int($0.gateway) == gateway }) {
             guard level.isNaN else {
-                // It heard the packet before: this one may just be lost.
-                let wasHeard = states[tag].judged != .min && heard.at >= states[tag].judged - 1_300_000_000
-                let step = tuning.missStep * Float(scratch.vector.packets)
-                return wasHeard ? max(tuning.missLevel, heard.level - step) : tuning.missLevel
+                // A packet may just be lost, and rarely several in a row.
+                let step = tuning.missStep * Float(scratch.vector.packets) * missedWindows(since: heard.at, tag)
+                return max(tuning.missLevel, heard.level - step)
             }
             return room == states[tag].room ? max(heard.level, tuning.failedLevel) : heard.level
         }
         return tuning.missLevel
     }
 
+    /// About how many windows a gateway missed that heard the tag last at `instant`.
+    private func missedWindows(since instant: Int64, _ tag: Int) -> Float {
+        let judged = states[tag].judged
+        guard judged != .min else { return 1 }
+        let window = max(1, scratch.elapsed)
+        return max(1, Float(judged - instant) * 1e-9 / window + 1)
+    }
+
     /// - Returns: How much fingerprints count, 0 … 1.
-    private mutating func weighFingerprints() -> Float {
+    private mutating func weighFingerprints(_ tag: Int) -> Float {
         scratch.fingerprint.removeAll(keepingCapacity: true)
         var base: Float = 0
         for gateway in gateways.indices {
@@ -195,7 +205,19 @@ extension RoomEngine {
         let share = labelledSeconds / max(1, allSeconds)
         scratch.labelledShare = share
         completeFingerprints(novelty: novelty)
+        if let place = scratch.rooms.firstIndex(of: states[tag].room), isGatewayMissing(to: tag) {
+            scratch.fingerprint[place] += tuning.missingWorth
+        }
         return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
+    }
+
+    /// Whether a gateway of the tag's room fails that heard the tag there until then.
+    private func isGatewayMissing(to tag: Int) -> Bool {
+        states[tag].levels.contains { heard in
+            let gateway = Int(heard.gateway)
+            return gateways[gateway].room == states[tag].room && scratch.vector.levels[gateway].isNaN
+                && heard.at >= states[tag].since
+        }
     }
 
     /// A room that was hardly learned stands to the others as its gateways hear, not as its few fingerprints say:

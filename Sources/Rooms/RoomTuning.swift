@@ -35,7 +35,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var missPerPacket: Float = 1
     /// A window counts in proportion to its packets divided by them and this: the level of one packet is less certain than the
     /// median of several.
-    package var packetDoubt: Float = 0.25
+    package var packetDoubt: Float = 0.15
     /// dB by which a gateway stands back in its own room that loses one packet after another that it heard.
     package var missStep: Float = 10
     /// Squared distance per gateway at which a place without a fingerprint is as likely as one with a fingerprint.
@@ -57,6 +57,10 @@ package struct RoomTuning: Hashable, Sendable {
     package var mostFingerprints = 64
     /// Squared distance per gateway below which two are one.
     package var mergeDistance: Float = 1.25
+
+    /// Log likelihood of the room that a tag is in while the gateway there fails that heard the tag until then: what it would
+    /// say is missing, and the other gateways alone hardly tell the room from those beside it.
+    package var missingWorth: Float = 3
 
     // MARK: Levels that were learned from the engine's own decisions
 

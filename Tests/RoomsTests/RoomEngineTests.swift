@@ -121,6 +121,32 @@ import Testing
         #expect(house.reported == [nil, "Kitchen"])
     }
 
+    @Test func `The gateway of the room loses three packets in a row of a beacon of 10 s: the tag stays there`() {
+        var house = Self.flat()
+        func packet(_ levels: [String: Float?]) {
+            house.second(levels)
+            house.seconds(9, ["k": nil, "h": nil, "b": nil])
+        }
+        for _ in 0..<100 { packet(Self.kitchen) }
+        for _ in 0..<3 { packet(["k": nil, "h": -70, "b": -82]) }
+        for _ in 0..<5 { packet(Self.kitchen) }
+        #expect(house.reported == [nil, "Kitchen"])
+    }
+
+    @Test(arguments: [true, false])
+    func `What a gateway heard before it failed counts on while the tag stays`(isConnected: Bool) {
+        var house = Self.walked()
+        house.seconds(20, ["k": -52, "h": -61, "b": -75])
+        for _ in 0..<120 {
+            var levels: [String: Float?] = ["h": -61, "b": -75]
+            if isConnected { levels["k"] = .some(nil) }
+            house.second(levels, reports: 0)
+        }
+        #expect(house.reported.last == "Kitchen")
+        for _ in 0..<20 { house.second(["h": -54, "b": -71]) }
+        #expect(house.reported.last == "Hall")
+    }
+
     /// As far from what was learned in the hall as from what was learned in the bedroom.
     private static let between: [String: Float?] = ["k": -76.5, "h": -62, "b": -62]
 

@@ -29,6 +29,7 @@ extension RoomTuning {
         case "learnStaySeconds": learnStaySeconds = value
         case "untrainedPenalty": untrainedPenalty = value
         case "missPerPacket": missPerPacket = value
+        case "missingWorth": missingWorth = value
         case "missStep": missStep = value
         case "stayShare": stayShare = value
         case "longestStaySeconds": longestStaySeconds = value
