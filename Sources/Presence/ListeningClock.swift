@@ -123,8 +123,18 @@ package struct ListeningClock: Hashable, Sendable {
         let left = listened &- clock.time(at: now)
         if clock.resumed != nil || clock.isKnown && left <= 0 { return now.nanoseconds &+ left }
         guard isListening else { return .max }
-        let grace = clock.isKnown ? PresenceTiming.absentGrace : PresenceTiming.orphanGrace
-        return now.nanoseconds &+ left &+ grace.nanoseconds &- missed(clock, at: now)
+        return now.nanoseconds &+ left &+ grace(clock) &- missed(clock, at: now)
+    }
+
+    /// Nanoseconds for which the others have to listen before their listening counts for the receiver; 0: it listens.
+    func grace(of receiver: Receiver) -> Int64 {
+        let index = Int(receiver.index)
+        return grace(index < clocks.count ? clocks[index] : ReceiverClock())
+    }
+
+    private func grace(_ clock: ReceiverClock) -> Int64 {
+        guard clock.resumed == nil else { return 0 }
+        return (clock.isKnown ? PresenceTiming.absentGrace : PresenceTiming.orphanGrace).nanoseconds
     }
 
     /// Nanoseconds that others have listened since the receiver ceased to; since the restart, if the receiver has not

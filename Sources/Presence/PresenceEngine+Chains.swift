@@ -10,6 +10,15 @@ extension PresenceEngine {
         position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
     }
 
+    /// Puts a receiver in the place of another one.
+    mutating func setLink(_ position: Int, of place: Int, to link: Link) {
+        if position == TrackedBeacon.own {
+            tracked[place].ownLink = Link(model: link.model, receiver: link.receiver, next: tracked[place].ownLink.next)
+        } else {
+            links[position] = Link(model: link.model, receiver: link.receiver, next: links[position].next)
+        }
+    }
+
     /// The membership at a position of a beacon's chain.
     @inline(__always)
     func membership(_ position: Int, of place: Int) -> RegionPresence {

@@ -10,8 +10,7 @@ extension PresenceEngine {
                 key: name(region.key), pattern: region.pattern, leaveRule: region.leaveRule,
                 leavesLater: region.leavesLater, enterRSSI: region.enterRSSI, leaveRSSI: region.leaveRSSI)
         }
-        positions = [:]
-        for (position, region) in regions.enumerated() { positions[region.key] = position }
+        positions = RegionTable(regions)
         lastTurnedAway = lastTurnedAway.map { (name($0.region), $0.instant) }
     }
 }

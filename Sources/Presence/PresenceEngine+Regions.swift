@@ -8,11 +8,10 @@ extension PresenceEngine {
         by new: [MonitoredRegion], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let old = regions
-        var newPositions: [RegionKey: Int] = [:]
-        for (position, region) in new.enumerated() { newPositions[region.key] = position }
+        let newPositions = RegionTable(new)
         var moved: [Int?] = []
         for region in old {
-            let position = newPositions[region.key]
+            let position = newPositions.position(of: region.key, in: new)
             moved.append(position.flatMap { new[$0].pattern == region.pattern ? $0 : nil })
         }
         // A beacon inside a region that is removed leaves it while the region still has its name.

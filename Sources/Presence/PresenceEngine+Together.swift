@@ -17,7 +17,7 @@ extension PresenceEngine {
 
     /// - Returns: the position of the model, for `TrackedBeacon.joint`.
     mutating func addJoint(_ model: ArrivalModel) -> Int32 {
-        joints.append(model)
+        joints.appendSparingly(model)
         return Int32(truncatingIfNeeded: joints.count - 1)
     }
 

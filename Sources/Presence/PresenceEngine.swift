@@ -39,7 +39,7 @@ package struct PresenceEngine: Sendable {
     }
     /// By position in `regions`.
     private(set) var rules: [RegionRule] = []
-    var positions: [RegionKey: Int] = [:]
+    var positions = RegionTable([])
     var insideCount: [Int] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
@@ -68,14 +68,21 @@ package struct PresenceEngine: Sendable {
 
     /// Places for beacons that no region names.
     let mostStrangers: Int
+    /// Receivers that are remembered of one beacon.
+    let mostReceivers: Int
     /// Whether several receivers together may let a beacon leave.
     let decidesJointly: Bool
 
     /// - Parameters:
     ///   - mostStrangers: Places for beacons that no region names. Benchmarks use other bounds than the default.
+    ///   - mostReceivers: Receivers that are remembered of one beacon, at least 2: see `linkThatGivesWay`.
     ///   - decidesJointly: Whether several receivers together may let a beacon leave. It needs receivers whose silence is
     ///     certain at once.
-    package init(mostStrangers: Int = PresenceTiming.mostStrangers, decidesJointly: Bool = true) {
+    package init(
+        mostStrangers: Int = PresenceTiming.mostStrangers, mostReceivers: Int = PresenceTiming.mostReceivers,
+        decidesJointly: Bool = true
+    ) {
+        self.mostReceivers = max(2, mostReceivers)
         self.decidesJointly = decidesJointly
         self.mostStrangers = min(mostStrangers, BeaconTable.mostPlaces)
         places = PlaceAccounts([], places: self.mostStrangers)
@@ -119,8 +126,12 @@ package struct PresenceEngine: Sendable {
 
     /// Whether a beacon is inside the region.
     package func isInside(_ key: RegionKey) -> Bool {
-        positions[key].map { insideCount[$0] > 0 } ?? false
+        positions.position(of: key, in: regions).map { insideCount[$0] > 0 } ?? false
     }
+
+    /// The position of the region that names the beacon exactly, of several the last; else the first that it belongs to.
+    @inline(__always)
+    package func mostExactRegion(of beacon: BeaconID) -> Int? { index.mostExactMatch(of: beacon) }
 
     // MARK: Hearing
 
@@ -199,20 +210,14 @@ package struct PresenceEngine: Sendable {
             position = Int(links[position].next)
             count += 1
         }
-        guard count < PresenceTiming.mostReceivers else {
-            let model = link(last, of: place).model
-            return ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
-        }
         let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
         let isNew = isNewAdvertisement(of: place, at: now)
-        if decidesJointly, count == 1 {
-            // From the second receiver on there is a joint model.
-            let joint = newModel(nil, of: sighting.beacon, listened: clock.timeOfAny(at: now), duty: clock.leastDuty)
-            tracked[place].joint = addJoint(joint)
+        let link = Link(model: model, receiver: sighting.receiver)
+        if count < mostReceivers {
+            append(link, behind: last, of: place, at: now)
+        } else {
+            setLink(linkThatGivesWay(of: place, at: now) ?? last, of: place, to: link)
         }
-        let next = Int32(truncatingIfNeeded: links.count)
-        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
-        links.append(Link(model: model, receiver: sighting.receiver))
         let heard = ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
         return isNew ? hearJointly(heard, of: place, at: now) : heard
     }
@@ -257,7 +262,7 @@ package struct PresenceEngine: Sendable {
         return tracked.count - 1
     }
 
-    private func newModel(_ rssi: RSSI?, of beacon: BeaconID, listened: Int64, duty: Float) -> ArrivalModel {
+    func newModel(_ rssi: RSSI?, of beacon: BeaconID, listened: Int64, duty: Float) -> ArrivalModel {
         ArrivalModel(at: listened, rssi: rssi, duty: duty, slowsDown: slowingUUIDs.contains(beacon.uuid))
     }
 
@@ -291,7 +296,7 @@ package struct PresenceEngine: Sendable {
     }
 
     mutating func add(_ beacon: TrackedBeacon) {
-        tracked.append(beacon)
+        tracked.appendSparingly(beacon)
         table.insert(beacon.beacon, at: tracked.count - 1) { tracked[$0].beacon }
     }
 
@@ -314,7 +319,7 @@ package struct PresenceEngine: Sendable {
         for (offset, region) in found.dropFirst().enumerated() {
             var member = RegionPresence(region: region)
             if offset + 2 < found.count { member.next = Int32(truncatingIfNeeded: memberships.count + 1) }
-            memberships.append(member)
+            memberships.appendSparingly(member)
         }
         return own
     }

@@ -53,7 +53,7 @@ package struct PresenceExplanation: Hashable, Sendable {
 extension PresenceEngine {
     /// Why the region is occupied or not: all beacons that match it and were ever heard.
     package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
-        guard let region = positions[key] else { return [] }
+        guard let region = positions.position(of: key, in: regions) else { return [] }
         return tracked.indices.compactMap { place in
             positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
         }
@@ -61,7 +61,7 @@ extension PresenceEngine {
 
     /// The state of one beacon in one region; nil if the beacon is not remembered or does not match.
     package func explain(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> PresenceExplanation? {
-        guard let region = positions[key],
+        guard let region = positions.position(of: key, in: regions),
             let place = table.place(of: beacon, in: tracked)
         else { return nil }
         return positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }

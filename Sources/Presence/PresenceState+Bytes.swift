@@ -53,7 +53,7 @@ extension PresenceState {
 
     fileprivate static func clamped(_ silence: Int64) -> Int64 { min(longestSilence, max(0, silence)) }
     fileprivate static var silences: ClosedRange<Int64> { 0...longestSilence }
-    /// One byte numbers the receivers. Those beyond `PresenceTiming.mostReceivers` are not restored.
+    /// One byte numbers the receivers. Those beyond `PresenceEngine.mostReceivers` are not restored.
     fileprivate static var receiverLimit: Int { 256 }
     fileprivate static var membershipLimit: Int { mostMemberships }
 }

@@ -253,7 +253,7 @@ extension PresenceEngine {
             guard !found.isEmpty else { return [] }
             places.keep(found)
         }
-        var chain = kept.links.prefix(PresenceTiming.mostReceivers).map { link in
+        var chain = kept.links.prefix(mostReceivers).map { link in
             let receiver = Receiver(index: link.receiver)
             var model = link.model
             model.setLastHeard(clock.time(of: receiver, at: now) - max(0, link.silence))

@@ -101,6 +101,6 @@ package enum PresenceTiming {
     package static let mostStrangers = 16_384
     /// Changed beacons that are stored by themselves; if more beacons changed, the whole state is stored.
     static let mostChangedBeacons = 1024
-    /// Receivers that are distinguished for one beacon.
+    /// Receivers that are remembered of one beacon: more than a machine has adapters.
     package static let mostReceivers = 16
 }

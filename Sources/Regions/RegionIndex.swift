@@ -5,16 +5,19 @@ package import Beacon
 /// The cost of a look-up depends on the number of matching regions, not on the number of all regions. A beacon with an
 /// unknown UUID, the usual case in a street, costs one miss.
 package struct RegionIndex: Sendable {
-    /// The regions of one UUID, by their major and minor.
+    /// The regions of one UUID, by their major and minor: of each pattern the last.
     private struct Entry: Sendable {
         let uuid: BeaconUUID
-        var anyBeacon: [Int32] = []
-        var byMajor: [UInt16: [Int32]] = [:]
-        var byMinor: [UInt16: [Int32]] = [:]
-        var exact: [UInt32: [Int32]] = [:]
+        var anyBeacon: Int32?
+        var byMajor: [UInt16: Int32] = [:]
+        var byMinor: [UInt16: Int32] = [:]
+        var exact: [UInt32: Int32] = [:]
     }
 
     private var entries: [Entry] = []
+    /// By position of a region: the one of the same pattern before it; −1: none. Nearly always there is none, and a list for
+    /// each pattern would take more memory than all else.
+    private var earlier: [Int32] = []
     private var table: UUIDTable
 
     /// - Parameter patterns: The patterns of the regions; look-ups give positions in this list.
@@ -26,13 +29,15 @@ package struct RegionIndex: Sendable {
                 places[pattern.uuid] = place
                 entries.append(Entry(uuid: pattern.uuid))
             }
-            let position = Int32(position)
-            switch (pattern.major, pattern.minor) {
-            case (nil, nil): entries[place].anyBeacon.append(position)
-            case (let major?, nil): entries[place].byMajor[major, default: []].append(position)
-            case (nil, let minor?): entries[place].byMinor[minor, default: []].append(position)
-            case (let major?, let minor?): entries[place].exact[Self.key(major, minor), default: []].append(position)
-            }
+            let last = Int32(position)
+            let before: Int32? =
+                switch (pattern.major, pattern.minor) {
+                case (nil, nil): exchange(&entries[place].anyBeacon, with: last)
+                case (let major?, nil): entries[place].byMajor.updateValue(last, forKey: major)
+                case (nil, let minor?): entries[place].byMinor.updateValue(last, forKey: minor)
+                case (let major?, let minor?): entries[place].exact.updateValue(last, forKey: Self.key(major, minor))
+                }
+            earlier.append(before ?? -1)
         }
         table = UUIDTable(entries.map(\.uuid))
     }
@@ -40,18 +45,33 @@ package struct RegionIndex: Sendable {
     /// Calls `body` with the position of each region that the beacon belongs to.
     package func forEachMatch(of beacon: BeaconID, _ body: (Int32) -> Void) {
         guard let place = place(of: beacon.uuid) else { return }
-        for position in entries[place].anyBeacon { body(position) }
-        if let positions = entries[place].byMajor[beacon.major] { for position in positions { body(position) } }
-        if let positions = entries[place].byMinor[beacon.minor] { for position in positions { body(position) } }
-        if let positions = entries[place].exact[Self.key(beacon.major, beacon.minor)] {
-            for position in positions { body(position) }
+        forEach(endingWith: entries[place].anyBeacon, body)
+        forEach(endingWith: entries[place].byMajor[beacon.major], body)
+        forEach(endingWith: entries[place].byMinor[beacon.minor], body)
+        forEach(endingWith: entries[place].exact[Self.key(beacon.major, beacon.minor)], body)
+    }
+
+    private func forEach(endingWith last: Int32?, _ body: (Int32) -> Void) {
+        var position = last ?? -1
+        while position >= 0 {
+            body(position)
+            position = earlier[Int(position)]
         }
+    }
+
+    /// The position of the region that names the beacon exactly, of several the last; else the first that it belongs to.
+    package func mostExactMatch(of beacon: BeaconID) -> Int? {
+        guard let place = place(of: beacon.uuid) else { return nil }
+        if let exact = entries[place].exact[Self.key(beacon.major, beacon.minor)] { return Int(exact) }
+        var first: Int32?
+        forEachMatch(of: beacon) { first = min(first ?? $0, $0) }
+        return first.map(Int.init)
     }
 
     /// Whether the beacon belongs to any region. It allocates nothing, because it is called for each unknown beacon.
     package func hasMatch(of beacon: BeaconID) -> Bool {
         guard let place = place(of: beacon.uuid) else { return false }
-        return !entries[place].anyBeacon.isEmpty
+        return entries[place].anyBeacon != nil
             || entries[place].exact.index(forKey: Self.key(beacon.major, beacon.minor)) != nil
             || entries[place].byMajor.index(forKey: beacon.major) != nil
             || entries[place].byMinor.index(forKey: beacon.minor) != nil

@@ -58,9 +58,11 @@ struct Simulation {
     var now = 0.0
 
     init(
-        _ regions: [MonitoredRegion], receivers: [UInt8] = [0], mostStrangers: Int = PresenceTiming.mostStrangers
+        _ regions: [MonitoredRegion], receivers: [UInt8] = [0], mostStrangers: Int = PresenceTiming.mostStrangers,
+        mostReceivers: Int = PresenceTiming.mostReceivers, decidesJointly: Bool = true
     ) {
-        engine = PresenceEngine(mostStrangers: mostStrangers)
+        engine = PresenceEngine(
+            mostStrangers: mostStrangers, mostReceivers: mostReceivers, decidesJointly: decidesJointly)
         handle(.regions(regions))
         for receiver in receivers { handle(.listening(Receiver(index: receiver), true)) }
     }

@@ -68,6 +68,8 @@ struct RegionIndexTests {
                     index.forEachMatch(of: beacon) { found.append($0) }
                     #expect(found.sorted() == expected)
                     #expect(index.hasMatch(of: beacon) == !expected.isEmpty)
+                    let exact = expected.last { patterns[Int($0)].major != nil && patterns[Int($0)].minor != nil }
+                    #expect(index.mostExactMatch(of: beacon) == (exact ?? expected.first).map(Int.init))
                 }
             }
         }

@@ -1,0 +1,30 @@
+/// Finds the position of a region in a list by its key: open addressing over 4-byte entries. Of several regions with one key it
+/// is the last.
+///
+/// A `Dictionary` would store the key, of 24 bytes, a second time.
+struct RegionTable: Sendable {
+    /// Position + 1; 0 is empty. A power of two, at most half of them taken.
+    private var slots: [UInt32]
+
+    init(_ regions: [MonitoredRegion]) {
+        var size = 4
+        while size < regions.count * 2 { size *= 2 }
+        slots = Array(repeating: 0, count: size)
+        for (position, region) in regions.enumerated() {
+            slots[slot(of: region.key, in: regions)] = UInt32(truncatingIfNeeded: position + 1)
+        }
+    }
+
+    /// - Parameter regions: The list that the table was made of.
+    func position(of key: RegionKey, in regions: [MonitoredRegion]) -> Int? {
+        let entry = slots[slot(of: key, in: regions)]
+        return entry == 0 ? nil : Int(entry) - 1
+    }
+
+    /// Where the key is, or belongs.
+    private func slot(of key: RegionKey, in regions: [MonitoredRegion]) -> Int {
+        var slot = key.hashValue & (slots.count - 1)
+        while slots[slot] != 0, regions[Int(slots[slot]) - 1].key != key { slot = (slot + 1) & (slots.count - 1) }
+        return slot
+    }
+}
