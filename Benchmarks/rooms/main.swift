@@ -8,6 +8,7 @@ var isTraining = false
 var isPicture = false
 var houseHours: Double?
 var seed: UInt64?
+var every = 1
 for argument in CommandLine.arguments.dropFirst() {
     if argument == "--engine" {
         isEngineOnly = true
@@ -21,6 +22,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isTraining = true
     } else if argument.hasPrefix("--house=") {
         houseHours = Double(argument.dropFirst(8))
+    } else if argument.hasPrefix("--every=") {
+        every = max(1, Int(argument.dropFirst(8)) ?? 1)
     } else if argument.hasPrefix("--seed=") {
         seed = UInt64(argument.dropFirst(7))
     } else if argument.hasPrefix("-") {
@@ -40,7 +43,7 @@ if houseHours != nil || isTraining, let recording = recordings.first {
     exit(0)
 }
 for recording in recordings {
-    let comparison = Comparison(home: Home(path: recording), tuning: tuning)
+    let comparison = Comparison(home: Home(path: recording, every: every), tuning: tuning)
     if isPicture {
         print(comparison.picture(ofSession: 0).svg)
     } else if isEngineOnly {

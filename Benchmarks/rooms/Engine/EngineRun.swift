@@ -50,7 +50,8 @@ struct EngineRun {
                 while moment.time >= second + 1 {
                     second += 1
                     if heard.isEmpty { silent += 1 } else { silent = 0 }
-                    if !heard.isEmpty || silent % 10 == 0 {
+                    // As the feed of a gateway does: each second for half a minute, then every ten.
+                    if silent <= 30 || silent % 10 == 0 {
                         messages.append((second, gateway, heard.map(\.1), heard.last?.0 ?? second))
                     }
                     heard = []

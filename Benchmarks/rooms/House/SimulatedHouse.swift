@@ -29,7 +29,9 @@ struct SimulatedHouse {
     private var random: Random
     private(set) var time = 0.0
     private var sequence: Int64 = 0
+    /// By gateway: when it sent a message, and when it heard a tag.
     private var lastSent: [Double]
+    private var lastHeard: [Double]
     /// What the engine took since the measurement began: processor time, seconds, for so many readings.
     private(set) var engineTime = 0.0
     private(set) var readings = 0
@@ -46,6 +48,7 @@ struct SimulatedHouse {
         reports = tags.map { _ in [] }
         departures = tags.map { _ in [] }
         lastSent = plan.rooms.map { _ in 0 }
+        lastHeard = lastSent
         let descriptions = tags.indices.map {
             TagDescription(
                 id: "tag\($0)", name: "Tag \($0)",
@@ -123,7 +126,8 @@ struct SimulatedHouse {
             } else if failure?.isDeaf == false {
                 continue
             }
-            guard !readings.isEmpty || time - lastSent[gateway] >= 9 else { continue }
+            if !readings.isEmpty { lastHeard[gateway] = time }
+            guard time - lastHeard[gateway] <= 30 || time - lastSent[gateway] >= 9 else { continue }
             lastSent[gateway] = time
             sequence += 1
             // Gateways end their seconds at different times.

@@ -9,7 +9,9 @@ struct Home {
 
     /// Reads the compact form: a line with gateways, then `session,seconds,room,level,…`. A line that is not
     /// understood ends the program: figures from half a file would be worse than none.
-    init(path: String) {
+    ///
+    /// - Parameter every: Takes each moment of so many, as if the beacon were so much slower.
+    init(path: String, every: Int = 1) {
         name = path.split(separator: "/").last.map(String.init) ?? path
         for line in readText(path).split(separator: "\n") where !line.hasPrefix("#") {
             let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -27,6 +29,10 @@ struct Home {
             if sessions.last?.name != fields[0] { sessions.append(Session(name: fields[0])) }
             sessions[sessions.count - 1].moments.append(
                 Moment(time: time, room: room(fields[2]), levels: fields.dropFirst(3).map { Double($0) }))
+        }
+        for place in sessions.indices {
+            sessions[place].moments = sessions[place].moments.enumerated().filter { $0.offset % every == 0 }.map(
+                \.element)
         }
         for place in sessions.indices { sessions[place].seconds = sessions[place].makeSeconds() }
     }
