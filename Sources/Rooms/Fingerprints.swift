@@ -25,6 +25,8 @@ struct LevelVector: Sendable {
     var heard: [UInt16] = []
     /// Packets of the tag in the window, as far as the gateway that heard most knows.
     var packets: Int16 = 1
+    /// Seconds since the tag's window before.
+    var elapsed: Float = 1
 }
 
 /// The fingerprints of one room.

@@ -61,8 +61,7 @@ extension RoomEngine {
         departures.move { tag in
             places[old[tag].id].flatMap { new[$0].description.pattern == old[tag].pattern ? $0 : nil }
         }
-        pending = []
-        pendingStart = 0
+        openWindows = OpenWindows()
         tagPlaces = [:]
         wideTags = []
         var regions: [MonitoredRegion] = []

@@ -20,8 +20,6 @@ struct Scratch: Sendable {
     var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
     var labelledShare: Float = 0
-    /// Seconds since the tag's last window.
-    var elapsed: Float = 1
 
     mutating func resize(to count: Int) {
         while parts.count < count {
@@ -39,7 +37,7 @@ extension RoomEngine {
             states[tag].judged == .min
             ? 1 : Float(min(600_000_000_000, now.nanoseconds - states[tag].judged)) * 1e-9
         counters.windows += 1
-        scratch.elapsed = elapsed
+        scratch.vector.elapsed = elapsed
         gatherLevels(of: tag, now: now.nanoseconds)
         chooseRooms(for: tag)
         weigh(tag)
@@ -154,7 +152,7 @@ extension RoomEngine {
     private func missedWindows(since instant: Int64, _ tag: Int) -> Float {
         let judged = states[tag].judged
         guard judged != .min else { return 1 }
-        let window = max(1, scratch.elapsed)
+        let window = max(1, scratch.vector.elapsed)
         return max(1, Float(judged - instant) * 1e-9 / window + 1)
     }
 
@@ -257,9 +255,8 @@ extension RoomEngine {
             let evidence = max(scratch.evidence[place] - best, -tuning.windowCap) * weight
             let probability = prior * FixedMath.exp(evidence)
             sum += probability
-            // Windows in a row that speak for this room rather than for the one that is reported.
             let speaks = reported == nil || scratch.evidence[place] > reported ?? 0
-            let support = speaks ? min(states[tag].support(of: room), 100) + 1 : 0
+            let support = speaks ? min(30_000, states[tag].support(of: room) + Int16(min(elapsed, 1) * 1000)) : 0
             scratch.belief.append(RoomBelief(room: room, support: support, probability: probability))
         }
         guard sum > 0 else { return }
@@ -289,7 +286,7 @@ extension RoomEngine {
             tuning.reportProbability
             + (tuning.labelledReportProbability - tuning.reportProbability) * scratch.labelledShare
         guard best.room != states[tag].room, best.probability >= needed,
-            best.support >= tuning.windowsToReport
+            Float(best.support) >= tuning.secondsToReport * 1000
         else { return }
         let from = states[tag].room
         states[tag].room = best.room

@@ -98,9 +98,7 @@ package struct RoomEngine: Sendable {
     var departures = Departures()
     /// When a message came last from any gateway.
     var latestMessage = Int64.min
-    /// Tags with an open window, in the order of their ends.
-    var pending: [(tag: Int, due: Int64)] = []
-    var pendingStart = 0
+    var openWindows = OpenWindows()
     var learners: [Learner] = []
     var order: UInt64 = 0
     var scratch = Scratch()
@@ -125,8 +123,8 @@ package struct RoomEngine: Sendable {
     /// When `tick` has something to decide; nil: nothing is pending.
     package var nextDeadline: MonotonicInstant? {
         var next = presence.nextDeadline
-        if pendingStart < pending.count {
-            let due = MonotonicInstant(nanoseconds: pending[pendingStart].due)
+        if let end = openWindows.earliestEnd {
+            let due = MonotonicInstant(nanoseconds: end)
             next = min(next ?? due, due)
         }
         for gateway in gateways where gateway.isListening {
@@ -204,30 +202,36 @@ package struct RoomEngine: Sendable {
             HeardLevel(
                 gateway: UInt16(gateway), packets: Int16(clamping: reading.count),
                 level: max(-120, min(20, level)) - 59 - power, at: now.nanoseconds))
-        if !states[tag].isPending {
-            states[tag].isPending = true
-            pending.append((tag, now.nanoseconds + Int64(tuning.gatherSeconds * 1e9)))
-        }
+        let sent = now.nanoseconds - max(0, min(Self.second, reading.age.nanoseconds))
+        if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now.nanoseconds) }
+        states[tag].latestPacket = max(states[tag].latestPacket, sent)
         // Once all that heard it in the last window have heard it again there is nothing to wait for.
         if isComplete(states[tag], now: now.nanoseconds) { judge(tag, at: now, &effects) }
     }
 
     private func isComplete(_ tag: Tag, now: Int64) -> Bool {
         guard tag.judged != .min else { return false }
-        for heard in tag.levels where heard.at <= tag.judged && now - heard.at < 1_500_000_000 { return false }
+        for heard in tag.levels where heard.at <= tag.judged && tag.judged - heard.at < Self.second { return false }
         return true
     }
 
+    private mutating func openWindow(of tag: Int, ofPacketAt sent: Int64, now: Int64) {
+        states[tag].isPending = true
+        let isRare = states[tag].latestPacket == .min || sent - states[tag].latestPacket > Self.second
+        if isRare {
+            openWindows.long.append(tag, until: now + Int64(tuning.rareGatherSeconds * 1e9))
+        } else {
+            openWindows.short.append(tag, until: now + Int64(tuning.gatherSeconds * 1e9))
+        }
+    }
+
+    /// A second, and what messages are late, in nanoseconds.
+    private static let second: Int64 = 1_500_000_000
+
     /// Does what is due at `now`.
     private mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        while pendingStart < pending.count, pending[pendingStart].due <= now.nanoseconds {
-            let tag = pending[pendingStart].tag
-            pendingStart += 1
+        while let tag = openWindows.removeEnded(by: now.nanoseconds) {
             if tag < states.count, states[tag].isPending { judge(tag, at: now, &effects) }
-        }
-        if pendingStart > 64, pendingStart * 2 > pending.count {
-            pending.removeFirst(pendingStart)
-            pendingStart = 0
         }
         silence(at: now, &effects)
         if let deadline = presence.nextDeadline, deadline <= now { pass(.tick, at: now, &effects) }

@@ -8,6 +8,9 @@ package struct RoomTuning: Hashable, Sendable {
 
     /// Seconds that the readings of one packet are waited for, from the first of them.
     package var gatherSeconds: Float = 0.25
+    /// The same if there was no window in the last second and a half: what gateways hear of a slow beacon arrives within a second,
+    /// and what the first of them says alone would count for all.
+    package var rareGatherSeconds: Float = 1.05
     /// A reading stands for a gateway for this long. Gateways publish once a second, with some jitter.
     package var freshSeconds: Float = 1.3
     /// A gateway that sent nothing at all for this long says nothing by its silence: empty messages come every 10 s.
@@ -35,9 +38,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var missPerPacket: Float = 1
     /// A window counts in proportion to its packets divided by them and this: the level of one packet is less certain than the
     /// median of several.
-    package var packetDoubt: Float = 0.15
+    package var packetDoubt: Float = 0.25
     /// dB by which a gateway stands back in its own room that loses one packet after another that it heard.
-    package var missStep: Float = 10
+    package var missStep: Float = 5
     /// Squared distance per gateway at which a place without a fingerprint is as likely as one with a fingerprint.
     package var noveltyDistance: Float = 4
     /// Weight of such places, in seconds of training.
@@ -92,8 +95,9 @@ package struct RoomTuning: Hashable, Sendable {
     /// likelihoods claim more than they know.
     package var reportProbability: Float = 0.85
     package var labelledReportProbability: Float = 0.7
-    /// Windows in a row that must speak for a room rather than for the reported one.
-    package var windowsToReport = 2
+    /// Seconds of windows in a row that must speak for a room rather than for the reported one. A window counts the time since
+    /// the one before, at most a second: two seconds of a quick beacon and two packets of a slow one are enough, one is not.
+    package var secondsToReport: Float = 1.5
     /// One window moves the log odds between two rooms by at most this.
     package var windowCap: Float = 8
 

@@ -30,7 +30,7 @@ struct HeardLevel: Sendable, BitwiseCopyable {
 /// A room and its probability.
 struct RoomBelief: Sendable, BitwiseCopyable {
     var room: Int16
-    /// Windows in a row that speak for it rather than for the room that is reported.
+    /// Milliseconds of windows in a row that speak for it rather than for the room that is reported; at most 30,000.
     var support: Int16
     var probability: Float
 }
@@ -68,6 +68,8 @@ struct Tag: Sendable {
     var belief: [RoomBelief] = []
     /// The last window, nanoseconds of the service's clock; `.min`: none yet.
     var judged = Int64.min
+    /// When it sent its latest packet, nanoseconds of the service's clock; `.min`: none yet.
+    var latestPacket = Int64.min
     /// Whether a window is open.
     var isPending = false
     /// Place in the list of those that are learned from; -1: not there.

@@ -39,19 +39,24 @@ struct House {
 
     /// One second: the level at each gateway; nil: it hears nothing; a gateway that is left out sends nothing.
     mutating func second(_ levels: [String: Float?], reports: Int64 = 10) {
-        let end = MonotonicInstant(nanoseconds: Int64((now + 1) * 1e9))
-        while let deadline = engine.nextDeadline, deadline < end { take(engine.handle(.tick, at: deadline)) }
-        now += 1
+        wait(until: now + 1)
         for gateway in gateways {
             guard let level = levels[gateway] else { continue }
             send(from: gateway, level: level, reports: level == nil ? reports : max(1, reports))
         }
     }
 
-    mutating func send(from gateway: String, level: Float?, reports: Int64 = 10) {
+    mutating func wait(until time: Double) {
+        let end = MonotonicInstant(nanoseconds: Int64(time * 1e9))
+        while let deadline = engine.nextDeadline, deadline < end { take(engine.handle(.tick, at: deadline)) }
+        now = time
+    }
+
+    /// - Parameter age: Seconds since the beacon sent the packet.
+    mutating func send(from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0) {
         sequence += 1
         let readings = level.map {
-            [Reading(beacon: Self.beacon, count: 1, level: $0, power: -59, age: .zero)]
+            [Reading(beacon: Self.beacon, count: 1, level: $0, power: -59, age: .seconds(age))]
         }
         pass(
             .heard(

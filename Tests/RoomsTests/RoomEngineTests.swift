@@ -1,8 +1,9 @@
 import Base
 import Beacon
 import Regions
-import Rooms
 import Testing
+
+@testable import Rooms
 
 /// Which room a tag is in.
 @Suite struct RoomEngineTests {
@@ -119,6 +120,44 @@ import Testing
             house.seconds(2, Self.kitchen)
         }
         #expect(house.reported == [nil, "Kitchen"])
+    }
+
+    /// Sends one packet of a slow beacon: the gateways report it one after the other, as their seconds end.
+    private static func packet(_ house: inout House, _ levels: [(gateway: String, level: Float)], seconds: Double) {
+        let begin = house.now
+        for (place, (gateway, level)) in levels.enumerated() {
+            house.wait(until: begin + 0.1 + 0.4 * Double(place))
+            house.send(from: gateway, level: level, age: house.now - begin)
+        }
+        house.wait(until: begin + seconds)
+    }
+
+    @Test(arguments: [2.0, 5, 10])
+    func `What gateways hear of a packet of a slow beacon within a second counts as one window`(interval: Double) {
+        var house = Self.flat()
+        for _ in 0..<20 { Self.packet(&house, [("b", -82), ("h", -70), ("k", -55)], seconds: interval) }
+        #expect(house.engine.counters.windows == 20)
+        #expect(house.reported == [nil, "Kitchen"])
+    }
+
+    @Test func `A packet that several gateways report one after the other reports no room`() {
+        var house = Self.flat()
+        for _ in 0..<4 { Self.packet(&house, [("k", -55), ("h", -70), ("b", -82)], seconds: 2) }
+        Self.packet(&house, [("k", -90), ("h", -85), ("b", -30)], seconds: 2)
+        for _ in 0..<4 { Self.packet(&house, [("k", -55), ("h", -70), ("b", -82)], seconds: 2) }
+        #expect(house.reported == [nil, "Kitchen"])
+    }
+
+    @Test func `A slow beacon delays no window of a quick one`() {
+        var windows = OpenWindows()
+        windows.long.append(1, until: 1_050)
+        windows.short.append(2, until: 250)
+        #expect(windows.earliestEnd == 250)
+        #expect(windows.removeEnded(by: 249) == nil)
+        #expect(windows.removeEnded(by: 250) == 2)
+        #expect(windows.removeEnded(by: 1_049) == nil)
+        #expect(windows.removeEnded(by: 1_050) == 1)
+        #expect(windows.earliestEnd == nil)
     }
 
     @Test func `The gateway of the room loses three packets in a row of a beacon of 10 s: the tag stays there`() {

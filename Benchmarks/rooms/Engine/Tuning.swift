@@ -5,6 +5,8 @@ extension RoomTuning {
     mutating func set(_ name: String, _ value: Float) {
         switch name {
         case "gatherSeconds": gatherSeconds = value
+        case "rareGatherSeconds": rareGatherSeconds = value
+        case "failedLevel": failedLevel = value
         case "freshSeconds": freshSeconds = value
         case "levelSlope": levelSlope = value
         case "missLevel": missLevel = value
@@ -22,7 +24,7 @@ extension RoomTuning {
         case "staySeconds": staySeconds = value
         case "reportProbability": reportProbability = value
         case "labelledReportProbability": labelledReportProbability = value
-        case "windowsToReport": windowsToReport = Int(value)
+        case "secondsToReport": secondsToReport = value
         case "windowCap": windowCap = value
         case "learnProbability": learnProbability = value
         case "learnLag": learnLag = Int(value)

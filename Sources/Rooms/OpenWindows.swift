@@ -1,0 +1,44 @@
+/// Tags whose windows are open: what gateways heard of the same packet arrives one after the other.
+///
+/// There are two lengths of windows, and so a queue for each, in which ends come in the order of time.
+struct OpenWindows: Sendable {
+    struct Queue: Sendable {
+        private var windows: [(tag: Int, end: Int64)] = []
+        private var start = 0
+
+        /// Nanoseconds of the service's clock; nil: no window is open.
+        var earliestEnd: Int64? { start < windows.count ? windows[start].end : nil }
+
+        /// - Parameter end: Not before that of any other window of the queue.
+        mutating func append(_ tag: Int, until end: Int64) { windows.append((tag, end)) }
+
+        mutating func removeFirst() -> Int {
+            let tag = windows[start].tag
+            start += 1
+            if start > 64, start * 2 > windows.count {
+                windows.removeFirst(start)
+                start = 0
+            }
+            return tag
+        }
+    }
+
+    /// Of tags that are heard each second.
+    var short = Queue()
+    /// Of tags that are rarely heard.
+    var long = Queue()
+
+    /// Nanoseconds of the service's clock; nil: no window is open.
+    var earliestEnd: Int64? {
+        guard let end = short.earliestEnd else { return long.earliestEnd }
+        return min(end, long.earliestEnd ?? end)
+    }
+
+    /// Removes the window that ended first.
+    ///
+    /// - Returns: its tag, which may have been judged meanwhile; nil if no window has ended by `now`.
+    mutating func removeEnded(by now: Int64) -> Int? {
+        guard let end = earliestEnd, end <= now else { return nil }
+        return short.earliestEnd == end ? short.removeFirst() : long.removeFirst()
+    }
+}
