@@ -87,8 +87,7 @@ extension RoomEngine {
             countChange(from: last.room, to: room, weight: 1)
         }
         states[tag].training = TrainingRun(
-            room: room, began: now.nanoseconds,
-            until: now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds)
+            began: now.nanoseconds, until: now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds, room: room)
     }
 
     mutating func forgetRoom(named name: String) {
@@ -143,10 +142,10 @@ extension RoomEngine {
     mutating func remember(_ tag: Int, at now: MonotonicInstant, elapsed: Float) {
         if states[tag].learner < 0 {
             guard learners.count < Self.mostLearners else { return }
-            states[tag].learner = learners.count
+            states[tag].learner = Int16(learners.count)
             learners.append(Learner(tag: tag))
         }
-        let learner = states[tag].learner
+        let learner = Int(states[tag].learner)
         let levels = learners[learner].levels.count
         Self.append(scratch.vector, to: &learners[learner].levels, tuning)
         for (room, evidence) in zip(scratch.rooms, scratch.evidence) {
@@ -163,7 +162,7 @@ extension RoomEngine {
     /// Nothing more will be heard that belongs to what was heard.
     mutating func learnRest(of tag: Int) {
         guard states[tag].learner >= 0 else { return }
-        let learner = states[tag].learner
+        let learner = Int(states[tag].learner)
         learnOldest(of: learner, learners[learner].windows.count)
     }
 

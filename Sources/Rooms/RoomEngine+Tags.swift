@@ -32,16 +32,12 @@ extension Tag {
 }
 
 extension RoomEngine {
-    func tagPlace(of beacon: BeaconID) -> Int? {
-        if let place = tagPlaces[beacon] { return place }
-        return wideTags.first { states[$0].description.pattern.matches(beacon) }
-    }
-
     mutating func replaceTags(
         by descriptions: [TagDescription], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let kept = Dictionary(states.map { ($0.description.id, $0) }, uniquingKeysWith: { first, _ in first })
         var new: [Tag] = []
+        new.reserveCapacity(min(descriptions.count, bounds.tags))
         var seen: Set<String> = []
         for description in descriptions.prefix(bounds.tags) where seen.insert(description.id).inserted {
             var tag = Tag(description)
@@ -62,19 +58,10 @@ extension RoomEngine {
             places[old[tag].id].flatMap { new[$0].description.pattern == old[tag].pattern ? $0 : nil }
         }
         openWindows = OpenWindows()
-        tagPlaces = [:]
-        wideTags = []
-        var regions: [MonitoredRegion] = []
-        for (place, tag) in states.enumerated() {
-            let pattern = tag.description.pattern
-            if let major = pattern.major, let minor = pattern.minor {
-                tagPlaces[BeaconID(uuid: pattern.uuid, major: major, minor: minor)] = place
-            } else {
-                wideTags.append(place)
-            }
-            regions.append(
-                MonitoredRegion(
-                    key: RegionKey(tracker: place, rid: tag.description.id), pattern: pattern, leaveRule: .auto))
+        let regions = states.enumerated().map { place, tag in
+            MonitoredRegion(
+                key: RegionKey(tracker: place, rid: tag.description.id), pattern: tag.description.pattern,
+                leaveRule: .auto)
         }
         // Effects of the exchange itself are of no tag that stays.
         _ = presence.handle(.regions(regions), at: now)

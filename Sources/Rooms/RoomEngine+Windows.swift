@@ -265,8 +265,9 @@ extension RoomEngine {
             scratch.belief.sort { ($0.probability, $1.room) > ($1.probability, $0.room) }
             scratch.belief.removeLast(scratch.belief.count - Tag.mostRooms)
         }
-        // The memory of before is used again.
+        // The memory of before is used again, and there is no more of it than needed.
         states[tag].belief.removeAll(keepingCapacity: true)
+        states[tag].belief.reserveCapacity(scratch.belief.count)
         for belief in scratch.belief { states[tag].belief.append(belief) }
     }
 

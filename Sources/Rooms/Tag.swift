@@ -37,11 +37,11 @@ struct RoomBelief: Sendable, BitwiseCopyable {
 
 /// A training run. Instants are nanoseconds of the service's clock.
 struct TrainingRun: Sendable, BitwiseCopyable {
-    var room: Int16
     var began: Int64
     var until: Int64
     /// Seconds in which the tag was heard, and learned.
     var learned: Float = 0
+    var room: Int16
     /// It ended early, or a window came after its end.
     var isOver = false
 
@@ -49,7 +49,7 @@ struct TrainingRun: Sendable, BitwiseCopyable {
     var learnsFrom: Int64 { began &+ 1_100_000_000 }
 }
 
-/// A tag as the engine knows it.
+/// A tag as the engine knows it. The narrow values are the last: so it takes less memory.
 struct Tag: Sendable {
     /// Gateways that are told apart for one tag; the weakest gives way.
     static let mostLevels = 12
@@ -57,10 +57,7 @@ struct Tag: Sendable {
     static let mostRooms = 8
 
     var description: TagDescription
-    var isHome = false
-    /// The room that is reported; -1: none.
-    var room: Int16 = -1
-    /// Since when, nanoseconds of the service's clock.
+    /// Since when the room is reported, nanoseconds of the service's clock.
     var since: Int64 = 0
     /// Sorted by gateway.
     var levels: [HeardLevel] = []
@@ -70,12 +67,15 @@ struct Tag: Sendable {
     var judged = Int64.min
     /// When it sent its latest packet, nanoseconds of the service's clock; `.min`: none yet.
     var latestPacket = Int64.min
-    /// Whether a window is open.
-    var isPending = false
-    /// Place in the list of those that are learned from; -1: not there.
-    var learner = -1
     /// The latest training run with this tag.
     var training: TrainingRun?
+    /// Place in the list of those that are learned from; -1: not there.
+    var learner: Int16 = -1
+    /// The room that is reported; -1: none.
+    var room: Int16 = -1
+    var isHome = false
+    /// Whether a window is open.
+    var isPending = false
 
     init(_ description: TagDescription) { self.description = description }
 
