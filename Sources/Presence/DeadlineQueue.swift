@@ -1,3 +1,5 @@
+import Base
+
 /// Which beacon has to be examined next, and when: a binary heap with the earliest deadline in front.
 ///
 /// A sighting moves and removes no entry. An entry that is too early or stale is found when its time has come;
@@ -21,7 +23,7 @@ struct DeadlineQueue: Sendable {
     mutating func insert(_ place: Int, at deadline: Int64) {
         let entry = Entry(deadline: deadline, place: Int32(truncatingIfNeeded: place))
         var position = entries.count
-        entries.append(entry)
+        entries.appendSparingly(entry)
         while position > 0 {
             let parent = (position - 1) / 2
             guard entries[parent].deadline > deadline else { break }

@@ -16,7 +16,7 @@ extension PresenceEngine {
         mayMakeRoom = true
         insideCount[region] -= 1
         guard insideCount[region] == 0 else { return }
-        effects.append(.left(regions[region].key, last: tracked[place].beacon, because: reason))
+        effects.append(.left(keys[region], last: tracked[place].beacon, because: reason))
     }
 
     /// Lets beacons leave that are silent for too long. It examines only beacons that may be due.

@@ -7,12 +7,12 @@ extension PresenceEngine {
     mutating func replaceRegions(
         by new: [MonitoredRegion], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        let old = regions
-        let newPositions = RegionTable(new)
+        let newKeys = new.map(\.key)
+        let newPositions = RegionTable(newKeys)
         var moved: [Int?] = []
-        for region in old {
-            let position = newPositions.position(of: region.key, in: new)
-            moved.append(position.flatMap { new[$0].pattern == region.pattern ? $0 : nil })
+        for (key, pattern) in zip(keys, patterns) {
+            let position = newPositions.position(of: key, in: newKeys)
+            moved.append(position.flatMap { new[$0].pattern == pattern ? $0 : nil })
         }
         // A beacon inside a region that is removed leaves it while the region still has its name.
         for place in tracked.indices where tracked[place].nearCount > 0 {
@@ -26,10 +26,11 @@ extension PresenceEngine {
             }
         }
         changedBeacons = nil
-        regions = new
-        positions = newPositions
-        index = RegionIndex(new.map(\.pattern))
-        slowingUUIDs.formIntersection(new.map(\.pattern.uuid))
+        (keys, positions) = (newKeys, newPositions)
+        patterns = new.map(\.pattern)
+        rules = new.map(RegionRule.init)
+        index = RegionIndex(patterns)
+        slowingUUIDs.formIntersection(patterns.map(\.uuid))
         places = PlaceAccounts(new, places: mostStrangers)
         if !reservePlacesForAll() { keep(tracked.indices.filter { tracked[$0].nearCount > 0 }) }
         places.clear()

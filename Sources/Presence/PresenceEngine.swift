@@ -34,13 +34,13 @@ package struct PresenceEngine: Sendable {
     }
 
     var clock = ListeningClock()
-    var regions: [MonitoredRegion] = [] {
-        didSet { rules = regions.map(RegionRule.init) }
-    }
-    /// By position in `regions`.
-    private(set) var rules: [RegionRule] = []
+    /// What is known of the regions, by their positions: names, patterns, and what a sighting needs.
+    var keys: [RegionKey] = []
+    var patterns: [BeaconPattern] = []
+    var rules: [RegionRule] = []
     var positions = RegionTable([])
-    var insideCount: [Int] = []
+    /// Beacons near, by position of the region.
+    var insideCount: [Int32] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
     var links: [Link] = []
@@ -126,7 +126,7 @@ package struct PresenceEngine: Sendable {
 
     /// Whether a beacon is inside the region.
     package func isInside(_ key: RegionKey) -> Bool {
-        positions.position(of: key, in: regions).map { insideCount[$0] > 0 } ?? false
+        positions.position(of: key, in: keys).map { insideCount[$0] > 0 } ?? false
     }
 
     /// The position of the region that names the beacon exactly, of several the last; else the first that it belongs to.
@@ -238,7 +238,7 @@ package struct PresenceEngine: Sendable {
             recordChange(of: tracked[place].beacon)
             tracked[place].nearCount += 1
             insideCount[region] += 1
-            if insideCount[region] == 1 { effects.append(.entered(regions[region].key, by: sighting)) }
+            if insideCount[region] == 1 { effects.append(.entered(keys[region], by: sighting)) }
         } else {
             leave(position, of: place, because: .signal, &effects)
         }
@@ -288,7 +288,7 @@ package struct PresenceEngine: Sendable {
     private mutating func turnAway(_ wanted: [Int32], at now: MonotonicInstant, _ effects: inout [Effect]) {
         droppedSightings += 1
         guard let first = wanted.first else { return }
-        let key = regions[Int(first)].key
+        let key = keys[Int(first)]
         lastTurnedAway = (key, now)
         guard now.nanoseconds >= nextNotice else { return }
         nextNotice = now.nanoseconds &+ 60_000_000_000

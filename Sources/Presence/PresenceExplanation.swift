@@ -53,7 +53,7 @@ package struct PresenceExplanation: Hashable, Sendable {
 extension PresenceEngine {
     /// Why the region is occupied or not: all beacons that match it and were ever heard.
     package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
-        guard let region = positions.position(of: key, in: regions) else { return [] }
+        guard let region = positions.position(of: key, in: keys) else { return [] }
         return tracked.indices.compactMap { place in
             positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
         }
@@ -61,7 +61,7 @@ extension PresenceEngine {
 
     /// The state of one beacon in one region; nil if the beacon is not remembered or does not match.
     package func explain(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> PresenceExplanation? {
-        guard let region = positions.position(of: key, in: regions),
+        guard let region = positions.position(of: key, in: keys),
             let place = table.place(of: beacon, in: tracked)
         else { return nil }
         return positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
@@ -80,7 +80,7 @@ extension PresenceEngine {
     /// The regions that a beacon belongs to, in no particular order.
     package func regions(of beacon: BeaconID) -> [RegionKey] {
         var keys: [RegionKey] = []
-        index.forEachMatch(of: beacon) { keys.append(regions[Int($0)].key) }
+        index.forEachMatch(of: beacon) { keys.append(self.keys[Int($0)]) }
         return keys
     }
 
@@ -103,7 +103,7 @@ extension PresenceEngine {
         }
         var explanations: [RegionKey: PresenceExplanation] = [:]
         for (region, choice) in best {
-            explanations[regions[Int(region)].key] = explain(choice.position, at: choice.place, now: now)
+            explanations[keys[Int(region)]] = explain(choice.position, at: choice.place, now: now)
         }
         return explanations
     }

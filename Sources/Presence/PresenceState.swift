@@ -172,7 +172,7 @@ extension PresenceEngine {
             effects.append(.left(key, last: beacon, because: .region))
         }
         let slowing = state.slowingUUIDs + state.beacons.filter(\.slowsDown).map(\.id.uuid)
-        for uuid in Set(slowing).intersection(regions.map(\.pattern.uuid)) { expectSlowDown(of: uuid) }
+        for uuid in Set(slowing).intersection(patterns.map(\.uuid)) { expectSlowDown(of: uuid) }
         expireAll(at: now, &effects)
         return effects
     }
@@ -226,7 +226,7 @@ extension PresenceEngine {
             let listened = clock.time(of: Receiver(index: member.receiver), at: now)
             let crossingTime = member.crossingTime(at: listened)
             if member.isNear || crossingTime != nil {
-                let key = regions[Int(member.region)].key
+                let key = keys[Int(member.region)]
                 body(
                     PresenceState.Membership(
                         tracker: key.tracker, rid: key.rid, isNear: member.isNear, crossingTime: crossingTime,
@@ -249,7 +249,7 @@ extension PresenceEngine {
         }
         if !places.reserve(for: found) {
             // A beacon that was near keeps its place.
-            found = found.filter { before[regions[Int($0)].key]?.isNear == true }
+            found = found.filter { before[keys[Int($0)]]?.isNear == true }
             guard !found.isEmpty else { return [] }
             places.keep(found)
         }
@@ -274,7 +274,7 @@ extension PresenceEngine {
         while position >= 0 {
             var member = membership(position, of: place)
             let region = Int(member.region)
-            let key = regions[region].key
+            let key = keys[region]
             wanted.insert(key)
             if let kept = before[key] {
                 if kept.isNear {

@@ -38,7 +38,7 @@ package enum PresenceTiming {
     package static let gapsToKnowSlowDown: UInt8 = 5
     /// A leading `-` in a region's name multiplies the leave timeout by this. OwnTracks asks for "longer" without a
     /// number.
-    package static let leavesLaterFactor: Int64 = 2
+    package static let leavesLaterFactor: UInt8 = 2
     /// The leave timeout is at least this multiple of the longest recent gap.
     package static let recentGapFactor: Float = 1.5
     /// Two sightings closer than this are one advertisement, heard on two of its three channels (they follow

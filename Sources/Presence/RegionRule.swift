@@ -7,7 +7,7 @@ import Regions
 struct RegionRule: Sendable, BitwiseCopyable {
     /// `leaveAfter` in nanoseconds; negative: learned.
     private let fixedTimeout: Int64
-    private let factor: Int64
+    private let factor: UInt8
     let enterRSSI: RSSI?
     let leaveRSSI: RSSI?
 
@@ -29,6 +29,6 @@ struct RegionRule: Sendable, BitwiseCopyable {
     ///
     /// - Parameter seconds: The learned leave timeout of the receiver's model.
     func leaveTimeout(learned seconds: Float) -> Int64 {
-        (fixedTimeout < 0 ? Int64(seconds * 1e9) : fixedTimeout) &* factor
+        (fixedTimeout < 0 ? Int64(seconds * 1e9) : fixedTimeout) &* Int64(factor)
     }
 }

@@ -1,30 +1,29 @@
-/// Finds the position of a region in a list by its key: open addressing over 4-byte entries. Of several regions with one key it
-/// is the last.
+/// Finds the position of a region by its key: open addressing over 4-byte entries. Of several regions with one key it is the last.
 ///
 /// A `Dictionary` would store the key, of 24 bytes, a second time.
 struct RegionTable: Sendable {
     /// Position + 1; 0 is empty. A power of two, at most half of them taken.
     private var slots: [UInt32]
 
-    init(_ regions: [MonitoredRegion]) {
+    init(_ keys: [RegionKey]) {
         var size = 4
-        while size < regions.count * 2 { size *= 2 }
+        while size < keys.count * 2 { size *= 2 }
         slots = Array(repeating: 0, count: size)
-        for (position, region) in regions.enumerated() {
-            slots[slot(of: region.key, in: regions)] = UInt32(truncatingIfNeeded: position + 1)
+        for (position, key) in keys.enumerated() {
+            slots[slot(of: key, in: keys)] = UInt32(truncatingIfNeeded: position + 1)
         }
     }
 
-    /// - Parameter regions: The list that the table was made of.
-    func position(of key: RegionKey, in regions: [MonitoredRegion]) -> Int? {
-        let entry = slots[slot(of: key, in: regions)]
+    /// - Parameter keys: The list that the table was made of.
+    func position(of key: RegionKey, in keys: [RegionKey]) -> Int? {
+        let entry = slots[slot(of: key, in: keys)]
         return entry == 0 ? nil : Int(entry) - 1
     }
 
     /// Where the key is, or belongs.
-    private func slot(of key: RegionKey, in regions: [MonitoredRegion]) -> Int {
+    private func slot(of key: RegionKey, in keys: [RegionKey]) -> Int {
         var slot = key.hashValue & (slots.count - 1)
-        while slots[slot] != 0, regions[Int(slots[slot]) - 1].key != key { slot = (slot + 1) & (slots.count - 1) }
+        while slots[slot] != 0, keys[Int(slots[slot]) - 1] != key { slot = (slot + 1) & (slots.count - 1) }
         return slot
     }
 }
