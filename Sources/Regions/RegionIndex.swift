@@ -23,6 +23,7 @@ package struct RegionIndex: Sendable {
     /// - Parameter patterns: The patterns of the regions; look-ups give positions in this list.
     package init(_ patterns: some Sequence<BeaconPattern>) {
         var places: [BeaconUUID: Int] = [:]
+        earlier.reserveCapacity(patterns.underestimatedCount)
         for (position, pattern) in patterns.enumerated() {
             let place = places[pattern.uuid] ?? entries.count
             if place == entries.count {

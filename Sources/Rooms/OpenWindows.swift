@@ -1,3 +1,5 @@
+import Base
+
 /// Tags whose windows are open: what gateways heard of the same packet arrives one after the other.
 ///
 /// There are two lengths of windows, and so a queue for each, in which ends come in the order of time.
@@ -10,7 +12,7 @@ struct OpenWindows: Sendable {
         var earliestEnd: Int64? { start < windows.count ? windows[start].end : nil }
 
         /// - Parameter end: Not before that of any other window of the queue.
-        mutating func append(_ tag: Int, until end: Int64) { windows.append((tag, end)) }
+        mutating func append(_ tag: Int, until end: Int64) { windows.appendSparingly((tag, end)) }
 
         mutating func removeFirst() -> Int {
             let tag = windows[start].tag

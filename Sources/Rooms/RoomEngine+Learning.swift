@@ -76,17 +76,17 @@ extension RoomEngine {
             return
         }
         if duration <= .zero {
-            if states[tag].trainedRoom == room {
-                states[tag].training?.until = now.nanoseconds
-                states[tag].training?.isOver = true
+            if trainedRoom(of: tag) == room {
+                trainings[tag]?.until = now.nanoseconds
+                trainings[tag]?.isOver = true
             }
             return
         }
         learnRest(of: tag)
-        if let last = states[tag].training, now.nanoseconds - last.until < Self.walk {
+        if let last = trainings[tag], now.nanoseconds - last.until < Self.walk {
             countChange(from: last.room, to: room, weight: 1)
         }
-        states[tag].training = TrainingRun(
+        trainings[tag] = TrainingRun(
             began: now.nanoseconds, until: now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds, room: room)
     }
 
@@ -98,13 +98,19 @@ extension RoomEngine {
         forgetExits(of: Int16(room))
     }
 
+    /// The room that is being trained with the tag; -1: none.
+    func trainedRoom(of tag: Int) -> Int16 {
+        guard !trainings.isEmpty, let training = trainings[tag], !training.isOver else { return -1 }
+        return training.room
+    }
+
     /// Takes a window of a training run.
     ///
     /// - Returns: false if the run is over.
     mutating func train(_ tag: Int, at now: MonotonicInstant, elapsed: Float) -> Bool {
-        guard let training = states[tag].training, !training.isOver else { return false }
+        guard let training = trainings[tag], !training.isOver else { return false }
         guard now.nanoseconds <= training.until else {
-            states[tag].training?.isOver = true
+            trainings[tag]?.isOver = true
             return false
         }
         guard now.nanoseconds >= training.learnsFrom else { return true }
@@ -113,7 +119,7 @@ extension RoomEngine {
         scratch.learning.levels.removeAll(keepingCapacity: true)
         Self.append(scratch.vector, to: &scratch.learning.levels, tuning)
         rooms[Int(room)].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
-        states[tag].training?.learned += min(elapsed, 1)
+        trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
         return true
     }

@@ -35,17 +35,21 @@ extension RoomEngine {
     mutating func replaceTags(
         by descriptions: [TagDescription], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        let kept = Dictionary(states.map { ($0.description.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let kept = Dictionary(
+            states.enumerated().map { ($1.description.id, (tag: $1, training: trainings[$0])) },
+            uniquingKeysWith: { first, _ in first })
+        trainings = [:]
         var new: [Tag] = []
         new.reserveCapacity(min(descriptions.count, bounds.tags))
         var seen: Set<String> = []
         for description in descriptions.prefix(bounds.tags) where seen.insert(description.id).inserted {
             var tag = Tag(description)
-            if var old = kept[description.id], old.description.pattern == description.pattern {
-                old.description = description
-                old.learner = -1
-                old.isPending = false
+            if let (old, training) = kept[description.id], old.description.pattern == description.pattern {
                 tag = old
+                tag.description = description
+                tag.learner = -1
+                tag.isPending = false
+                trainings[new.count] = training
             }
             new.append(tag)
         }

@@ -42,7 +42,7 @@ extension RoomEngine {
         chooseRooms(for: tag)
         weigh(tag)
         states[tag].judged = now.nanoseconds
-        if states[tag].trainedRoom >= 0, train(tag, at: now, elapsed: elapsed) {
+        if trainedRoom(of: tag) >= 0, train(tag, at: now, elapsed: elapsed) {
             report(tag, at: now, &effects)
         } else if !scratch.rooms.isEmpty {
             believe(tag, at: now, elapsed: elapsed)

@@ -83,7 +83,7 @@ package struct RoomEngine: Sendable {
     package static let mostGateways = 250
     package static let mostRooms = 250
     package static let mostTags = 10_000
-    /// Gateways that decide whether a tag is at home, of those that hear it. With two, three, four and sixteen no tag of the
+    /// Gateways that decide whether a tag is at home, of those that hear it. With three, four and sixteen no tag of the
     /// simulated house was away that was there, and sixteen took longest to find that one had left.
     static let mostWitnesses = 3
 
@@ -101,6 +101,8 @@ package struct RoomEngine: Sendable {
     var latestMessage = Int64.min
     var openWindows = OpenWindows()
     var learners: [Learner] = []
+    /// The latest training run with each tag, by its place. Few tags have one.
+    var trainings: [Int: TrainingRun] = [:]
     var order: UInt64 = 0
     var scratch = Scratch()
     let bounds: Bounds
@@ -197,7 +199,7 @@ package struct RoomEngine: Sendable {
             rssi: reading.level.flatMap { RSSI(reported: Int8(max(-127, min(20, $0)))) },
             receiver: Receiver(index: UInt8(gateway % Self.mostGateways)))
         pass(.sighting(sighting), at: now, &effects)
-        guard let level = reading.level, states[tag].isHome || states[tag].trainedRoom >= 0 else { return }
+        guard let level = reading.level, states[tag].isHome || trainedRoom(of: tag) >= 0 else { return }
         // What a tag of another power would have been heard at. A power that is none is not gone by.
         let power = reading.power.flatMap { (-90 ... -40).contains($0) ? $0 : nil } ?? -59
         states[tag].hear(

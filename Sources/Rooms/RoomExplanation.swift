@@ -87,7 +87,7 @@ extension RoomEngine {
         }
         explanation.levels.sort { $0.level > $1.level }
         explanation.leaveTimeout = state.isHome ? leaveTimeout(ofTag: tag, at: now) : nil
-        explanation.training = state.training.map { run in
+        explanation.training = trainings[tag].map { run in
             TagExplanation.Training(
                 room: rooms[Int(run.room)].name, began: MonotonicInstant(nanoseconds: run.began),
                 until: MonotonicInstant(nanoseconds: run.until), learned: run.learned,

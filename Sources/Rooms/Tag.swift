@@ -67,8 +67,6 @@ struct Tag: Sendable {
     var judged = Int64.min
     /// When it sent its latest packet, nanoseconds of the service's clock; `.min`: none yet.
     var latestPacket = Int64.min
-    /// The latest training run with this tag.
-    var training: TrainingRun?
     /// Place in the list of those that are learned from; -1: not there.
     var learner: Int16 = -1
     /// The room that is reported; -1: none.
@@ -78,12 +76,6 @@ struct Tag: Sendable {
     var isPending = false
 
     init(_ description: TagDescription) { self.description = description }
-
-    /// The room that is being trained with this tag; -1: none.
-    var trainedRoom: Int16 {
-        guard let training, !training.isOver else { return -1 }
-        return training.room
-    }
 
     func probability(of room: Int16) -> Float {
         belief.first { $0.room == room }?.probability ?? 0
