@@ -86,7 +86,7 @@ package struct RoomTuning: Hashable, Sendable {
     /// Share of the time since the last report of a room that is the mean until the next: what lies still goes on so.
     package var stayShare: Float = 1
     /// The mean is at most this, seconds.
-    package var longestStaySeconds: Float = 7200
+    package var longestStaySeconds: Float = 86_400
     /// Changes of room that must be known of until they count by half in where a tag goes next.
     package var exitPrior: Float = 2
     /// How much a change counts that the engine itself decided. One in a training run counts 1.
