@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Regions
 import Rooms
 import Testing
 
@@ -110,6 +111,16 @@ import Testing
         let after = try #require(explanation(house).training)
         #expect(after.isOver)
         #expect(after.learned == during.learned)
+    }
+
+    @Test func `A training run stays with its tag when another tag comes before it`() throws {
+        var house = flat()
+        house.pass(.learn(room: "Kitchen", tag: "jane", .seconds(120)))
+        let other = BeaconPattern(uuid: House.beacon.uuid, major: 3, minor: 5)
+        house.pass(.tags([TagDescription(id: "other", name: "Other", pattern: other)] + house.engine.tags))
+        let now = MonotonicInstant(nanoseconds: Int64(house.now * 1e9))
+        #expect(house.engine.explanation(ofTag: 0, at: now).training == nil)
+        #expect(try #require(house.engine.explanation(ofTag: 1, at: now).training).room.name == "Kitchen")
     }
 
     @Test func `A training run that is ended early is over`() throws {
