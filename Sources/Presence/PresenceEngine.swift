@@ -68,8 +68,8 @@ package struct PresenceEngine: Sendable {
 
     /// Places for beacons that no region names.
     let mostStrangers: Int
-    /// Receivers that are remembered of one beacon.
-    let mostReceivers: Int
+    /// Receivers that are remembered of one beacon, at least 2. Those that were remembered before it became less stay.
+    package var mostReceivers: Int
     /// Whether several receivers together may let a beacon leave.
     let decidesJointly: Bool
 

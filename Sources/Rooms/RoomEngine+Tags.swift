@@ -67,6 +67,7 @@ extension RoomEngine {
                 key: RegionKey(tracker: place, rid: tag.description.id), pattern: tag.description.pattern,
                 leaveRule: .auto)
         }
+        presence.mostReceivers = states.count > Self.fewTags ? Self.mostWitnesses : PresenceTiming.mostReceivers
         // Effects of the exchange itself are of no tag that stays.
         _ = presence.handle(.regions(regions), at: now)
         for place in states.indices {

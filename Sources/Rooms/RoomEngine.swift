@@ -83,9 +83,12 @@ package struct RoomEngine: Sendable {
     package static let mostGateways = 250
     package static let mostRooms = 250
     package static let mostTags = 10_000
-    /// Gateways that decide whether a tag is at home, of those that hear it. With three, four and sixteen no tag of the
-    /// simulated house was away that was there, and sixteen took longest to find that one had left.
+    /// Gateways that decide whether a tag is at home, of those that hear it, where there are more tags than `fewTags`. With
+    /// three, four and sixteen no tag of the simulated house was away that was there. With three it takes about a minute until
+    /// one is away that more gateways heard well; with sixteen, the leave timeout of the slowest of them.
     static let mostWitnesses = 3
+    /// With so many tags the models of all gateways take little memory: 120 bytes for each.
+    static let fewTags = 500
 
     package let tuning: RoomTuning
     package internal(set) var counters = Counters()
@@ -121,7 +124,7 @@ package struct RoomEngine: Sendable {
         // Not jointly: a body hides a tag from all gateways at once, and messages may be late. On flat-rooms.csv tags went away
         // that were there, and one walk gave .886 of the time right instead of .897.
         presence = PresenceEngine(
-            mostStrangers: bounds.tags + 1000, mostReceivers: Self.mostWitnesses, decidesJointly: false)
+            mostStrangers: bounds.tags + 1000, decidesJointly: false)
     }
 
     /// When `tick` has something to decide; nil: nothing is pending.

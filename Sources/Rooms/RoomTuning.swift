@@ -95,9 +95,9 @@ package struct RoomTuning: Hashable, Sendable {
     /// likelihoods claim more than they know.
     package var reportProbability: Float = 0.85
     package var labelledReportProbability: Float = 0.7
-    /// Seconds of windows in a row that must speak for a room rather than for the reported one. A window counts the time since
-    /// the one before, at most a second: two seconds of a quick beacon and two packets of a slow one are enough, one is not.
-    package var secondsToReport: Float = 1.5
+    /// Readings in a row, of the gateway that hears the tag best, with which a room must be more likely than the reported one.
+    /// Windows do not count: a packet that gateways report one after the other makes several.
+    package var readingsToReport = 2
     /// One window moves the log odds between two rooms by at most this.
     package var windowCap: Float = 8
 

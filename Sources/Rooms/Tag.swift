@@ -30,7 +30,7 @@ struct HeardLevel: Sendable, BitwiseCopyable {
 /// A room and its probability.
 struct RoomBelief: Sendable, BitwiseCopyable {
     var room: Int16
-    /// Milliseconds of windows in a row that speak for it rather than for the room that is reported; at most 30,000.
+    /// Readings in a row that speak for it rather than for the room that is reported; at most 101.
     var support: Int16
     var probability: Float
 }
@@ -67,6 +67,8 @@ struct Tag: Sendable {
     var judged = Int64.min
     /// When it sent its latest packet, nanoseconds of the service's clock; `.min`: none yet.
     var latestPacket = Int64.min
+    /// When the gateway heard it that heard it best, of the last window that counted as support of a room; nanoseconds.
+    var counted: Int64 = 0
     /// Place in the list of those that are learned from; -1: not there.
     var learner: Int16 = -1
     /// The room that is reported; -1: none.

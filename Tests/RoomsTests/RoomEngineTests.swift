@@ -122,6 +122,26 @@ import Testing
         #expect(house.reported == [nil, "Kitchen"])
     }
 
+    @Test(arguments: [(1, 15.0), (501, 65)])
+    func `A tag that five gateways heard well is away soon, and within a minute where there are hundreds of tags`(
+        tags: Int, limit: Double
+    ) throws {
+        var house = House([("k", "Kitchen"), ("h", "Hall"), ("b", "Bedroom"), ("s", "Study"), ("g", "Garage")])
+        house.pass(
+            .tags(
+                (0..<tags).map { tag in
+                    let minor = House.beacon.minor + UInt16(tag)
+                    return TagDescription(
+                        id: tag == 0 ? "jane" : "tag\(tag)", name: "Tag",
+                        pattern: BeaconPattern(uuid: House.beacon.uuid, major: 3, minor: minor))
+                }))
+        house.seconds(300, ["k": -55, "h": -70, "b": -72, "s": -74, "g": -76])
+        let silent: [String: Float?] = ["k": nil, "h": nil, "b": nil, "s": nil, "g": nil]
+        let begin = house.now
+        while house.home.last == true, house.now < begin + 200 { house.second(silent) }
+        #expect(house.now - begin <= limit)
+    }
+
     /// Sends one packet of a slow beacon: the gateways report it one after the other, as their seconds end.
     private static func packet(_ house: inout House, _ levels: [(gateway: String, level: Float)], seconds: Double) {
         let begin = house.now
@@ -140,11 +160,12 @@ import Testing
         #expect(house.reported == [nil, "Kitchen"])
     }
 
-    @Test func `A packet that several gateways report one after the other reports no room`() {
+    @Test(arguments: [1.0, 2, 5])
+    func `A packet that several gateways report one after the other reports no room`(interval: Double) {
         var house = Self.flat()
-        for _ in 0..<4 { Self.packet(&house, [("k", -55), ("h", -70), ("b", -82)], seconds: 2) }
-        Self.packet(&house, [("k", -90), ("h", -85), ("b", -30)], seconds: 2)
-        for _ in 0..<4 { Self.packet(&house, [("k", -55), ("h", -70), ("b", -82)], seconds: 2) }
+        for _ in 0..<4 { Self.packet(&house, [("k", -55), ("h", -70), ("b", -82)], seconds: interval) }
+        Self.packet(&house, [("k", -90), ("h", -85), ("b", -30)], seconds: interval)
+        for _ in 0..<4 { Self.packet(&house, [("k", -55), ("h", -70), ("b", -82)], seconds: interval) }
         #expect(house.reported == [nil, "Kitchen"])
     }
 

@@ -24,7 +24,7 @@ extension RoomTuning {
         case "staySeconds": staySeconds = value
         case "reportProbability": reportProbability = value
         case "labelledReportProbability": labelledReportProbability = value
-        case "secondsToReport": secondsToReport = value
+        case "readingsToReport": readingsToReport = Int(value)
         case "windowCap": windowCap = value
         case "learnProbability": learnProbability = value
         case "learnLag": learnLag = Int(value)
