@@ -25,8 +25,8 @@ struct LevelVector: Sendable {
     var heard: [UInt16] = []
     /// Packets of the tag in the window, as far as the gateway that heard most knows.
     var packets: Int16 = 1
-    /// When the gateway heard the tag that hears it best, nanoseconds of the service's clock.
-    var loudestHeard: Int64 = 0
+    /// Whether the gateway that hears the tag best has heard it since the window before.
+    var isLoudestNew = false
     /// Seconds since the tag's window before.
     var elapsed: Float = 1
 }

@@ -17,7 +17,8 @@ struct OpenWindows: Sendable {
         mutating func removeFirst() -> Int {
             let tag = windows[start].tag
             start += 1
-            if start > 64, start * 2 > windows.count {
+            // Rarely enough to cost little, often enough for the array to stay about as long as the queue.
+            if start > 64, start * 8 > windows.count {
                 windows.removeFirst(start)
                 start = 0
             }

@@ -58,7 +58,7 @@ extension RoomEngine {
         let fresh = Int64(tuning.freshSeconds * 1e9)
         scratch.vector.packets = 1
         scratch.vector.heard.removeAll(keepingCapacity: true)
-        scratch.vector.loudestHeard = 0
+        scratch.vector.isLoudestNew = false
         var loudest = -Float.infinity
         for gateway in gateways.indices {
             let isHeeded = gateways[gateway].isListening && !gateways[gateway].isQuiet
@@ -71,7 +71,10 @@ extension RoomEngine {
                 scratch.vector.levels[gateway] = max(heard.level, tuning.missLevel)
                 if heard.level > tuning.missLevel { scratch.vector.heard.append(heard.gateway) }
                 scratch.vector.packets = max(scratch.vector.packets, heard.packets)
-                if heard.level > loudest { (loudest, scratch.vector.loudestHeard) = (heard.level, heard.at) }
+                if heard.level > loudest {
+                    loudest = heard.level
+                    scratch.vector.isLoudestNew = heard.at > states[tag].judged
+                }
             } else if gateways[gateway].lastMessage <= heard.at + 200_000_000 {
                 // It has sent nothing since. Whether it fails or only hears nothing, the next message tells.
                 scratch.vector.levels[gateway] = .nan
@@ -237,9 +240,6 @@ extension RoomEngine {
 
     // MARK: What is believed
 
-    /// Gateways send their readings once a second, with some jitter. In nanoseconds.
-    private static let newReading: Int64 = 750_000_000
-
     /// Takes the evidence into the belief: rooms change now and then, and what was heard tells.
     private mutating func believe(_ tag: Int, at now: MonotonicInstant, elapsed: Float) {
         let count = Float(scratch.rooms.count)
@@ -248,8 +248,6 @@ extension RoomEngine {
         let weight = min(1, elapsed) * packets / (packets + tuning.packetDoubt)
         let best = scratch.evidence.max() ?? 0
         let reported = scratch.rooms.firstIndex(of: states[tag].room).map { scratch.evidence[$0] }
-        let isNew = scratch.vector.loudestHeard > states[tag].counted &+ Self.newReading
-        if isNew { states[tag].counted = scratch.vector.loudestHeard }
         scratch.belief.removeAll(keepingCapacity: true)
         var sum: Float = 0
         scratch.before.removeAll(keepingCapacity: true)
@@ -264,7 +262,7 @@ extension RoomEngine {
             let probability = prior * FixedMath.exp(evidence)
             sum += probability
             let speaks = reported == nil || scratch.evidence[place] > reported ?? 0
-            let support = speaks ? min(states[tag].support(of: room), 100) + (isNew ? 1 : 0) : 0
+            let support = speaks ? min(states[tag].support(of: room), 100) + (scratch.vector.isLoudestNew ? 1 : 0) : 0
             scratch.belief.append(RoomBelief(room: room, support: support, probability: probability))
         }
         guard sum > 0 else { return }

@@ -67,8 +67,6 @@ struct Tag: Sendable {
     var judged = Int64.min
     /// When it sent its latest packet, nanoseconds of the service's clock; `.min`: none yet.
     var latestPacket = Int64.min
-    /// When the gateway heard it that heard it best, of the last window that counted as support of a room; nanoseconds.
-    var counted: Int64 = 0
     /// Place in the list of those that are learned from; -1: not there.
     var learner: Int16 = -1
     /// The room that is reported; -1: none.
