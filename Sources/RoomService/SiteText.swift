@@ -34,7 +34,7 @@ enum SiteText {
             "Probable rooms: \(rooms.map { "\($0.room.name) \(percent($0.probability))" }.joined(separator: ", ")).")
         if best.room.id != tag.room?.id, tag.training?.isOver != false {
             sentences.append(
-                "\(best.room.name) is reported when it reaches \(percent(tag.needed)) and two consecutive seconds "
+                "\(best.room.name) is reported when it reaches \(percent(tag.needed)) and two consecutive readings "
                     + "support it.")
         }
         return sentences

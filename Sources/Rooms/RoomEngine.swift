@@ -213,15 +213,16 @@ package struct RoomEngine: Sendable {
         if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now.nanoseconds) }
         states[tag].latestPacket = max(states[tag].latestPacket, sent)
         // Once all that heard it in the last window have heard it again there is nothing to wait for.
-        if isComplete(states[tag], now: now.nanoseconds) { judge(tag, at: now, &effects) }
+        if isComplete(states[tag]) { judge(tag, at: now, &effects) }
     }
 
-    private func isComplete(_ tag: Tag, now: Int64) -> Bool {
+    private func isComplete(_ tag: Tag) -> Bool {
         guard tag.judged != .min else { return false }
         for heard in tag.levels where heard.at <= tag.judged && tag.judged - heard.at < Self.second { return false }
         return true
     }
 
+    /// - Parameter sent: When the tag sent the packet that opens the window, nanoseconds of the service's clock.
     private mutating func openWindow(of tag: Int, ofPacketAt sent: Int64, now: Int64) {
         states[tag].isPending = true
         let isRare = states[tag].latestPacket == .min || sent - states[tag].latestPacket > Self.second
@@ -232,7 +233,7 @@ package struct RoomEngine: Sendable {
         }
     }
 
-    /// A second, and what messages are late, in nanoseconds.
+    /// A second, with the jitter of messages, in nanoseconds.
     private static let second: Int64 = 1_500_000_000
 
     /// Does what is due at `now`.
