@@ -239,7 +239,10 @@ package struct RoomEngine: Sendable {
     /// Does what is due at `now`.
     private mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
         while let tag = openWindows.removeEnded(by: now.nanoseconds) {
-            if tag < states.count, states[tag].isPending { judge(tag, at: now, &effects) }
+            guard tag < states.count, states[tag].isPending else { continue }
+            judge(tag, at: now, &effects)
+            // What arrives at the same instant comes after the window.
+            states[tag].judged = now.nanoseconds - 1
         }
         silence(at: now, &effects)
         if let deadline = presence.nextDeadline, deadline <= now { pass(.tick, at: now, &effects) }
