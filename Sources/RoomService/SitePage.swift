@@ -188,7 +188,10 @@ final class SitePage: PageSource {
         let influences = site.engine.influences(ofTag: place)
         return [
             "id": .string(site.tags[place].id), "name": .shown(site.tags[place].name),
-            "reasons": .array(SiteText.reasons(tag, influences, at: now).map { .string($0) }),
+            "reasons": .array(
+                SiteText.reasons(
+                    tag, influences, leaveTimeout: site.engine.leaveTimeout(ofTag: place, at: now), at: now
+                ).map { .string($0) }),
             "needed": .hundredths(Double(tag.needed)),
             "influences": .array(
                 influences.map {

@@ -10,10 +10,13 @@ enum SiteText {
 
     // MARK: Why a tag is where it is
 
-    /// - Parameter influences: The readings that decide, the largest influence first.
-    static func reasons(_ tag: TagExplanation, _ influences: [ReadingInfluence] = [], at now: MonotonicInstant)
-        -> [String]
-    {
+    /// - Parameters:
+    ///   - influences: The readings that decide, the largest influence first.
+    ///   - leaveTimeout: The silence after which the tag is away.
+    static func reasons(
+        _ tag: TagExplanation, _ influences: [ReadingInfluence] = [], leaveTimeout: Duration? = nil,
+        at now: MonotonicInstant
+    ) -> [String] {
         var sentences: [String] = []
         if let training = tag.training, !training.isOver {
             let left = Int(now.duration(to: training.until).inSeconds.rounded(.up))
@@ -23,7 +26,7 @@ enum SiteText {
             sentences.append("No gateway hears it.")
             return sentences
         }
-        sentences += heard(tag, at: now)
+        sentences += heard(tag, leaveTimeout: leaveTimeout, at: now)
         sentences += Self.influences(influences)
         guard let best = tag.belief.first else {
             sentences.append("No room is probable yet.")
@@ -54,14 +57,19 @@ enum SiteText {
             + (contra.isEmpty ? [] : ["What speaks most against \(room): \(list(contra))."])
     }
 
-    private static func heard(_ tag: TagExplanation, at now: MonotonicInstant) -> [String] {
+    private static func heard(
+        _ tag: TagExplanation, leaveTimeout: Duration?, at now: MonotonicInstant
+    ) -> [String] {
         guard let newest = tag.levels.map(\.at).max() else { return ["No gateway has heard it since the start."] }
         let levels = tag.levels.filter { $0.at.duration(to: now) <= fresh }
         var sentences: [String] = []
         if levels.isEmpty {
             let silence = Int(newest.duration(to: now).inSeconds)
-            let limit = tag.leaveTimeout.map { " It is away after at most \(Int($0.inSeconds.rounded(.up))) s." }
-            sentences.append("The last gateway heard it \(silence) s ago.\(limit ?? "")")
+            sentences.append("The last gateway heard it \(silence) s ago.")
+            if let leaveTimeout {
+                let limit = Int(leaveTimeout.inSeconds.rounded(.up))
+                sentences.append("It is away at the latest after \(limit) s of silence.")
+            }
         } else {
             let shown = levels.prefix(4).map { "\($0.gateway) at \(Int($0.level.rounded())) dBm" }
             sentences.append("Heard by \(shown.joined(separator: ", ")).")

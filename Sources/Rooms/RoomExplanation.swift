@@ -37,8 +37,6 @@ package struct TagExplanation: Sendable {
     package var needed: Float = 1
     /// The strongest first.
     package var levels: [Level] = []
-    /// Silence after which the slowest of its gateways gives it up, and it is away; nil: it is away.
-    package var leaveTimeout: Duration?
     package var training: Training?
 }
 
@@ -86,7 +84,6 @@ extension RoomEngine {
                 at: MonotonicInstant(nanoseconds: heard.at), isListening: gateway.isListening)
         }
         explanation.levels.sort { $0.level > $1.level }
-        explanation.leaveTimeout = state.isHome ? leaveTimeout(ofTag: tag, at: now) : nil
         explanation.training = trainings[tag].map { run in
             TagExplanation.Training(
                 room: rooms[Int(run.room)].name, began: MonotonicInstant(nanoseconds: run.began),
@@ -96,8 +93,11 @@ extension RoomEngine {
         return explanation
     }
 
-    /// The leave timeout of the slowest gateway.
-    private func leaveTimeout(ofTag tag: Int, at now: MonotonicInstant) -> Duration? {
+    /// The silence after which the slowest of its gateways gives the tag up, and it is away; nil: it is away.
+    ///
+    /// It stands apart from the explanation, which the page makes of each tag every second: this one visits all tags.
+    package func leaveTimeout(ofTag tag: Int, at now: MonotonicInstant) -> Duration? {
+        guard states.indices.contains(tag), states[tag].isHome else { return nil }
         let region = RegionKey(tracker: tag, rid: states[tag].description.id)
         return presence.explain(region, at: now).filter(\.isNear).flatMap(\.links).map(\.leaveTimeout).max()
     }

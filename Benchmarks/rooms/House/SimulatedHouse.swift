@@ -144,7 +144,7 @@ struct SimulatedHouse {
 
     private mutating func noteDeparture(of tag: Int) {
         let now = MonotonicInstant(nanoseconds: Int64((time + 10) * 1e9))
-        guard let timeout = engine.explanation(ofTag: tag, at: now).leaveTimeout else { return }
+        guard let timeout = engine.leaveTimeout(ofTag: tag, at: now) else { return }
         departures[tag].append((time, Double(timeout.nanoseconds) / 1e9))
     }
 
