@@ -33,14 +33,6 @@ import Testing
         simulation.engine.explain(beacon(1), in: key("a"), at: at(simulation.now))?.links ?? []
     }
 
-    /// How long after its last sighting the beacon leaves.
-    private func silenceUntilLeave(_ simulation: Simulation) -> Double? {
-        var simulation = simulation
-        let last = simulation.now
-        simulation.run(to: last + 2000)
-        return simulation.leaves.last.map { $0 - last }
-    }
-
     @Test(arguments: [0.5, 0.3, 0.1])
     func `A beacon stays near one weak receiver when all that heard it well hear it no more`(share: Double) {
         var leaves = 0
@@ -72,7 +64,7 @@ import Testing
         advertise(to: &simulation, until: 300, equalShares(0..<6, 1), &random)
         simulation.handle(.listening(Receiver(index: 0), false))
         advertise(to: &simulation, until: 500, equalShares(1..<6, 0.9), &random)
-        #expect(try #require(silenceUntilLeave(simulation)) > PresenceTiming.absentGrace.seconds - 300)
+        #expect(try #require(simulation.silenceUntilLeave()) > PresenceTiming.absentGrace.seconds - 300)
     }
 
     @Test func `A beacon that is carried past many receivers stays, and leaves when it is gone`() throws {
@@ -83,7 +75,7 @@ import Testing
             advertise(to: &simulation, until: Double(step + 1) * 60, equalShares(near, 0.8), &random)
         }
         #expect(simulation.leaves.isEmpty)
-        #expect(try #require(silenceUntilLeave(simulation)) <= 61)
+        #expect(try #require(simulation.silenceUntilLeave()) <= 61)
     }
 
     @Test(arguments: [0.95, 0.5, 0.2])
@@ -98,7 +90,7 @@ import Testing
             // A receiver that was not remembered before knows no rhythm.
             let slowest = try #require(links(of: all).map(\.leaveTimeout.seconds).max())
             let unknown = receivers > Self.remembered ? Double(PresenceTiming.unknownRhythmSeconds) : 0
-            #expect(try #require(silenceUntilLeave(few)) <= max(slowest, unknown) + 1)
+            #expect(try #require(few.silenceUntilLeave()) <= max(slowest, unknown) + 1)
         }
     }
 

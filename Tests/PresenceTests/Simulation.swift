@@ -94,6 +94,13 @@ struct Simulation {
         now = max(now, end)
     }
 
+    /// How long after its last sighting the beacon leaves; nil: it does not within `limit` seconds, or leaves more than once.
+    func silenceUntilLeave(within limit: Double = 2000) -> Double? {
+        var simulation = self
+        simulation.run(to: now + limit)
+        return simulation.leaves.count == leaves.count + 1 ? simulation.leaves.last.map { $0 - now } : nil
+    }
+
     mutating func hear(_ sighting: Sighting = PresenceTests.sighting(), at seconds: Double) {
         run(to: seconds)
         handle(.sighting(sighting))

@@ -14,23 +14,15 @@ import Testing
         return (simulation, random)
     }
 
-    /// How long after its last sighting the beacon leaves.
-    private func silenceUntilLeave(_ simulation: Simulation) -> Double? {
-        var simulation = simulation
-        let (last, leaves) = (simulation.now, simulation.leaves.count)
-        simulation.run(to: last + 300)
-        return simulation.leaves.count == leaves + 1 ? simulation.leaves.last.map { $0 - last } : nil
-    }
-
     @Test func `A quick beacon that never slowed down in an hour leaves after at most five seconds`() throws {
         let (simulation, _) = quick(for: 3900)
         #expect(simulation.leaves.isEmpty)
-        #expect(try #require(silenceUntilLeave(simulation)) <= 5)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) <= 5)
     }
 
     @Test(arguments: [60.0, 1800, 3500])
     func `Before an hour of reception a quick beacon is held`(seconds: Double) throws {
-        let silence = try #require(silenceUntilLeave(quick(for: seconds).0))
+        let silence = try #require(quick(for: seconds).0.silenceUntilLeave(within: 300))
         #expect((21.0...22).contains(silence), "\(silence)")
     }
 
@@ -68,7 +60,7 @@ import Testing
         var (simulation, random) = quick(for: 100)
         simulation.advertise(every: slow, until: simulation.now + 20 * slow, heard: 0.95, &random)
         simulation.advertise(every: 0.1, until: simulation.now + 600, heard: heard, &random)
-        let silence = try #require(silenceUntilLeave(simulation))
+        let silence = try #require(simulation.silenceUntilLeave(within: 300))
         // One more, where the reception in the sample asks for it.
         #expect((seconds - 1...seconds + 3 + (seconds > 22 ? slow : 0)).contains(silence), "\(silence)")
     }
@@ -83,7 +75,7 @@ import Testing
         var random = Random(5)
         var simulation = Simulation([region("one", minor: 1), region("two", minor: 2)])
         simulation.advertise(1, every: 0.1, until: 4000, &random)
-        #expect(try #require(silenceUntilLeave(simulation)) <= 5)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) <= 5)
         // Beacon 2 is new. It slows down within the hour, so it costs no false leave.
         simulation.advertise(2, every: 0.1, until: simulation.now + 600, &random)
         simulation.advertise(2, every: 10, until: simulation.now + 100, &random)
@@ -93,14 +85,14 @@ import Testing
         #expect(simulation.leaves.count == leaves)
         // A beacon of the UUID that comes later is held, too.
         simulation.advertise(1, every: 0.1, until: simulation.now + 4000, &random)
-        #expect(try #require(silenceUntilLeave(simulation)) >= 21)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) >= 21)
     }
 
     @Test func `That a beacon keeps its rhythm says nothing of others of its UUID`() throws {
         var (simulation, random) = quick(for: 4000)
         simulation.run(to: simulation.now + 100)
         simulation.advertise(2, every: 0.1, until: simulation.now + 600, &random)
-        #expect(try #require(silenceUntilLeave(simulation)) >= 21)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) >= 21)
     }
 
     @Test(arguments: [0.05, 0.1, 0.3], 1...4)
@@ -120,14 +112,14 @@ import Testing
         simulation.run(to: simulation.now + 12)
         simulation.advertise(every: 0.1, until: simulation.now + 1800, heard: 0.7, &random)
         #expect(simulation.leaves.count == 1)
-        #expect(try #require(silenceUntilLeave(simulation)) >= 21)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) >= 21)
     }
 
     @Test func `An absence for which no beacon is held does not count against it`() throws {
         var (simulation, random) = quick(for: 4000)
         simulation.run(to: simulation.now + 100)
         simulation.advertise(every: 0.1, until: simulation.now + 60, heard: 0.7, &random)
-        #expect(try #require(silenceUntilLeave(simulation)) <= 5)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) <= 5)
     }
 
     @Test func `What is known of a rhythm outlives a restart`() throws {
@@ -141,7 +133,7 @@ import Testing
             var later = Simulation([region("a")])
             later.record(later.engine.restore(try #require(PresenceState(bytes: bytes)), at: at(0)))
             later.advertise(every: 0.1, until: 10, &random)
-            let silence = try #require(silenceUntilLeave(later))
+            let silence = try #require(later.silenceUntilLeave(within: 300))
             #expect(slows ? silence >= 21 : silence <= 5, "\(silence)")
         }
     }
@@ -156,7 +148,7 @@ import Testing
         var later = Simulation([region("a")])
         later.record(later.engine.restore(state, at: at(0)))
         later.advertise(every: 0.1, until: 4000, &random)
-        #expect(try #require(silenceUntilLeave(later)) >= 21)
+        #expect(try #require(later.silenceUntilLeave(within: 300)) >= 21)
     }
 
     @Test func `A change is stored without the UUIDs, and does not delete them`() throws {

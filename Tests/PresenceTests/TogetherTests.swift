@@ -23,33 +23,25 @@ import Testing
         return simulation
     }
 
-    /// How long after its last sighting the beacon leaves.
-    private func silenceUntilLeave(_ simulation: Simulation) -> Double? {
-        var simulation = simulation
-        let last = simulation.now
-        simulation.run(to: last + 2000)
-        return simulation.leaves.first.map { $0 - last }
-    }
-
     @Test(arguments: [1.8, 4.6, 9.1])
     func `Three receivers give a beacon up after five intervals, where one needs more`(interval: Double) throws {
-        let together = try #require(silenceUntilLeave(learned(interval: interval, seconds: 300 * interval)))
+        let together = try #require(learned(interval: interval, seconds: 300 * interval).silenceUntilLeave())
         #expect(together <= 5 * interval)
         var random = Random(3)
         var one = Simulation([region("a")])
         one.advertise(every: interval, until: 300 * interval, heard: 0.85, &random)
-        #expect(try #require(silenceUntilLeave(one)) > 1.2 * together)
+        #expect(try #require(one.silenceUntilLeave()) > 1.2 * together)
     }
 
     @Test func `Receivers that report an advertisement a tenth of a second apart report the same one`() throws {
-        #expect(try #require(silenceUntilLeave(learned(skew: 0.1))) <= 25)
+        #expect(try #require(learned(skew: 0.1).silenceUntilLeave()) <= 25)
     }
 
     @Test func `A receiver that does not listen keeps the others from deciding for it`() throws {
         var simulation = learned()
         simulation.handle(.listening(Receiver(index: 1), false))
         #expect(simulation.engine.explain(beacon(1), in: key("a"), at: at(simulation.now))?.joint == nil)
-        #expect(try #require(silenceUntilLeave(simulation)) > 900)
+        #expect(try #require(simulation.silenceUntilLeave()) > 900)
     }
 
     @Test func `When a receiver listens again, the silence of all begins again`() throws {
@@ -61,7 +53,7 @@ import Testing
         let joint = simulation.engine.explain(beacon(1), in: key("a"), at: at(simulation.now))?.joint
         #expect(joint?.silence == .zero)
         // The other two have not given it up by themselves before the three do.
-        #expect(try #require(silenceUntilLeave(simulation)) >= 15)
+        #expect(try #require(simulation.silenceUntilLeave()) >= 15)
     }
 
     @Test func `A sighting by a receiver that does not know the rhythm counts for all`() {
@@ -74,7 +66,7 @@ import Testing
     }
 
     @Test func `A leave time that the region sets counts for each receiver`() throws {
-        let silence = try #require(silenceUntilLeave(learned(leave: .after(.seconds(40)))))
+        let silence = try #require(learned(leave: .after(.seconds(40))).silenceUntilLeave())
         #expect(abs(silence - 40) < 1e-6)
     }
 
@@ -99,12 +91,12 @@ import Testing
 
     @Test func `What receivers know together outlives a restart`() throws {
         let simulation = learned()
-        let silence = try #require(silenceUntilLeave(simulation))
+        let silence = try #require(simulation.silenceUntilLeave())
         let bytes = simulation.engine.stateBytes(at: at(simulation.now))
         #expect(bytes == simulation.engine.state(at: at(simulation.now)).bytes)
         var later = Simulation([region("a")], receivers: [0, 1, 2])
         later.record(later.engine.restore(try #require(PresenceState(bytes: bytes)), at: at(0)))
-        #expect(abs(try #require(silenceUntilLeave(later)) - silence) < 0.01)
+        #expect(abs(try #require(later.silenceUntilLeave()) - silence) < 0.01)
     }
 
     @Test func `Forgetting other beacons leaves what receivers know together`() throws {
