@@ -23,9 +23,11 @@ for argument in CommandLine.arguments.dropFirst() {
     } else if argument.hasPrefix("--house=") {
         houseHours = Double(argument.dropFirst(8))
     } else if argument.hasPrefix("--every=") {
-        every = max(1, Int(argument.dropFirst(8)) ?? 1)
+        guard let count = Int(argument.dropFirst(8)), count > 0 else { fail("\(argument): not a number from 1 on") }
+        every = count
     } else if argument.hasPrefix("--seed=") {
         seed = UInt64(argument.dropFirst(7))
+        if seed == nil { fail("\(argument): not a number") }
     } else if argument.hasPrefix("-") {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {

@@ -2,7 +2,9 @@ import Base
 
 /// Tags whose windows are open: what gateways heard of the same packet arrives one after the other.
 ///
-/// There are two lengths of windows, and so a queue for each, in which ends come in the order of time.
+/// There are two lengths of windows, and so a queue for each, in which ends come in the order of time. A window that was judged
+/// early stays in its queue until its end. So a queue is at most as long as the readings that arrive within one length, and the
+/// long one holds at most one window of each tag: another one opens a second and a half later.
 struct OpenWindows: Sendable {
     struct Queue: Sendable {
         private var windows: [(tag: Int, end: Int64)] = []

@@ -123,8 +123,7 @@ package struct RoomEngine: Sendable {
         self.bounds = bounds
         // Not jointly: a body hides a tag from all gateways at once, and messages may be late. On flat-rooms.csv tags went away
         // that were there, and one walk gave .886 of the time right instead of .897.
-        presence = PresenceEngine(
-            mostStrangers: bounds.tags + 1000, decidesJointly: false)
+        presence = PresenceEngine(mostStrangers: bounds.tags + 1000, decidesJointly: false)
     }
 
     /// When `tick` has something to decide; nil: nothing is pending.

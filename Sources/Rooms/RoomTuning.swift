@@ -8,8 +8,8 @@ package struct RoomTuning: Hashable, Sendable {
 
     /// Seconds that the readings of one packet are waited for, from the first of them.
     package var gatherSeconds: Float = 0.25
-    /// The same if there was no window in the last second and a half: what gateways hear of a slow beacon arrives within a second,
-    /// and what the first of them says alone would count for all.
+    /// The same if the tag sent nothing in the second and a half before. Gateways report a packet of a slow beacon within a
+    /// second; with a shorter wait, the first report alone would count for the whole interval.
     package var rareGatherSeconds: Float = 1.05
     /// A reading stands for a gateway for this long. Gateways publish once a second, with some jitter.
     package var freshSeconds: Float = 1.3
@@ -39,7 +39,7 @@ package struct RoomTuning: Hashable, Sendable {
     /// A window counts in proportion to its packets divided by them and this: the level of one packet is less certain than the
     /// median of several.
     package var packetDoubt: Float = 0.25
-    /// dB by which a gateway stands back in its own room that loses one packet after another that it heard.
+    /// dB that a gateway's last level loses, for its own room, with each packet that the gateway misses.
     package var missStep: Float = 5
     /// Squared distance per gateway at which a place without a fingerprint is as likely as one with a fingerprint.
     package var noveltyDistance: Float = 4
@@ -61,8 +61,8 @@ package struct RoomTuning: Hashable, Sendable {
     /// Squared distance per gateway below which two are one.
     package var mergeDistance: Float = 1.25
 
-    /// Log likelihood of the room that a tag is in while the gateway there fails that heard the tag until then: what it would
-    /// say is missing, and the other gateways alone hardly tell the room from those beside it.
+    /// Log likelihood that the reported room gains while a gateway there fails that heard the tag until then. The other gateways
+    /// alone hardly tell the room from those beside it.
     package var missingWorth: Float = 3
 
     // MARK: Levels that were learned from the engine's own decisions

@@ -33,8 +33,8 @@ struct Home {
         for place in sessions.indices {
             sessions[place].moments = sessions[place].moments.enumerated().filter { $0.offset % every == 0 }.map(
                 \.element)
+            sessions[place].seconds = sessions[place].makeSeconds()
         }
-        for place in sessions.indices { sessions[place].seconds = sessions[place].makeSeconds() }
     }
 
     private mutating func room(_ name: String) -> Int {
