@@ -3,6 +3,8 @@
 
 releases="bookworm trixie"
 architectures="amd64 arm64"
+# For read_options.
+target_options="--arch=${architectures// /|} --release=${releases// /|}"
 
 # release_number RELEASE: the number of a supported Debian release
 release_number() {
@@ -30,21 +32,21 @@ triple() {
     esac
 }
 
-# read_target ARGUMENTS...: --arch and --release into `arch` and `release`, and what else there is into `rest`
+# read_target SPECIFICATION WORD...: as read_options, with --arch and --release, which are this machine's if they are not given
 read_target() {
-    arch=$(dpkg --print-architecture) release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}") rest=()
+    local specification=$1
+    shift
+    read_options "$target_options $specification" "$@"
+    set_target
+}
+
+# set_target: this machine's `arch` and `release` where they are empty
+set_target() {
+    arch=${arch:-$(dpkg --print-architecture)}
+    release=${release:-$(. /etc/os-release && echo "${VERSION_CODENAME:-}")}
     # A machine with another system builds for the newest release.
     case " $releases " in *" $release "*) ;; *) release=trixie ;; esac
-    while [ $# != 0 ]; do
-        case $1 in
-        --arch) arch=${2:?"--arch wants one of: $architectures"} && shift 2 ;;
-        --release) release=${2:?"--release wants one of: $releases"} && shift 2 ;;
-        --) shift && rest+=("$@") && break ;;
-        *) rest+=("$1") && shift ;;
-        esac
-    done
     multiarch "$arch" >/dev/null
-    release_number "$release" >/dev/null
 }
 
 # debian_mirror: the address of Debian's archive that apt uses on this machine

@@ -1,11 +1,12 @@
-# Sourced by the demos. Builds the program ($gateway), and gives a folder ($work) and programs in the background, which go when
+# Sourced by the demos, after lib.sh. Builds the program ($gateway), and gives a folder ($work) and programs in the background, which go when
 # the demo ends.
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$top"
 need_swift
 Scripts/install-dependencies build test
-say "building (a few minutes the first time)"
-gateway=$(release_binary)
+# Without optimization: that takes half the time, and the tests use the same build.
+say "building (about a minute the first time, on two processors)"
+swift_build --product ibeacon-gateway
+gateway=$(swift build --show-bin-path)/ibeacon-gateway
 work=$(mktemp -d)
 jobs_started=
 clean_up() {

@@ -1,0 +1,465 @@
+"""Runs the package's tests in many processes and says how they went. Scripts/test calls it, after the build.
+
+A process runs a suite of IntegrationTests, or all of another target, one test after the other. Tests of the whole service
+wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
+that Swift Testing writes (a JSON object for each line), not from the words meant for people. The logs of all processes stay
+in .build/tests.
+"""
+
+import argparse
+import collections
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LOGS = os.path.join(TOP, ".build", "tests")
+# What `swift test --skip-build` starts. Started directly, it costs half a second of processor time less, for each process.
+PROGRAM = os.path.join(TOP, ".build/debug/ibeacon-gatewayPackageTests.xctest")
+LIBRARY = ["--testing-library", "swift-testing"]
+
+# How many processes run at once for each processor.
+PROCESSES_PER_PROCESSOR = 4
+
+# These take longest, so they begin first; the order of the others follows from the list of tests.
+LONGEST = [
+    "RoomsKillRunTests", "EnduranceStillTests", "EnduranceTests", "GatewayTests", "StorageTests", "BrokerFaultRunTests",
+    "BrokerFaultTests", "RoomsFleetRunTests", "RoomsRunTests",
+]
+
+# Suites that another script runs, which installs what they need.
+ELSEWHERE = {"IntegrationTests.NATSClusterTests": "Tests/Cluster/test"}
+
+# A process that ends no test for so long hangs.
+SILENCE_LIMIT = 600
+
+
+class Outcome:
+    """What is known of one test, over all runs."""
+
+    def __init__(self, name):
+        self.name = name
+        self.runs = 0
+        self.failures = []  # one text for each failed run
+        self.skipped = None  # the reason
+        self.seconds = 0.0  # the longest run
+
+
+class Process:
+    """One process and the events of it that were read so far."""
+
+    def __init__(self, name, arguments, log, report):
+        self.name, self.log, self.report = name, log, report
+        self.stream = log + ".jsonl"
+        for path in (self.log, self.stream):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
+        command = [PROGRAM, *LIBRARY, "--no-parallel", "--event-stream-output-path", self.stream, *arguments]
+        # A session of its own: an interrupt at the terminal reaches this program, which then ends the others in order.
+        with open(self.log, "wb") as output:
+            self.child = subprocess.Popen(
+                command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        self.reader = None
+        self.remainder = ""
+        self.names = {}  # identifier of a test: its name for people
+        self.running = {}  # identifier: when it began, in the seconds of the stream
+        self.issues = collections.defaultdict(list)
+        self.ended = 0
+        self.failed = False
+        self.last_sign = time.monotonic()
+        self.killed = False
+
+    def planned(self):
+        return len(self.names)
+
+    def read(self):
+        """Reads the events that have been written since the last call."""
+        if self.reader is None:
+            if not os.path.exists(self.stream):
+                return
+            self.reader = open(self.stream, encoding="utf-8", errors="replace")
+        *lines, self.remainder = (self.remainder + self.reader.read()).split("\n")
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                record = json.loads(line)
+                (self.plan if record.get("kind") == "test" else self.happened)(record.get("payload", {}))
+
+    def plan(self, test):
+        if test.get("kind") == "function":
+            self.names[test["id"]] = readable(test)
+
+    def happened(self, event):
+        kind, test = event.get("kind"), event.get("testID")
+        moment = event.get("instant", {}).get("absolute", 0.0)
+        texts = [message.get("text", "") for message in event.get("messages", [])]
+        if kind == "issueRecorded":
+            issue = event.get("issue", {})
+            if not issue.get("isKnown") and issue.get("isFailure", True) and issue.get("severity", "error") != "warning":
+                place = issue.get("sourceLocation") or {}
+                where = f"{place.get('fileID', '?')}:{place.get('line', '?')}: "
+                self.issues[test].append(where + "\n    ".join(texts))
+        elif test not in self.names:
+            pass  # a suite
+        elif kind == "testStarted":
+            self.running[test] = moment
+        elif kind == "testSkipped":
+            self.ended += 1
+            # The text begins with the test's name, which is said anyway.
+            self.report.skipped(self.names[test], " ".join(texts).split("skipped: ")[-1].strip('"'))
+        elif kind == "testEnded":
+            self.ended += 1
+            self.last_sign = time.monotonic()
+            seconds = moment - self.running.pop(test, moment)
+            issues = self.issues.pop(test, [])
+            self.failed |= bool(issues)
+            self.report.ended(self.names[test], seconds, issues)
+
+    def poll(self):
+        """Whether the process has ended and all that it wrote was read."""
+        code = self.child.poll()
+        self.read()
+        if code is None:
+            if time.monotonic() - self.last_sign > SILENCE_LIMIT and not self.killed:
+                self.killed = True
+                self.end(signal.SIGKILL)
+            return False
+        self.conclude(code)
+        return True
+
+    def conclude(self, code):
+        """What the end of the process says of the tests that did not end, or of no test."""
+        # What a test that crashed has started would go on.
+        self.end(signal.SIGKILL)
+        cause = f"the process ended with {code}"
+        if self.killed:
+            cause = f"no test ended for {SILENCE_LIMIT} s, and the process was killed"
+        tail = "\n    " + self.tail()
+        unfinished = list(self.running)
+        for test in unfinished:
+            self.report.ended(self.names[test], 0, [f"{cause} while this test ran; its output: {self.log}{tail}"])
+        failed_elsewhere = [text for issues in self.issues.values() for text in issues]
+        self.failed |= bool(unfinished or failed_elsewhere)
+        if failed_elsewhere:
+            self.report.ended(f"({self.name}, outside of a test)", 0, failed_elsewhere)
+        if not unfinished and self.ended < self.planned():
+            missing = self.planned() - self.ended
+            self.report.ended(f"({self.name})", 0, [f"{missing} tests never ended; {cause}: {self.log}{tail}"])
+        if self.planned() == 0:
+            self.report.ended(f"({self.name})", 0, [f"no test was run; {cause}{tail}"])
+        elif code != 0 and not self.failed:
+            self.report.ended(f"({self.name})", 0, [f"{cause}, and no test failed{tail}"])
+        if self.reader:
+            self.reader.close()
+
+    def tail(self):
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            return "\n    ".join(file.read().splitlines()[-15:])
+
+    def end(self, number):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.child.pid, number)
+
+
+def readable(test):
+    """`Target.Suite: what it says`, from a test's record."""
+    suite = test["id"].split("/")[0]
+    return f"{suite}: {test.get('displayName') or test.get('name', '?').removesuffix('()').strip('`')}"
+
+
+class Report:
+    """Collects outcomes, shows progress, and prints each failure once, when it happens."""
+
+    def __init__(self, verbose, must_run):
+        self.outcomes = {}
+        self.must_run = must_run
+        self.begin = time.monotonic()
+        self.verbose = verbose
+        self.live = sys.stderr.isatty() and not verbose
+        self.failed_runs = 0
+        self.last_line = 0.0
+        self.context = ""
+
+    def outcome(self, name):
+        return self.outcomes.setdefault(name, Outcome(name))
+
+    def ended(self, name, seconds, issues):
+        outcome = self.outcome(name)
+        outcome.runs += 1
+        outcome.seconds = max(outcome.seconds, seconds)
+        if issues:
+            self.failed_runs += 1
+            outcome.failures.append(issues[0])
+            text = "\n  ".join(issues)
+            self.say(f"✘ {self.context}{name} ({seconds:.1f} s)\n  {text[:6000]}")
+
+    def skipped(self, name, reason):
+        self.outcome(name).skipped = reason or "no reason is given"
+        suite = name.split(": ")[0]
+        if self.must_run and suite not in ELSEWHERE:
+            self.ended(name, 0, [f"it was skipped, and it must run here: {reason}"])
+
+    def say(self, text):
+        if self.live:
+            sys.stderr.write("\r\033[K")
+        print(text, file=sys.stderr, flush=True)
+
+    def progress(self, ended, planned, processes):
+        """One line that is written over on a terminal; elsewhere a line each half minute."""
+        seconds = time.monotonic() - self.begin
+        if not self.live and (self.verbose or seconds - self.last_line < 30):
+            return
+        self.last_line = seconds
+        oldest = sorted((began, p.names[test]) for p in processes for test, began in p.running.items())
+        line = f"{self.context}{ended} of {planned} tests, {self.failed_runs} failed, {clock(seconds)}"
+        if oldest:
+            line += f"; running: {oldest[0][1]}"
+        if self.live:
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns
+            sys.stderr.write("\r\033[K" + line[: max(20, columns - 1)])
+            sys.stderr.flush()
+        else:
+            print("  " + line, file=sys.stderr, flush=True)
+
+    def summary(self, runs):
+        """The slowest, the skipped, the failed, and the counts.
+        Returns whether nothing failed."""
+        done = [o for o in self.outcomes.values() if o.runs]
+        failed = [o for o in done if o.failures]
+        skipped = [o for o in self.outcomes.values() if o.skipped and not o.runs]
+        print("\nthe ten slowest:")
+        for outcome in sorted(done, key=lambda o: -o.seconds)[:10]:
+            print(f"  {outcome.seconds:6.1f} s  {outcome.name}")
+        if skipped:
+            print("skipped:")
+            for outcome in skipped:
+                print(f"  {outcome.name}: {outcome.skipped}")
+        if failed and runs == 1:
+            print("failed (what they say is above, at the sign ✘):")
+            for outcome in failed:
+                print(f"  {outcome.name}")
+        if runs > 1:
+            print(f"failures by test, of {runs} runs:" if failed else f"failures by test, of {runs} runs: none")
+            for outcome in sorted(failed, key=lambda o: -len(o.failures)):
+                print(f"  {len(outcome.failures):3d} of {outcome.runs:3d}  {outcome.name}")
+                print(f"              {outcome.failures[0].splitlines()[0][:160]}")
+        seconds = time.monotonic() - self.begin
+        print(f"in {clock(seconds)}; the logs are in {os.path.relpath(LOGS)}")
+        passed = len(done) - len(failed)
+        print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped", flush=True)
+        return not failed and passed > 0
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+class Load:
+    """Other work on the machine, beside the tests. It ends with this program, however that ends."""
+
+    # Ends when its parent has become another.
+    BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n for _ in range(1000000): pass"
+    WRITER = (
+        "import os, sys\nparent = os.getppid()\nblock = os.urandom(1 << 20)\n"
+        "while os.getppid() == parent:\n"
+        " with open(sys.argv[1], 'wb') as file:\n"
+        "  for _ in range(64): file.write(block)\n"
+        "  os.fsync(file.fileno())\n"
+    )
+
+    def __init__(self, name):
+        processors = os.cpu_count() or 1
+        busy = {"idle": 0, "half": max(1, processors // 2), "full": processors}[name]
+        programs = [[self.BUSY]] * busy
+        self.file = os.path.join(LOGS, "load")
+        if name == "full":
+            programs.append([self.WRITER, self.file])
+        self.children = [subprocess.Popen([sys.executable, "-c", *program], start_new_session=True) for program in programs]
+
+    def end(self):
+        for child in self.children:
+            child.kill()
+            child.wait()
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.file)
+
+
+def follow(path, offset):
+    """Prints what a log has gained, for --verbose. Returns how far it was read."""
+    with contextlib.suppress(FileNotFoundError):
+        with open(path, "rb") as file:
+            file.seek(offset)
+            text = file.read()
+            complete = text.rfind(b"\n") + 1
+            sys.stderr.buffer.write(text[:complete])
+            sys.stderr.flush()
+            return offset + complete
+    return offset
+
+
+class Runner:
+    """Starts processes, a limited number at once, and watches them until they end."""
+
+    def __init__(self, report, filters, skips):
+        self.report = report
+        # SwiftPM's expressions for the tests within a process: all of a suite, and those that were asked for.
+        self.filters, self.skips = filters, skips
+        self.waiting = collections.deque()
+        self.processes = []
+        self.offsets = collections.defaultdict(int)
+        self.most = PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1)
+        self.counts = [0, 0]  # tests that ended in processes that are gone; tests that are planned
+
+    def add(self, suites, run=""):
+        for name, count in suites.items():
+            self.waiting.append((name, run))
+            self.counts[1] += count
+
+    def start(self, name, run):
+        self.processes.append(Process(name, self.arguments(name), os.path.join(LOGS, name + run), self.report))
+
+    def arguments(self, name):
+        words = []
+        # Several expressions of --filter choose what any of them matches; a look-ahead makes it both.
+        prefix = "^" + re.escape(name) + "[./]"
+        for expression in self.filters or [""]:
+            words += ["--filter", f"(?={prefix})(?=.*{expression}).*" if expression else prefix]
+        for expression in self.skips:
+            words += ["--skip", expression]
+        return words
+
+    def step(self):
+        """Looks at all processes once, and starts what may start."""
+        for process in list(self.processes):
+            ended = process.poll()
+            if self.report.verbose:
+                self.offsets[process.log] = follow(process.log, self.offsets[process.log])
+            if ended:
+                self.processes.remove(process)
+                self.counts[0] += process.ended
+        while self.waiting and len(self.processes) < self.most:
+            self.start(*self.waiting.popleft())
+        done = self.counts[0] + sum(process.ended for process in self.processes)
+        self.report.progress(done, self.counts[1], self.processes)
+        time.sleep(0.1)
+
+    def finish(self):
+        while self.processes or self.waiting:
+            self.step()
+
+    def stop(self):
+        # What a test started is in the session of its process, and ends with it.
+        for process in self.processes:
+            process.end(signal.SIGTERM)
+        for process in self.processes:
+            try:
+                process.child.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.end(signal.SIGKILL)
+
+
+def suites(filters=(), skips=()):
+    """The processes that all tests, or those that are asked for, take: a name, and how many tests it has.
+    Both are expressions that are searched for in `Target.Suite/test()/File.swift:1:2`, as by `swift test`."""
+    listed = subprocess.run([PROGRAM, *LIBRARY, "--list-tests"], cwd=TOP, stdout=subprocess.PIPE, text=True, check=True).stdout
+    tests = collections.Counter()
+    for test in listed.splitlines():
+        chosen = not filters or any(re.search(expression, test) for expression in filters)
+        if chosen and not any(re.search(expression, test) for expression in skips):
+            target, suite = test.split("/")[0].split(".", 1)
+            tests[f"{target}.{suite}" if target == "IntegrationTests" else target] += 1
+    rank = {name: number for number, name in enumerate(LONGEST)}
+    return dict(sorted(tests.items(), key=lambda item: rank.get(item[0].removeprefix("IntegrationTests."), len(rank))))
+
+
+def scenarios(words, report):
+    """The scenarios of the virtual host, whose verdicts count like tests.
+    `words` are those of Tests/VirtualHost/run, behind NAME=VALUE for its environment."""
+    settings = [word for word in words if "=" in word and not word.startswith("-")]
+    arguments = words[len(settings) :]
+    log = os.path.join(LOGS, "virtual-host")
+    report.say("== the virtual host: " + " ".join(arguments))
+    verdict = re.compile(r"^(not )?ok \d+ (\S+) (\S+) (\d+) s(?: for \d+ s)?(?:: (.*))?$")
+    seen = failed = 0
+    with open(log, "a", encoding="utf-8") as file:
+        child = subprocess.Popen(
+            ["env", *settings, os.path.join(TOP, "Tests/VirtualHost/run"), *arguments],
+            cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace")
+        for line in child.stdout:
+            file.write(line)
+            match = verdict.match(line.rstrip("\n"))
+            if match:
+                wrong, controller, name, seconds, reason = match.groups()
+                seen += 1
+                failed += bool(wrong)
+                issues = [reason or "no reason is given"] if wrong else []
+                report.ended(f"VirtualHost: {arguments[0]} {name} ({controller})", float(seconds), issues)
+                if not wrong:
+                    report.say("  " + line.rstrip("\n"))
+            else:
+                report.say("  " + line.rstrip("\n"))
+        code = child.wait()
+    if seen == 0 or (code != 0 and not failed):
+        report.ended("VirtualHost", 0, [f"{seen} scenarios were run, and the exit status was {code}; see {log}"])
+
+
+def formerly_flaky():
+    """The expressions of Tests/formerly-flaky."""
+    with open(os.path.join(TOP, "Tests", "formerly-flaky"), encoding="utf-8") as file:
+        return [line.split("#")[0].strip() for line in file if line.split("#")[0].strip()]
+
+
+def main():
+    global LOGS, PROGRAM
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--filter", action="append", default=[])
+    parser.add_argument("--skip", action="append", default=[])
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--load", choices=["idle", "half", "full"], default="idle")
+    parser.add_argument("--formerly-flaky", action="store_true")
+    parser.add_argument("--scenarios", action="append", default=[])
+    parser.add_argument("--must-run", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    # For the tests of this script.
+    parser.add_argument("--program", default=PROGRAM)
+    parser.add_argument("--logs", default=LOGS)
+    options = parser.parse_args()
+    PROGRAM, LOGS = options.program, options.logs
+
+    os.makedirs(LOGS, exist_ok=True)
+    report = Report(options.verbose, options.must_run)
+    expressions = formerly_flaky() if options.formerly_flaky else options.filter
+    runner = Runner(report, expressions, options.skip)
+    chosen = suites(expressions, options.skip)
+    load = Load(options.load)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        if options.formerly_flaky:
+            # All runs at once, beside each other: that is a load, too.
+            for run in range(1, options.repeat + 1):
+                runner.add(chosen, f"-{run}")
+            runner.finish()
+        else:
+            for run in range(1, options.repeat + 1):
+                if options.repeat > 1:
+                    report.context = f"run {run} of {options.repeat}: "
+                runner.add(chosen, f"-{run}" if options.repeat > 1 else "")
+                runner.finish()
+                for words in options.scenarios:
+                    scenarios(words.split(), report)
+    except KeyboardInterrupt:
+        report.say("interrupted")
+        return 130
+    finally:
+        runner.stop()
+        load.end()
+    report.say("")
+    return 0 if report.summary(options.repeat) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
