@@ -21,19 +21,26 @@ let smallProgram: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
 ]
 
-/// A target without I/O: it may depend on pure targets only.
-func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// A target of the program, by its path below `Sources`; the last part is its name.
+func target(_ path: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .target(
+        name: name(path), dependencies: dependencies, path: "Sources/\(path)", resources: resources,
+        swiftSettings: settings)
 }
 
+func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
+
+/// A target without I/O: it may depend on pure targets only.
+func pure(_ path: String, _ dependencies: [Target.Dependency] = []) -> Target { target(path, dependencies) }
+
 /// A target that touches the world through at most one C library.
-func adapter(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+func adapter(_ path: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    target(path, dependencies, resources: resources)
 }
 
 /// A C library from the distribution, imported by exactly one adapter.
-func library(_ name: String, pkgConfig: String, debian: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+func library(_ path: String, pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(name: name(path), path: "Sources/\(path)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
@@ -50,132 +57,157 @@ let package = Package(
     ],
     targets: [
         // Instants and texts that every target knows.
-        pure("Base"),
+        pure("Libraries/Base"),
         // What the kernel offers every program: clocks, wake-ups, files, errno.
-        .systemLibrary(name: "CSystem"),
-        adapter("System", ["Base", "CSystem"]),
+        .systemLibrary(name: "CSystem", path: "Sources/C/CSystem"),
+        adapter("Shell/System", ["Base", "CSystem"]),
 
-        pure("Beacon", ["Base"]),
-        pure("Regions", ["Base", "Beacon"]),
-        pure("Presence", ["Base", "Beacon", "Regions"]),
-        pure("JSON", ["Base"]),
-        pure("OwnTracks", ["Base", "Beacon", "JSON", "Regions"]),
-        pure("Configuration", ["Base", "Beacon", "JSON", "OwnTracks", "Regions"]),
-        pure("Gateway", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Presence", "Regions"]),
-        pure("Status", ["Base", "Beacon", "Configuration", "Gateway", "JSON", "OwnTracks", "Presence", "Regions"]),
-        pure("HomeAssistant", ["Base", "Beacon", "Gateway", "JSON", "OwnTracks", "Status"]),
-        pure("ReadingFeed", ["Base", "Beacon"]),
-        pure("Rooms", ["Base", "Beacon", "Regions", "Presence"]),
-        pure("RoomMessages", ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "Rooms"]),
+        pure("Libraries/Beacon", ["Base"]),
+        pure("Libraries/Regions", ["Base", "Beacon"]),
+        pure("Libraries/Presence", ["Base", "Beacon", "Regions"]),
+        pure("Libraries/JSON", ["Base"]),
+        pure("Libraries/OwnTracks", ["Base", "Beacon", "JSON", "Regions"]),
+        pure("Libraries/Configuration", ["Base", "Beacon", "JSON", "OwnTracks", "Regions"]),
+        pure("Cores/Gateway", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Presence", "Regions"]),
+        pure("Libraries/Health", ["Base", "JSON"]),
+        pure(
+            "Cores/Status",
+            ["Base", "Beacon", "Configuration", "Gateway", "Health", "JSON", "OwnTracks", "Presence", "Regions"]),
+        pure("Libraries/HomeAssistant", ["Base", "JSON"]),
+        pure(
+            "Cores/GatewayEntities",
+            ["Base", "Beacon", "Gateway", "Health", "HomeAssistant", "JSON", "OwnTracks", "Status"]),
+        // The contract between the gateways and the service of a site.
+        pure("Site/SiteProtocol", ["Base", "Beacon", "JSON"]),
+        pure("Cores/ReadingFeed", ["Base", "Beacon", "SiteProtocol"]),
+        pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
+        pure("Site/RoomMessages", ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
 
-        adapter("Scanning", ["Base", "Beacon", "System"]),
-        library("CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
-        adapter("KernelScanning", ["Base", "Beacon", "Scanning", "CBluetooth"]),
-        library("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
-        adapter("DBus", ["Base", "CDBus"]),
-        adapter("BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
-        adapter("ServiceDiscovery", ["Base", "DBus"]),
-        library("CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
-        adapter("Runtime", ["Base", "System", "CSystemd"]),
-        library("CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
-        adapter("Messaging", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "System", "CMosquitto"]),
+        adapter("Radio/Scanning", ["Base", "Beacon", "System"]),
+        library("C/CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
+        adapter("Radio/KernelScanning", ["Base", "Beacon", "Scanning", "CBluetooth"]),
+        library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
+        adapter("Shell/DBus", ["Base", "CDBus"]),
+        adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
+        adapter("Shell/ServiceDiscovery", ["DBus"]),
+        library("C/CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
+        adapter("Shell/Runtime", ["Base", "System", "CSystemd"]),
+        library("C/CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
+        adapter("Shell/Messaging", ["Base", "Configuration", "OwnTracks", "System", "CMosquitto"]),
         // No library to link: libcurl is loaded when it is needed.
-        .systemLibrary(name: "CCurl"),
-        adapter("HTTPMessaging", ["Base", "Configuration", "System", "CCurl"]),
-        library("CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
-        adapter("Encryption", ["Configuration", "JSON", "OwnTracks", "CSodium"]),
-        library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
-        adapter("Storage", ["Base", "Beacon", "Regions", "Presence", "System", "CSQLite"]),
-        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        .systemLibrary(name: "CCurl", path: "Sources/C/CCurl"),
+        adapter("Shell/HTTPMessaging", ["Base", "Configuration", "System", "CCurl"]),
+        library("C/CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
+        adapter("Shell/Encryption", ["Configuration", "JSON", "OwnTracks", "CSodium"]),
+        library("C/CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+        adapter("Shell/Storage", ["Base", "Beacon", "Regions", "System", "CSQLite"]),
+        library("C/CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         adapter(
-            "StatusPage",
-            ["Base", "Beacon", "Configuration", "Gateway", "JSON", "OwnTracks", "Status", "CMicroHTTPD"],
+            "Shell/PageServer", ["Base", "Configuration", "Health", "JSON", "OwnTracks", "CMicroHTTPD"],
+            resources: [.embedInCode("Page")]),
+        adapter(
+            "Apps/StatusPage", ["Base", "Beacon", "Gateway", "Health", "JSON", "PageServer", "Status"],
             resources: [.embedInCode("Page")]),
 
+        // What both services carry out their decisions with: store, broker, page, settings, clocks.
+        adapter(
+            "Shell/Shell",
+            [
+                "Base", "Configuration", "Encryption", "Health", "JSON", "Messaging", "OwnTracks", "PageServer",
+                "Runtime",
+                "SiteProtocol", "Storage", "System",
+            ]),
         // The service: carries out what the core decides, over radio, store, broker and status page.
         adapter(
-            "Service",
+            "Apps/GatewayApp",
             [
-                "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "HTTPMessaging",
-                "HomeAssistant", "JSON", "KernelScanning", "Messaging", "OwnTracks", "Presence", "ReadingFeed",
-                "Regions", "RoomMessages",
-                "Runtime",
-                "Scanning", "Status", "StatusPage", "Storage", "System",
+                "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "GatewayEntities",
+                "HTTPMessaging",
+                "Health", "HomeAssistant", "JSON", "KernelScanning", "Messaging", "OwnTracks", "PageServer",
+                "Presence", "ReadingFeed",
+                "Regions", "Runtime",
+                "Scanning", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System",
             ]),
         // The rooms service, over the same store and broker.
         adapter(
-            "RoomService",
+            "Apps/RoomsApp",
             [
-                "Base", "Beacon", "Configuration", "Gateway", "HomeAssistant", "JSON", "Messaging", "OwnTracks",
+                "Base", "Beacon", "Configuration", "Health", "HomeAssistant", "JSON", "Messaging", "OwnTracks",
                 "Regions",
-                "RoomMessages", "Rooms", "Runtime", "Service", "Status", "StatusPage", "Storage", "System",
+                "PageServer", "RoomMessages", "Rooms", "Runtime", "Shell", "SiteProtocol", "Storage", "System",
             ], resources: [.embedInCode("Page")]),
         // getopt_long's state behind functions.
-        .systemLibrary(name: "CGetopt"),
+        .systemLibrary(name: "CGetopt", path: "Sources/C/CGetopt"),
         // The commands of the program, a folder for each subject.
         adapter(
-            "CommandLine",
+            "Apps/Tools",
             [
                 "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging", "HomeAssistant",
                 "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "RoomMessages", "RoomService",
+                "KernelScanning", "Messaging", "OwnTracks", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
-                "Scanning", "Service", "ServiceDiscovery", "Status", "StatusPage", "Storage", "System", "CGetopt",
+                "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteProtocol", "Storage", "System", "CGetopt",
             ]),
         .executableTarget(
-            name: "ibeacon-gateway", dependencies: ["CommandLine"], swiftSettings: settings,
+            name: "ibeacon-gateway", dependencies: ["Tools"], path: "Sources/Apps/ibeacon-gateway",
+            swiftSettings: settings,
             linkerSettings: smallProgram),
 
         tests("BeaconTests", ["Base", "Beacon", "TestSupport"]),
-        tests("RegionsTests", ["Base", "Beacon", "Regions", "TestSupport"]),
+        tests("RegionsTests", ["Beacon", "Regions", "TestSupport"]),
         tests("PresenceTests", ["Base", "Beacon", "Regions", "Presence"]),
         tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
-        tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms"]),
-        tests("RoomMessagesTests", ["Base", "Beacon", "JSON", "RoomMessages", "Rooms"]),
-        tests("JSONTests", ["Base", "JSON", "OwnTracks", "TestSupport"]),
+        tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "SiteProtocol"]),
+        tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
+        tests("RoomMessagesTests", ["Base", "JSON", "RoomMessages", "Rooms", "SiteProtocol"]),
+        tests("JSONTests", ["JSON"]),
         tests(
-            "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "TestSupport"]),
-        tests("StatusTests", ["Base", "Beacon", "Gateway", "Presence", "Status", "TestSupport"]),
+            "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
+        tests("StatusTests", ["Base", "Beacon", "Status"]),
         tests(
-            "ServiceTests",
+            "GatewayAppTests",
             [
                 "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "JSON", "Messaging",
-                "OwnTracks", "RoomMessages", "Runtime", "Scanning", "Service", "ServiceSupport", "StatusPage",
+                "OwnTracks", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell", "SiteProtocol", "Status",
+                "StatusPage",
                 "Storage",
                 "System", "TestSupport",
             ]),
         tests(
-            "RoomServiceTests",
+            "RoomsAppTests",
             [
-                "Base", "Configuration", "JSON", "Messaging", "Regions", "RoomMessages", "Rooms", "RoomService",
-                "Runtime", "Service", "ServiceSupport", "StatusPage", "Storage", "TestSupport",
+                "Base", "Beacon", "Configuration", "JSON", "Messaging", "Regions", "RoomMessages", "Rooms",
+                "RoomsApp",
+                "PageServer", "Runtime", "ServiceSupport", "Shell", "SiteProtocol", "Storage", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(
             "GatewayTests",
             [
-                "Status", "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Presence", "Gateway",
-                "TestSupport",
+                "Status", "Base", "Configuration", "Health", "JSON", "Beacon", "Regions", "OwnTracks", "Presence",
+                "Gateway", "TestSupport",
             ]),
         tests(
-            "CommandLineTests", ["Base", "CommandLine", "Configuration", "JSON", "KernelScanning", "TestSupport"]),
+            "ToolsTests", ["Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "TestSupport"]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
-        tests("RuntimeTests", ["Base", "System", "Beacon", "Runtime"]),
-        tests("EncryptionTests", ["Configuration", "JSON", "Encryption", "OwnTracks"]),
-        tests("MessagingTests", ["Base", "Configuration", "JSON", "Messaging", "OwnTracks", "TestSupport"]),
+        tests("RuntimeTests", ["Base", "System", "Runtime"]),
+        tests("EncryptionTests", ["Configuration", "Encryption", "OwnTracks"]),
+        tests("MessagingTests", ["Base", "Configuration", "Messaging", "TestSupport"]),
         tests(
             "StatusPageTests",
             [
-                "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
-                "HostSupport", "StatusPageSupport",
+                "Base", "Configuration", "Health", "JSON", "Status", "OwnTracks",
+                "PageServer", "StatusPage", "HostSupport", "StatusPageSupport",
             ]),
-        tests("HTTPMessagingTests", ["Base", "Configuration", "HTTPMessaging", "System", "TestSupport"]),
+        tests("HTTPMessagingTests", ["Configuration", "HTTPMessaging", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
-        tests("HomeAssistantTests", ["Base", "JSON", "Status", "Beacon", "Gateway", "OwnTracks", "HomeAssistant"]),
+        tests(
+            "HomeAssistantTests",
+            ["Base", "JSON", "Status", "Beacon", "Gateway", "GatewayEntities", "OwnTracks", "HomeAssistant"]),
         tests(
             "StorageTests", ["Base", "Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],
             resources: [.copy("Fixtures")]),
@@ -197,7 +229,8 @@ let package = Package(
         .target(
             name: "ServiceSupport",
             dependencies: [
-                "Base", "Beacon", "Gateway", "Messaging", "Scanning", "Service", "StatusPage", "Storage", "System",
+                "Base", "Beacon", "Messaging", "PageServer", "Scanning", "GatewayApp", "Shell", "StatusPage", "Storage",
+                "System",
             ],
             path: "Tests/ServiceSupport", swiftSettings: settings),
         // SQLite's file layer, broken on command.
@@ -207,7 +240,7 @@ let package = Package(
         .target(name: "CFalseClock", path: "Tests/CFalseClock"),
         // Writes to a store until it is killed.
         .executableTarget(
-            name: "StorageCrashChild", dependencies: ["Base", "Beacon", "Storage"], path: "Tests/StorageCrashChild",
+            name: "StorageCrashChild", dependencies: ["Base", "Storage"], path: "Tests/StorageCrashChild",
             swiftSettings: settings),
         // Drives one scanner in the virtual host and tells what came.
         .executableTarget(
@@ -221,7 +254,7 @@ let package = Package(
         .executableTarget(
             name: "Parts",
             dependencies: [
-                "Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "Gateway", "Scanning", "Encryption",
+                "Base", "Configuration", "JSON", "Beacon", "OwnTracks", "Gateway", "Scanning", "Encryption",
                 "Status", "Storage",
             ],
             path: "Benchmarks/Parts", swiftSettings: settings),
@@ -235,21 +268,21 @@ let package = Package(
             exclude: ["run", "held-out", "HeldOut", "traces"], swiftSettings: settings),
         .executableTarget(
             name: "rooms-benchmark",
-            dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "RoomMessages", "Rooms"],
+            dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "Rooms", "SiteProtocol"],
             path: "Benchmarks/rooms",
             exclude: ["run", "load", "traces"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",
             dependencies: [
-                "Base", "Configuration", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "StatusPage",
-                "HostSupport",
+                "Base", "Health", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks",
+                "StatusPage", "HostSupport",
             ],
             path: "Tests/StatusPageSupport", swiftSettings: settings),
         .executableTarget(
             name: "status-page-demo",
             dependencies: [
-                "Base", "Configuration", "Gateway", "HomeAssistant", "HostSupport", "JSON", "OwnTracks", "Status",
-                "StatusPage", "StatusPageSupport",
+                "Base", "Configuration", "GatewayEntities", "HomeAssistant", "HostSupport", "OwnTracks", "PageServer",
+                "StatusPageSupport",
             ],
             path: "Tests/StatusPageDemo", swiftSettings: settings),
     ]

@@ -1,8 +1,6 @@
-import Beacon
 import CFloor
 import Glibc
 import Presence
-import Regions
 
 /// Measures what is done for every report.
 ///

@@ -1,6 +1,5 @@
 import Base
 import Beacon
-import Gateway
 import Status
 
 extension Parts {

@@ -6,7 +6,6 @@ import Gateway
 import Glibc
 import JSON
 import OwnTracks
-import Regions
 import Scanning
 import Status
 
@@ -107,7 +106,8 @@ struct Parts {
 
     static func set(_ waypoints: WaypointsReading, in gateway: inout Gateway, at now: MonotonicInstant = .zero) {
         let command = ReceivedCommand(
-            tracker: 0, command: .success(.setWaypoints(waypoints)), isRetained: false, wasEncrypted: false)
+            tracker: 0, command: .success(.setWaypoints(waypoints)), isRetained: false, wasEncrypted: false,
+            digest: nil)
         _ = gateway.handle(.command(command), at: now)
         _ = gateway.handle(.tick, at: now)
     }

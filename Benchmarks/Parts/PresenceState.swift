@@ -3,7 +3,6 @@ import Beacon
 import Gateway
 import JSON
 import OwnTracks
-import Regions
 
 extension Parts {
     /// Who is where as bytes, which goes to the disk with every transition: all of the beacons are inside one region.

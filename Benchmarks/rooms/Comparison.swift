@@ -39,9 +39,25 @@ struct Comparison {
         }
     }
 
-    private func engine(trainedBy use: EngineRun.Use?, _ phases: [Double]?) -> Score {
+    /// The recording as ESPresense nodes hear it, with these seeds of their times.
+    func printNodes(seeds: [UInt64]) {
+        Table.printHead(home)
+        let uses: [(name: String, use: EngineRun.Use?)] = [
+            ("untrained", nil), ("one walk", .walk), ("other sessions", .unlabelled),
+        ]
+        for (name, use) in uses {
+            let scores = seeds.map { seed in (seed, engine(trainedBy: use, nil, NodeFeed(seed: seed))) }
+            for (seed, score) in scores { Table.printRow("nodes, \(name), seed \(seed)", score) }
+            let count = Double(scores.count)
+            let right = scores.reduce(0) { $0 + $1.1.right } / count
+            let wrong = scores.reduce(0) { $0 + $1.1.falsePerHour } / count
+            print("nodes, \(name), mean of \(scores.count): \(fixed(right, 3)), \(fixed(wrong, 1)) false per hour")
+        }
+    }
+
+    private func engine(trainedBy use: EngineRun.Use?, _ phases: [Double]?, _ nodes: NodeFeed? = nil) -> Score {
         score { place in
-            var run = EngineRun(home, tuning, phases: phases)
+            var run = EngineRun(home, tuning, phases: phases, nodes: nodes)
             if let use { for other in others(than: place) { run.play(other, as: use) } }
             return run.play(home.sessions[place], as: .test)
         }

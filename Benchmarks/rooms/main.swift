@@ -5,6 +5,7 @@ var tuning = RoomTuning()
 var recordings: [String] = []
 var isEngineOnly = false
 var isTraining = false
+var isNodes = false
 var isPicture = false
 var houseHours: Double?
 var seed: UInt64?
@@ -16,6 +17,8 @@ for argument in CommandLine.arguments.dropFirst() {
         ReadingCost.printAll()
         FeedCost.printAll()
         exit(0)
+    } else if argument == "--nodes" {
+        isNodes = true
     } else if argument == "--picture" {
         isPicture = true
     } else if argument == "--house-training" {
@@ -48,6 +51,8 @@ for recording in recordings {
     let comparison = Comparison(home: Home(path: recording, every: every), tuning: tuning)
     if isPicture {
         print(comparison.picture(ofSession: 0).svg)
+    } else if isNodes {
+        comparison.printNodes(seeds: seed.map { [$0] } ?? [1, 2, 3, 4, 5, 6, 7, 8])
     } else if isEngineOnly {
         comparison.printEngine()
     } else {

@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Testing
 
 /// Identifiers are compared by bytes, as MQTT and SQLite compare them.

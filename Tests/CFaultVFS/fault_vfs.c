@@ -34,7 +34,8 @@ struct fault_vfs {
     char name[64];
     fault_file *files;
     _Atomic int fault;
-    _Atomic int sync_delay;
+    _Atomic int holds_syncs;
+    _Atomic int held;
     _Atomic int dead;
     _Atomic uint64_t operations;
     _Atomic uint64_t syncs;
@@ -167,10 +168,17 @@ static int file_sync(sqlite3_file *file, int flags) {
     fault_vfs *vfs = vfs_of(file);
     if (begin(vfs) != SQLITE_OK) return SQLITE_IOERR_FSYNC;
     if (vfs->fault == FAULT_IO || vfs->fault == FAULT_SYNC) return SQLITE_IOERR_FSYNC;
-    int delay = vfs->sync_delay;
-    if (delay > 0) {
-        struct timespec time = {delay / 1000, (long)(delay % 1000) * 1000000};
-        nanosleep(&time, NULL);
+    if (vfs->holds_syncs) {
+        // Not for ever: a caller that waits for the disk is to be seen, and not to hang.
+        vfs->held += 1;
+        struct timespec time = {0, 1000000};
+        int left = 30000;
+        while (vfs->holds_syncs && left > 0) {
+            nanosleep(&time, NULL);
+            left -= 1;
+        }
+        if (left == 0) vfs->holds_syncs = 0;
+        vfs->held -= 1;
     }
     vfs->syncs += 1;
     forget((fault_file *)file);
@@ -280,7 +288,8 @@ void fault_vfs_unregister(fault_vfs *vfs) {
 }
 
 void fault_vfs_set_fault(fault_vfs *vfs, int fault) { vfs->fault = fault; }
-void fault_vfs_set_sync_delay(fault_vfs *vfs, int milliseconds) { vfs->sync_delay = milliseconds; }
+void fault_vfs_hold_syncs(fault_vfs *vfs, int holds) { vfs->holds_syncs = holds; }
+int fault_vfs_held(const fault_vfs *vfs) { return vfs->held; }
 void fault_vfs_cut_power_at(fault_vfs *vfs, uint64_t operation, uint32_t seed) {
     vfs->seed = seed;
     vfs->cut_at = operation ? vfs->operations + operation : 0;

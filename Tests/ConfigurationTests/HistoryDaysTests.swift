@@ -1,6 +1,5 @@
 import Configuration
 import JSON
-import OwnTracks
 import Testing
 
 @Suite struct HistoryDaysTests {

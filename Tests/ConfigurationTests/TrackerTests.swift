@@ -1,7 +1,6 @@
 import Configuration
 import JSON
 import OwnTracks
-import Regions
 import Testing
 
 @Suite struct Trackers {

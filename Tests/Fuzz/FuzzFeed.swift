@@ -1,6 +1,7 @@
 // The input of any client that may publish under `ibeacon-rooms/`, and a line of a recording.
 import Base
 import RoomMessages
+import SiteProtocol
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,7 +1,7 @@
 import Base
 import Beacon
-import Configuration
 import Gateway
+import Health
 import Regions
 import Status
 import Testing
@@ -191,7 +191,7 @@ import Testing
 
 /// What the health check says of batteries.
 @Suite struct BatteryFindingTests {
-    private static func finding(_ count: Int) throws -> StatusSnapshot.Finding? {
+    private static func finding(_ count: Int) throws -> Finding? {
         var harness = try GatewayHarness()
         harness.setWaypoints(
             (1...5).map { GatewayHarness.waypoint("Tag \($0)", rid: "r\($0)", suffix: ":1:\($0)") }

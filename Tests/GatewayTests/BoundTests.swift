@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import OwnTracks
 import Regions
 import Testing

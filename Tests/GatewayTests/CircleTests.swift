@@ -1,4 +1,3 @@
-import Base
 import Configuration
 import JSON
 import OwnTracks

@@ -1,7 +1,5 @@
 import Base
-import Beacon
 import JSON
-import OwnTracks
 import Testing
 
 @testable import Gateway

@@ -150,6 +150,72 @@ struct CommandTests {
         #expect(house.drainMessages().isEmpty)
     }
 
+    private static let lamp = GatewayHarness.waypoint("a", rid: "a")
+
+    private func isThere(_ rid: String, in house: GatewayHarness) -> Bool {
+        house.gateway.trackers[0].regions[rid: rid] != nil
+    }
+
+    @Test func `A retained setWaypoints does not bring a removed region back`() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(Self.lamp, isRetained: true)
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+        house.setWaypoints(Self.lamp, isRetained: true)
+        #expect(!isThere("a", in: house))
+        #expect(house.log.contains { $0.contains("applied before") })
+        #expect(house.gateway.counters.commandsRefused == 0)
+    }
+
+    @Test func `What arrived live is not applied again when the broker sends it as retained`() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(Self.lamp)
+        house.setWaypoints(GatewayHarness.waypoint("b", rid: "b"))
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+        house.setWaypoints(Self.lamp, isRetained: true)
+        #expect(!isThere("a", in: house))
+    }
+
+    @Test func `A live setWaypoints is obeyed each time`() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(Self.lamp)
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+        house.setWaypoints(Self.lamp)
+        #expect(isThere("a", in: house))
+    }
+
+    @Test func `Another retained setWaypoints is obeyed`() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(Self.lamp, isRetained: true)
+        house.setWaypoints(GatewayHarness.waypoint("b", rid: "b"), isRetained: true)
+        #expect(isThere("a", in: house) && isThere("b", in: house))
+    }
+
+    @Test func `What was applied is stored with the regions, and outlives a restart and a new database`() throws {
+        func stored(_ house: GatewayHarness) -> [UInt8]? {
+            house.effects.reduce(nil) { last, effect in
+                guard case .value("commands applied owntracks/jane/hall", let bytes) = effect else { return last }
+                return bytes
+            }
+        }
+        var house = try GatewayHarness()
+        house.setWaypoints(Self.lamp, isRetained: true)
+        let kept = try #require(stored(house))
+        _ = house.drainMessages()
+        house.handle(.stateLost)
+        #expect(stored(house) == kept)
+
+        for (bytes, comesBack) in [(kept, false), ([], true)] {
+            var next = try GatewayHarness()
+            next.handle(
+                .start(
+                    StoredState(
+                        configuration: next.gateway.configuration, regions: [RegionSet()],
+                        appliedCommands: [AppliedCommands(bytes: bytes)])))
+            next.setWaypoints(Self.lamp, isRetained: true)
+            #expect(isThere("a", in: next) == comesBack)
+        }
+    }
+
     @Test("each tracker has its own regions, commands and topics")
     func trackers() throws {
         var house = try GatewayHarness("trackers: [{tid: \"K1\", deviceId: \"keys\"}]")

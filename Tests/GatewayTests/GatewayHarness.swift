@@ -156,7 +156,8 @@ struct GatewayHarness {
         handle(
             .command(
                 ReceivedCommand(
-                    tracker: tracker, command: command, isRetained: isRetained, wasEncrypted: wasEncrypted)))
+                    tracker: tracker, command: command, isRetained: isRetained, wasEncrypted: wasEncrypted,
+                    digest: CommandDigest(of: json.utf8))))
         if ticks { handle(.tick) }
     }
 

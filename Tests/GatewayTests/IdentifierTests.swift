@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Configuration
 import JSON
 import OwnTracks

@@ -1,4 +1,3 @@
-import Configuration
 import JSON
 import OwnTracks
 import Regions

@@ -1,8 +1,4 @@
-import Base
-import Beacon
-import OwnTracks
 import Presence
-import Regions
 import TestSupport
 import Testing
 

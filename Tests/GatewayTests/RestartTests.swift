@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import JSON
 import OwnTracks
 import Regions

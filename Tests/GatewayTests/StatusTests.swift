@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Gateway
+import Health
 import JSON
 import OwnTracks
 import Status

@@ -1,8 +1,6 @@
 import Base
-import Beacon
 import Configuration
 import Gateway
-import OwnTracks
 import Testing
 
 @Suite("Transitions")

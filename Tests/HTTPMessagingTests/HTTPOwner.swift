@@ -1,5 +1,3 @@
-import Base
-import Configuration
 import HTTPMessaging
 import Synchronization
 import TestSupport

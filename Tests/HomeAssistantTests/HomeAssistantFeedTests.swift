@@ -6,6 +6,7 @@ import OwnTracks
 import Status
 import Testing
 
+@testable import GatewayEntities
 @testable import HomeAssistant
 
 @Suite("Home Assistant's feed")

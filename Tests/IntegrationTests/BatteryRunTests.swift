@@ -56,12 +56,13 @@ import Testing
             http: "{listen: '127.0.0.1:\(page)'}")
         try gateway.start()
         #expect(gateway.says("<4>the battery of Keys is low: 6 % (2.44 V); replace it"), "\(gateway.log)")
-        let text = try gateway.ask("status")
+        let text = try gateway.asked("status", until: "6 % low", "warning: low batteries")
         #expect(text.contains("6 % low") && text.contains("warning: low batteries: Keys 6 % (2.44 V)"), "\(text)")
-        let json = try gateway.ask("--json", "status")
+        let json = try gateway.asked("--json", "status", until: #""low":true"#)
         #expect(json.contains(#""low":true,"millivolts":2440,"percent":6"#), "\(json)")
-        let metrics = try run("curl", ["-s", "http://127.0.0.1:\(page)/metrics"])
-        #expect(metrics.contains("ibeacon_gateway_low_batteries 1\n"))
+        let low = "ibeacon_gateway_low_batteries 1\n"
+        let metrics = try eventual({ try run("curl", ["-s", "http://127.0.0.1:\(page)/metrics"]) }) { $0.contains(low) }
+        #expect(metrics.contains(low), "\(metrics)")
         let ratio = metrics.split(separator: "\n").first { $0.hasPrefix("ibeacon_gateway_region_battery_ratio{") }
         #expect(ratio?.hasSuffix(" 0.06") == true, "\(ratio ?? "none")")
         #expect(gateway.stop() == 0)

@@ -25,7 +25,7 @@ final class BrokerClient: Sendable {
     }
 
     /// Waits until an event is among those seen.
-    func sees(within limit: Duration = .seconds(90), _ matches: (BrokerEvent) -> Bool) -> Bool {
+    func sees(within limit: Duration = .patience, _ matches: (BrokerEvent) -> Bool) -> Bool {
         eventually(within: limit) { events.contains(where: matches) }
     }
 

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import Glibc
 import Messaging
@@ -73,7 +74,7 @@ import Testing
     @Test func `A name that does not resolve is named as the cause`() throws {
         let owner = try BrokerClient(BrokerSettings(hosts: ["no-such-broker.invalid"], port: 1883, clientID: "gateway"))
         try owner.connection.start()
-        #expect(eventually(within: .seconds(180)) { !owner.failures.isEmpty })
+        #expect(eventually { !owner.failures.isEmpty })
         guard case .nameNotResolved? = owner.failures.first else {
             Issue.record("\(owner.failures)")
             return
@@ -125,9 +126,11 @@ import Testing
         try owner.connection.start()
         #expect(owner.connects())
         broker.freeze()
-        #expect(eventually { owner.failures == [.keepaliveMissed] })
+        // It tries again while the broker stands still, and fails otherwise.
+        #expect(eventually { !owner.failures.isEmpty })
+        #expect(owner.failures.first == .keepaliveMissed)
         broker.thaw()
-        #expect(eventually { owner.events.count(where: { $0.isConnected }) == 2 })
+        #expect(eventually { owner.events.count(where: { $0.isConnected }) >= 2 })
     }
 
     @Test func `A lost acknowledgement is noticed, and the message is sent again`() throws {
@@ -143,10 +146,11 @@ import Testing
         #expect(owner.connects())
         proxy.behave(.loses(every: 1))
         owner.publish(1)
-        usleep(200_000)
+        #expect(eventually { proxy.lostCount == 1 })
         proxy.behave(.passes)
         #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: 1)) })
-        #expect(owner.failures == [.unacknowledged])
+        // On a busy machine the next acknowledgement may be late, too.
+        #expect(Set(owner.failures) == [.unacknowledged])
     }
 
     @Test func `What the broker says, lost now and then, costs time and no message`() throws {
@@ -162,7 +166,7 @@ import Testing
         #expect(owner.connects())
         for number: Int64 in 1...120 {
             #expect(owner.publish(number))
-            #expect(owner.sees(within: .seconds(180)) { $0 == .acknowledged(MessageToken(rawValue: number)) })
+            #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: number)) })
         }
         #expect(owner.acknowledged == Array(1...120))
         #expect(!owner.failures.isEmpty)
@@ -178,11 +182,13 @@ import Testing
         let certificates = try Certificates()
         if tls { settings.tls = .init(caFile: certificates.authority) }
         let owner = try BrokerClient(settings)
+        let start = ContinuousClock.now
         try owner.connection.start()
-        usleep(2_500_000)
-        // At 0, 1 and 3 s, give or take the jitter.
-        #expect((1...3).contains(proxy.connectionCount), "\(proxy.connectionCount)")
-        #expect(!owner.failures.isEmpty)
+        // At 0, 1 and 3 s, give or take the jitter. A busy machine makes it later, never sooner.
+        #expect(eventually { proxy.connectionCount >= 3 })
+        let took = start.duration(to: .now)
+        #expect(took >= Backoff.first * (1 - Backoff.jitter) * 3, "\(proxy.connectionCount) connections in \(took)")
+        #expect(eventually { owner.failures.count >= 2 })
     }
 
     @Test func `A message at which the broker hangs up every time is refused, and the next goes through`() throws {
@@ -198,7 +204,7 @@ import Testing
         owner.publish(1, to: "good")
         owner.publish(2, to: "poison")
         owner.publish(3, to: "good")
-        #expect(owner.sees(within: .seconds(120)) { $0 == .acknowledged(MessageToken(rawValue: 3)) })
+        #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: 3)) })
         #expect(owner.acknowledged == [1, 3])
         #expect(
             owner.events.contains { event in
@@ -235,11 +241,9 @@ import Testing
     @Test func `Nonsense in place of MQTT is a failure like any other`() throws {
         let broker = try ScriptedBroker { _ in .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)) }
         defer { broker.close() }
-        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway")
-        settings.connectTimeout = .seconds(1)
-        let owner = try BrokerClient(settings)
+        let owner = try BrokerClient(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
         try owner.connection.start()
         #expect(eventually { !owner.failures.isEmpty })
-        #expect(owner.connection.stop(within: .seconds(5)))
+        #expect(owner.connection.stop(within: .patience))
     }
 }

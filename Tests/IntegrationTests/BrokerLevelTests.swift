@@ -63,7 +63,8 @@ import Testing
         #expect(recorder.levels == [5, 4])
         // The broker closes the connection at a message.
         owner.publish(1)
-        #expect(eventually { recorder.levels == [5, 4, 4] })
+        #expect(eventually { recorder.levels.count >= 3 })
+        #expect(recorder.levels.first == 5 && !recorder.levels.dropFirst().contains(5), "\(recorder.levels)")
     }
 
     @Test func `Where neither is accepted, MQTT 5 is tried again each time`() throws {

@@ -1,6 +1,5 @@
 import Configuration
 import Messaging
-import OwnTracks
 import TestSupport
 import Testing
 
@@ -80,7 +79,9 @@ import Testing
         owner.connection.subscribe(to: ["forbidden", "allowed"])
         try owner.connection.start()
         #expect(owner.sees { $0 == .subscriptionRefused(topicFilter: "forbidden") })
+        #expect(owner.sees { $0 == .subscribed(topicFilter: "allowed") })
         #expect(!owner.events.contains(.subscriptionRefused(topicFilter: "allowed")))
+        #expect(!owner.events.contains(.subscribed(topicFilter: "forbidden")))
     }
 
     @Test func `With MQTT 5, a message that the broker does not allow is refused and the others are not`() throws {

@@ -16,6 +16,6 @@ import Testing
         #expect(witness.lines.map(\.text) == ["hello"])
         #expect(witness.lines.first?.topic == "home/hall")
         #expect(witness.lines.first?.qos == Int(qos.rawValue))
-        #expect(owner.connection.stop(within: .seconds(5)))
+        #expect(owner.connection.stop(within: .patience))
     }
 }

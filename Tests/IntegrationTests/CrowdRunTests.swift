@@ -4,13 +4,15 @@ import TestSupport
 import Testing
 
 /// A crowd of beacons and a burst of commands, with the program and a real broker. `Scripts/soak` runs them in full
-/// with a release build, which is held to the real limit; an unoptimised build is held to a wide limit only.
+/// with a release build, whose longest turn is measured. That the work is done in turns is specified in virtual time
+/// (`CrowdTests` and `CommandBurstTests` of the core): how long a turn takes depends on the machine.
 @Suite(.serialized) struct CrowdRunTests {
     private static func number(_ name: String, or usual: Int) -> Int {
         getenv(name).flatMap { Int(String(cString: $0)) } ?? usual
     }
 
-    private static let longestTurn = GatewayProcess.measured == nil ? 3000 : 100
+    /// Milliseconds; nil: it is not measured.
+    private static let longestTurn = GatewayProcess.measured.map { _ in 100 }
     private static let mostPeakKiB = 100 * 1024
 
     @Test func `A crowd that enters and leaves at one time is published whole, and nothing else`() throws {
@@ -33,7 +35,7 @@ import Testing
         }
         try air.write(to: gateway.directory.file("air.btsnoop"))
         try gateway.start()
-        let isWhole = eventually(within: .seconds(180)) {
+        let isWhole = eventually {
             consumer.read()
             return consumer.count >= 2 * count
         }
@@ -48,7 +50,7 @@ import Testing
         let peak = gateway.peakKiB
         let turn = try gateway.stopAndReadLongestTurn()
         print("crowd of \(count): longest turn of the loop \(turn) ms, peak \(peak) KiB")
-        #expect(turn <= Self.longestTurn)
+        #expect(Self.longestTurn.map { turn <= $0 } ?? true)
         #expect(peak <= Self.mostPeakKiB)
     }
 
@@ -64,14 +66,14 @@ import Testing
             #expect(house.gateway.says("\(numbers.upperBound) regions now"), "\(house.gateway.log)")
         }
         let last = "ibeacon-gateway/hall/region/rid\(regions - 1)"
-        #expect(eventually(within: .seconds(180)) { house.published(on: last).count == 1 })
+        #expect(eventually { house.published(on: last).count == 1 })
         let lines = Array(repeating: #"{"_type":"cmd","action":"waypoints"}"#, count: count).joined(separator: "\n")
         let file = try house.gateway.directory.write(lines + "\n", to: "commands")
         try run(
             "sh",
             ["-c", "mosquitto_pub -h 127.0.0.1 -p \(house.broker.port) -t \(house.base)/cmd -q 1 -l < '\(file)'"])
         // Counted when all are done; the answer is behind all the others.
-        #expect(eventually(within: .seconds(180)) { (try? house.counter("commands")) ?? 0 >= Int64(count) })
+        #expect(eventually { (try? house.counter("commands")) ?? 0 >= Int64(count) })
         let answers = house.published("waypoints").count
         #expect((1...count).contains(answers))
         let peak = house.gateway.peakKiB
@@ -79,7 +81,7 @@ import Testing
         print(
             "burst of \(count) with \(regions) regions: \(answers) answers,",
             "longest turn of the loop \(turn) ms, peak \(peak) KiB")
-        #expect(turn <= Self.longestTurn)
+        #expect(Self.longestTurn.map { turn <= $0 } ?? true)
         #expect(peak <= Self.mostPeakKiB)
     }
 }

@@ -57,7 +57,7 @@ import Testing
     @Test func `A quiet gateway tells no region events, and keeps them in its history`() throws {
         let house = try GatewayFixture(
             "monitoring: -1, lat: 52, lon: 6, waypoints: [\(Self.kitchen)], \(GatewayFixture.demo)")
-        #expect(house.gateway.says("left Kitchen", within: .seconds(180)), "\(house.gateway.log)")
+        #expect(house.gateway.says("left Kitchen"), "\(house.gateway.log)")
         #expect(house.published("event").isEmpty)
         #expect(house.published().isEmpty)
         #expect(eventually { (try? house.gateway.ask("history", "--json").split(separator: "\n").count) == 2 })
@@ -69,9 +69,11 @@ import Testing
         let monitoring = {
             try house.answer(on: "status") { try house.command("status") }["gateway"]?["monitoring"]?.asInteger
         }
-        #expect(house.gateway.says("left Kitchen", within: .seconds(180)), "\(house.gateway.log)")
+        #expect(house.gateway.says("left Kitchen"), "\(house.gateway.log)")
         #expect(house.published("event").allSatisfy { $0.contains(#""desc":"Kitchen""#) })
         #expect(try monitoring() == 0)
+        // What was written later is on the disk, so the mode is.
+        #expect(eventually { (try? house.gateway.history()) == ["Kitchen": ["enter", "leave"]] })
         house.gateway.kill()
         try house.gateway.configure(
             "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen|2|0"))], \(GatewayFixture.quiet)",
@@ -100,7 +102,7 @@ import Testing
         #expect(message["desc"] == "Kitchen")
         #expect((1...3).contains(message["prox"]?.asInteger ?? 0))
         let silent = try GatewayFixture(settings)
-        #expect(silent.gateway.says("left Kitchen", within: .seconds(180)))
+        #expect(silent.gateway.says("left Kitchen"))
         #expect(silent.published("beacon").isEmpty)
     }
 
@@ -111,7 +113,7 @@ import Testing
             trackers: [{deviceId: "keys", tid: "K1", away: {lat: 53, lon: 7}, waypoints: [\(GatewayFixture.waypoint("k", "Keys"))]},
                        {deviceId: "bag", tid: "B1", encryptionKey: "secret", waypoints: []}], \(GatewayFixture.demo)
             """)
-        #expect(house.gateway.says("left Keys", within: .seconds(180)), "\(house.gateway.log)")
+        #expect(house.gateway.says("left Keys"), "\(house.gateway.log)")
         let keys = "owntracks/jane/keys"
         #expect(eventually { house.published(on: "\(keys)/event").count == 2 && house.published("event").count == 2 })
         #expect(
@@ -135,7 +137,7 @@ import Testing
         let gateway = try GatewayProcess("waypoints: [\(Self.kitchen)], \(GatewayFixture.demo)", port: 0)
         try gateway.start()
         #expect(gateway.says("offline (port 0)"))
-        #expect(gateway.says("left Kitchen", within: .seconds(180)), "\(gateway.log)")
+        #expect(gateway.says("left Kitchen"), "\(gateway.log)")
         #expect(gateway.stop() == 0)
         let history = try gateway.ask("history", "--json").split(separator: "\n")
         #expect(history.count == 2)
@@ -153,8 +155,8 @@ import Testing
                 $0.contains("Received PUBLISH from janehall") && $0.contains("'\(topic)'")
             }
         }
-        #expect(eventually(within: .seconds(180)) { received("\(house.base)/event") == 2 }, "\(house.gateway.log)")
-        #expect(received("ibeacon-gateway/hall/region/k") > 1)
+        #expect(eventually { received("\(house.base)/event") == 2 }, "\(house.gateway.log)")
+        #expect(eventually { received("ibeacon-gateway/hall/region/k") > 1 })
     }
 
     @Test(arguments: [true, false])
@@ -166,7 +168,9 @@ import Testing
         try house.send("online", to: "homeassistant/status")
         // The retained state comes again in either case.
         #expect(eventually { house.published(on: state).count > before })
-        #expect(eventually { house.published("event").count == (isAsked ? 2 : 1) })
+        // The answer to a later command is behind what the start of Home Assistant brings.
+        _ = try house.counter("commands")
+        #expect(house.published("event").count == (isAsked ? 2 : 1))
         let times = house.published("event").compactMap { try? JSONValue(parsing: $0)["tst"] }
         #expect(Set(times).count == 1)
     }

@@ -107,7 +107,8 @@ import Testing
         let begin = ContinuousClock.now
         let outcome = try Self.report(gateway)
         #expect(outcome.code == 0, "\(outcome.output)")
-        #expect(ContinuousClock.now - begin < .seconds(60))
+        // It measures a service for ten minutes.
+        #expect(ContinuousClock.now - begin < .seconds(300))
         let text = String(decoding: try gateway.directory.read("report.json"), as: UTF8.self)
         let report = try JSONValue(parsing: Array(text.utf8))
         Self.check(report, "report")

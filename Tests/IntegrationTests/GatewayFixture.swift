@@ -1,6 +1,5 @@
 import Glibc
 import JSON
-import OwnTracks
 import TestSupport
 
 /// A running gateway, its broker, and a subscriber that records all messages of the broker.

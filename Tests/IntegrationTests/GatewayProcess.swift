@@ -1,4 +1,6 @@
 import Glibc
+import JSON
+import OwnTracks
 import TestSupport
 
 /// The program itself, as this build made it, with a configuration and a state of its own.
@@ -73,7 +75,7 @@ final class GatewayProcess {
     }
 
     /// Its exit status, when it ends by itself; nil if it does not.
-    func ends(within limit: Duration = .seconds(90)) -> Int32? {
+    func ends(within limit: Duration = .patience) -> Int32? {
         guard let process, eventually(within: limit, { !process.isRunning }) else { return nil }
         return process.wait()
     }
@@ -126,7 +128,7 @@ final class GatewayProcess {
 
     var log: String { String(decoding: (try? directory.read("log")) ?? [], as: UTF8.self) }
 
-    func says(_ text: String, within limit: Duration = .seconds(90)) -> Bool {
+    func says(_ text: String, within limit: Duration = .patience) -> Bool {
         eventually(within: limit) { log.contains(text) }
     }
 
@@ -136,6 +138,33 @@ final class GatewayProcess {
         try ChildProcess(try Self.program, arguments + words, output: directory.file(name)).wait()
         return String(decoding: try directory.read(name), as: UTF8.self)
     }
+
+    /// Whether it asked the broker for the commands on its `/cmd`: what is sent there before is lost. The log says
+    /// `connected to` sooner.
+    func hearsCommands(of broker: MosquittoBroker) -> Bool {
+        eventually { broker.log.contains("owntracks/jane/\(device)/cmd (QoS") }
+    }
+
+    /// What another command of the program prints, when it contains these words; if it never does, what it printed last.
+    ///
+    /// The state on the disk and the status page follow the log.
+    func asked(_ words: String..., until parts: String...) throws -> String {
+        try eventual({ try run(try Self.program, arguments + words) }) { said in parts.allSatisfy(said.contains) }
+    }
+
+    /// The transitions in its history: `enter` and `leave` of each region, by its name, in order.
+    func history() throws -> [String: [String]] {
+        var events: [String: [String]] = [:]
+        for line in try ask("history", "--json").split(separator: "\n") {
+            let json = try JSONValue(parsing: Array(line.utf8))
+            events[json["desc"]?.string ?? "?", default: []].append(json["event"]?.string ?? "?")
+        }
+        return events
+    }
+
+    /// Whether the machine let the service wait for so long that it says so. Such a time does not count as silence, so
+    /// that visits with a short time between them may be told as one.
+    var hadToWait: Bool { log.contains("no receiver listened for") }
 
     /// What another command of the program prints.
     func ask(_ words: String...) throws -> String {

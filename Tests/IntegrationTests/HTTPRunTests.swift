@@ -108,19 +108,21 @@ import Testing
         }
         defer { endpoint.close() }
         let gateway = try gateway(endpoint.url, "", air: GatewayFixture.demo)
-        for _ in 1...6 {
+        let history = {
+            (try? gateway.ask("history", "--json").split(separator: "\n").map {
+                $0.contains("enter") ? "enter" : "leave"
+            }) ?? []
+        }
+        for life in 1...6 {
             try gateway.start()
+            // However slow the machine, there is something that may be lost.
+            if life == 1 { #expect(eventually { !history().isEmpty }, "\(gateway.log)") }
             usleep(.random(in: 500_000...4_000_000))
             gateway.kill()
         }
         endpoint.reply { _ in .status(200) }
         try gateway.configure("mode: 3, url: \"\(endpoint.url)\", \(Self.place), \(Self.silence)", port: 1)
         try gateway.start()
-        let history = {
-            (try? gateway.ask("history", "--json").split(separator: "\n").map {
-                $0.contains("enter") ? "enter" : "leave"
-            }) ?? []
-        }
         // A repeat has the same bytes as what it repeats.
         let posted = {
             var seen: Set<[UInt8]> = []
@@ -129,10 +131,8 @@ import Testing
             }
             .compactMap { $0["_type"] == "transition" ? $0["event"]?.string : nil }
         }
-        #expect(eventually { !history().isEmpty && posted() == history() }, "\(posted()) \(history())")
-        // Beacons that were inside when the last process was killed leave.
-        usleep(4_000_000)
-        #expect(eventually { posted() == history() }, "\(posted()) \(history())")
+        // A beacon that was inside when the last process was killed leaves.
+        #expect(eventually { history().last == "leave" && posted() == history() }, "\(posted()) \(history())")
         #expect(gateway.stop() == 0)
     }
 
@@ -202,8 +202,11 @@ import Testing
         try gateway.start()
         #expect(eventually { json(endpoint).count >= 3 })
         let before = json(endpoint).count
-        usleep(5_000_000)
-        #expect((1...7) ~= json(endpoint).count - before)
+        let start = ContinuousClock.now
+        #expect(eventually { json(endpoint).count >= before + 4 })
+        // One a second, and two at the edges.
+        let (count, took) = (json(endpoint).count - before, start.duration(to: .now))
+        #expect(Double(count) <= took / .seconds(1) + 2, "\(count) in \(took)")
     }
 
     @Test func `With cmd off no answer is obeyed`() throws {
@@ -272,12 +275,12 @@ import Testing
         }
         defer { endpoint.close() }
         let gateway = try gateway(
-            endpoint.url, "remoteConfiguration: true, remoteConfigurationTrial: 2", air: GatewayFixture.demo)
+            endpoint.url, "remoteConfiguration: true, remoteConfigurationTrial: 8", air: GatewayFixture.demo)
         try gateway.start()
         #expect(gateway.says("back to the old settings"), "\(gateway.log)")
         #expect(gateway.says("the new settings are kept"), "\(gateway.log)")
         #expect(eventually { events(endpoint).contains("leave") })
-        #expect(try gateway.ask("report").contains("\"tag\":\"attic\""))
+        #expect(try gateway.asked("report", until: "attic").contains("\"tag\":\"attic\""))
     }
 
     @Test func `An .otrc that an app made in HTTP mode is taken as it is`() throws {
@@ -368,7 +371,8 @@ import Testing
         #expect(eventually { endpoint.messages.count == 1 })
         let start = ContinuousClock.now
         #expect(gateway.stop() == 0)
-        #expect(start.duration(to: .now) < .seconds(15))
+        // The request itself would be given up after 30 s.
+        #expect(start.duration(to: .now) < .seconds(25))
     }
 
     @Test func `libcurl is loaded in HTTP mode alone`() throws {
@@ -376,7 +380,7 @@ import Testing
         defer { endpoint.close() }
         let http = try gateway(endpoint.url, "")
         try http.start()
-        #expect(eventually { endpoint.requests.count == 1 })
+        #expect(eventually { !endpoint.requests.isEmpty })
         func libraries(of gateway: GatewayProcess) throws -> String {
             try run("cat", ["/proc/\(try #require(gateway.process).pid)/maps"])
         }

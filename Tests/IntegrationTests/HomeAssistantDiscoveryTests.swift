@@ -29,9 +29,11 @@ import Testing
         func states() -> [String] { witness.lines.filter { $0.topic == Self.presence }.map(\.text) }
         #expect(eventually { states().contains { $0.contains(#""state":"home""#) } }, "\(gateway.log)")
         #expect(
-            eventually(within: .seconds(180)) { states().last?.contains(#""state":"not_home""#) == true },
+            eventually { states().last?.contains(#""state":"not_home""#) == true },
             "\(gateway.log)")
-        let described = Set(witness.lines.filter { $0.topic.hasSuffix("/config") }.map(\.topic))
+        let described = eventual({ Set(witness.lines.filter { $0.topic.hasSuffix("/config") }.map(\.topic)) }) {
+            $0.count { $0.contains("_k_") } == 5 && $0.contains { $0.hasPrefix("homeassistant/device_tracker/") }
+        }
         #expect(described.count { $0.contains("_k_") } == 5, "occupancy, RSSI, distance, last seen, beacon")
         #expect(described.contains { $0.hasPrefix("homeassistant/device_tracker/") })
         #expect(gateway.stop() == 0)
@@ -46,7 +48,9 @@ import Testing
         func count(_ text: String, isRemoval: Bool) -> Int {
             witness.lines.count { $0.topic.contains(text) && $0.text.isEmpty == isRemoval }
         }
-        #expect(eventually { count("_h_", isRemoval: false) == 5 }, "\(gateway.log)")
+        #expect(
+            eventually { count("_h_", isRemoval: false) == 5 && count("_k_", isRemoval: false) == 5 },
+            "\(gateway.log)")
         _ = try gateway.ask("regions", "remove", "h")
         #expect(eventually { count("_h_", isRemoval: true) == 5 }, "\(gateway.log)")
         #expect(count("_k_", isRemoval: true) == 0)

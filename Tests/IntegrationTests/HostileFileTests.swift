@@ -80,7 +80,7 @@ import Testing
         let gateway = try GatewayProcess("", port: 0)
         _ = try gateway.ask("regions", "add", Self.region)
         let (status, output) = try Self.shell(
-            "mkfifo fifo; timeout 20 cat fifo & PROGRAM regions export fifo; code=$?; wait; exit $code", gateway)
+            "mkfifo fifo; timeout 180 cat fifo & PROGRAM regions export fifo; code=$?; wait; exit $code", gateway)
         #expect(status == 0)
         #expect(output.contains("Keys"))
         #expect(Self.kind(gateway.directory.file("fifo")) == S_IFIFO)
@@ -98,7 +98,7 @@ import Testing
     @Test func `A recording onto a FIFO gives its reader the reports`() throws {
         let gateway = try GatewayProcess(GatewayFixture.stay, port: 0)
         let (status, output) = try Self.shell(
-            "mkfifo fifo; timeout 20 head -c 7 fifo & PROGRAM scan --duration 1 --write fifo >list; wait", gateway)
+            "mkfifo fifo; timeout 180 head -c 7 fifo & PROGRAM scan --duration 1 --write fifo >list; wait", gateway)
         #expect(status == 0)
         #expect(output.contains("btsnoop"), "\(output)")
         #expect(Self.kind(gateway.directory.file("fifo")) == S_IFIFO)
@@ -117,7 +117,7 @@ import Testing
     @Test func `Setup does not put a file in the place of a FIFO`() throws {
         let gateway = try GatewayProcess("", port: 0)
         let (status, errors) = try Self.shell(
-            "rm config.json; mkfifo config.json; timeout 20 '\(try GatewayProcess.program)' --config config.json "
+            "rm config.json; mkfifo config.json; timeout 180 '\(try GatewayProcess.program)' --config config.json "
                 + "--state-dir state setup --yes --force --host localhost --port 0 --room Kitchen", gateway)
         #expect(status == 73, "\(errors)")
         #expect(errors.contains("is not a regular file"), "\(errors)")

@@ -70,7 +70,7 @@ import Testing
             try live(gateway, for: .random(in: 0...1_500_000))
             kills += 2
             try gateway.start()
-            let isComplete = eventually(within: .seconds(180)) {
+            let isComplete = eventually {
                 consumer.read()
                 return consumer.count >= world.count
             }
@@ -94,6 +94,55 @@ import Testing
         #expect(history == world.count, "each is in the history once")
         let verdict = consumer.events == world.reference ? "lost 0, invented 0" : "not what happened"
         print("killed \(kills) times, \(world.count) transitions, \(consumer.repeats) repeats, \(verdict)")
+    }
+
+    @Test
+    func `What the broker has not acknowledged when the service is killed is published after the next start`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let proxy = try FaultyProxy(to: broker.port)
+        defer { proxy.close() }
+        let consumer = try TransitionLog(broker)
+        // A visitor every four seconds, each another one.
+        let visitors = 0..<100
+        var waypoints = visitors.map { BeaconScript.waypoint("v\($0)", minor: UInt16($0 + 1)) }
+        waypoints.append(BeaconScript.waypoint("last", minor: 1000))
+        let gateway = try GatewayProcess(
+            "waypoints: [\(waypoints.joined(separator: ","))], leaveAfter: 1, scanner: {capture: \"air.btsnoop\"}",
+            port: proxy.port)
+        var air = BeaconScript()
+        for visitor in visitors {
+            air.advertise(UInt16(visitor + 1), from: Double(visitor) * 4, to: Double(visitor) * 4 + 0.5)
+        }
+        try air.write(to: gateway.directory.file("air.btsnoop"))
+        try gateway.start()
+        let isTold = eventually {
+            consumer.read()
+            return consumer.count >= 2
+        }
+        #expect(isTold, "\(gateway.log)")
+        proxy.behave(.swallows)
+        let entered = { gateway.log.split(separator: "entered v").count }
+        // The second of two is four seconds later; what is acknowledged leaves the outbox after two.
+        let before = entered()
+        #expect(eventually { entered() >= before + 2 }, "\(gateway.log)")
+        gateway.kill()
+        consumer.read()
+        #expect(try consumer.events.count < gateway.history().count, "\(gateway.log)")
+        proxy.behave(.passes)
+        var end = BeaconScript()
+        end.advertise(1000, from: 0, to: 600)
+        try end.write(to: gateway.directory.file("air.btsnoop"))
+        try gateway.start()
+        // Whatever waits is published before what is decided now.
+        let isLastTold = eventually {
+            consumer.read()
+            return consumer.events["last"] != nil
+        }
+        #expect(isLastTold, "\(gateway.log)")
+        #expect(try Set(consumer.events.keys) == Set(gateway.history().keys), "\(gateway.log)")
+        #expect(consumer.events.values.allSatisfy { $0.first == "enter" }, "\(consumer.events)")
+        #expect(gateway.stop() == 0)
     }
 
     private func live(_ gateway: GatewayProcess, for microseconds: UInt32) throws {

@@ -12,12 +12,22 @@ import Testing
         (0..<count).map { GatewayFixture.waypoint("rid\($0)", "Region \($0)", suffix: ":\($0 + 2)") }
     }
 
-    /// A busy machine makes a turn longer and never shorter, so the best of three counts.
+    /// Takes the best of three, as a busy machine makes a turn longer and never shorter.
+    ///
+    /// - Parameters:
+    ///   - limit: Milliseconds, for an idle machine.
+    ///   - run: Returns the milliseconds of the longest turn.
+    private static func holds(_ limit: Int, _ run: () throws -> Int) throws -> Bool {
+        for _ in 1...3 {
+            let slowdown = try MachineSlowdown()
+            if try run() < slowdown.scaled(limit) { return true }
+        }
+        return false
+    }
+
     @Test func `10,000 regions come in one command, and the radio is served meanwhile`() throws {
         let limit = GatewayProcess.measured == nil ? 3000 : 100
-        var best = Int.max
-        for _ in 1...3 where best >= limit { best = min(best, try Self.longestTurnWithManyRegions()) }
-        #expect(best < limit)
+        #expect(try Self.holds(limit, Self.longestTurnWithManyRegions))
     }
 
     /// - Returns: milliseconds.
@@ -33,9 +43,11 @@ import Testing
         if GatewayProcess.measured != nil { #expect(merging < .seconds(1)) }
         // Their states are told in the seconds after that.
         #expect(
-            eventually(within: .seconds(180)) { house.published(on: "ibeacon-gateway/hall/region/rid9999").count == 1 })
-        let states = Set(house.witness.lines.map(\.topic).filter { $0.hasPrefix("ibeacon-gateway/hall/region/rid") })
-        #expect(states.count == many)
+            eventually(within: .seconds(180)) { !house.published(on: "ibeacon-gateway/hall/region/rid9999").isEmpty })
+        let states = {
+            Set(house.witness.lines.map(\.topic).filter { $0.hasPrefix("ibeacon-gateway/hall/region/rid") }).count
+        }
+        #expect(eventually(within: .seconds(180)) { states() == many })
         let after = house.gateway.residentKiB
         // Unoptimised, the same work leaves up to 21 MiB of heap behind; as shipped, 14.
         #expect(after - before < (GatewayProcess.measured == nil ? 24 : 20) << 10)
@@ -65,9 +77,7 @@ import Testing
     func `Input that is too large is refused with the reason, changes nothing, and delays nothing`(
         much: TooMuch
     ) throws {
-        var best = Int.max
-        for _ in 1...3 where best >= 100 { best = min(best, try Self.longestTurn(refusing: much)) }
-        #expect(best < 100)
+        #expect(try Self.holds(100) { try Self.longestTurn(refusing: much) })
     }
 
     /// - Returns: milliseconds.

@@ -24,8 +24,8 @@ import Testing
             ], output: directory.file("recording"))
         #expect(eventually { broker.log.contains("Sending SUBACK to recorder") })
         var air = BeaconScript()
-        air.advertise(7, from: 0, to: 6, every: 0.2)
-        air.advertise(8, from: 0, to: 6, every: 0.2)
+        air.advertise(7, from: 0, to: 600, every: 0.2)
+        air.advertise(8, from: 0, to: 600, every: 0.2)
         try air.write(to: directory.file("air.btsnoop"))
         let gateway = try GatewayProcess(
             "room: \"Kitchen\", scanner: {capture: \"\(directory.file("air.btsnoop"))\"}", port: broker.port)
@@ -34,13 +34,15 @@ import Testing
             String(decoding: (try? directory.read("recording")) ?? [], as: UTF8.self).split(separator: "\n")
         }
         #expect(eventually { lines.count { $0.contains("/heard/hall") } >= 5 }, "\(gateway.log)")
+        let replay = { try gateway.ask("--quiet", "rooms", "replay", directory.file("recording")) }
+        #expect(eventually { (try? replay().contains(#""roomName":"Kitchen""#)) == true }, "\(lines)")
         #expect(gateway.stop() == 0)
         recorder.send(SIGTERM)
         recorder.wait()
         #expect(lines.contains { $0.contains("/gateway/hall") && $0.contains("Kitchen") })
         // The other beacon is no tag.
         #expect(!lines.contains { $0.contains(":1:8") })
-        let printed = try gateway.ask("--quiet", "rooms", "replay", directory.file("recording"))
+        let printed = try replay()
         #expect(printed.contains(#""roomName":"Kitchen""#), "\(printed)")
     }
 
@@ -57,8 +59,8 @@ import Testing
         try publish("tags", Self.tags, "-r")
         let directory = try TemporaryDirectory()
         var air = BeaconScript()
-        air.advertise(7, from: 0, to: 60, every: 0.2)
-        air.advertise(8, from: 0, to: 60, every: 0.2)
+        air.advertise(7, from: 0, to: 600, every: 0.2)
+        air.advertise(8, from: 0, to: 600, every: 0.2)
         try air.write(to: directory.file("air.btsnoop"))
         let gateway = try GatewayProcess(
             "scanner: {capture: \"\(directory.file("air.btsnoop"))\"}, waypoints: [\(BeaconScript.waypoint("Bike", minor: 8))]",
@@ -67,11 +69,18 @@ import Testing
         let count = { (topic: String) in witness.lines.count { $0.topic == "ibeacon-rooms/home/\(topic)" } }
         #expect(eventually { count("heard/hall") >= 3 }, "\(gateway.log)")
         #expect(count("nearby/hall") == 0)
-        try publish("nearby", #"{"v":1,"seconds":3}"#)
-        #expect(eventually { count("nearby/hall") >= 2 }, "\(gateway.log)")
-        let before = count("heard/hall")
-        #expect(eventually { count("heard/hall") >= before + 6 })
-        #expect(count("nearby/hall") <= 4)
+        // A busy gateway may not come to it within the three seconds.
+        #expect(
+            try eventually {
+                try publish("nearby", #"{"v":1,"seconds":3}"#)
+                return eventually(within: .seconds(3)) { count("nearby/hall") >= 2 }
+            }, "\(gateway.log)")
+        // It ends by itself: at some time six messages about tags follow each other with none about other beacons.
+        #expect(
+            eventually {
+                let (nearby, heard) = (count("nearby/hall"), count("heard/hall"))
+                return eventually { count("heard/hall") >= heard + 6 } && count("nearby/hall") == nearby
+            }, "\(gateway.log)")
         #expect(gateway.stop() == 0)
         for line in witness.lines where line.topic.hasSuffix("/nearby/hall") {
             #expect(line.text.contains(":1:8") && line.text.contains(#""region":"Bike""#), "\(line.text)")

@@ -11,7 +11,7 @@ import Testing
     private func gateway() throws -> GatewayProcess {
         let gateway = try GatewayProcess(Self.quiet, port: 0)
         var air = BeaconScript()
-        air.advertise(7, from: 0, to: 60)
+        air.advertise(7, from: 0, to: 600)
         try air.write(to: gateway.directory.file("air.btsnoop"))
         try gateway.start()
         #expect(gateway.says("is running"), "\(gateway.log)")

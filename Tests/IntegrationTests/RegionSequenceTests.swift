@@ -1,6 +1,5 @@
 import Glibc
 import JSON
-import OwnTracks
 import TestSupport
 import Testing
 
@@ -89,7 +88,7 @@ import Testing
 
     @Test func `A beacon inside a deleted region leaves it first`() throws {
         let house = try GatewayFixture(
-            "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))], \(GatewayFixture.demo)")
+            "waypoints: [\(GatewayFixture.waypoint("k", "Kitchen"))], \(GatewayFixture.stay)")
         #expect(eventually { house.published("event").count == 1 }, "\(house.gateway.log)")
         try house.setWaypoints([GatewayFixture.gone("k")])
         #expect(eventually { house.published("event").count == 2 }, "\(house.gateway.log)")

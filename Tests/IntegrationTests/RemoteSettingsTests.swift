@@ -5,9 +5,10 @@ import Testing
 
 /// `setConfiguration` against a real broker.
 @Suite struct RemoteConfigurationTests {
-    private func house(_ members: String = "") throws -> GatewayFixture {
+    /// - Parameter trial: Seconds. Settings with which a broker is reached are kept as soon as it is, however busy the machine is.
+    private func house(_ members: String = "", trial: Double = 120) throws -> GatewayFixture {
         try GatewayFixture(
-            "remoteConfiguration: true, remoteConfigurationTrial: 1.5, lat: 52, lon: 6, \(members)\(GatewayFixture.quiet)"
+            "remoteConfiguration: true, remoteConfigurationTrial: \(trial), lat: 52, lon: 6, \(members)\(GatewayFixture.quiet)"
         )
     }
 
@@ -41,11 +42,11 @@ import Testing
     }
 
     @Test func `Settings with which no broker is reached are taken back, and forgotten`() throws {
-        let house = try house()
+        let house = try house(trial: 1.5)
         let nobody = try LoopbackPort.free()
         try set(#""port":\#(nobody),"tag":"lost""#, on: house)
         #expect(house.gateway.says("no broker within 1.50 s; back to the old settings"), "\(house.gateway.log)")
-        #expect(eventually { house.subscriptions == 2 })
+        #expect(eventually { house.subscriptions >= 2 })
         #expect(try tag(of: house) == nil)
         try house.killAndStart()
         #expect(try tagAfterKill(of: house) == nil)

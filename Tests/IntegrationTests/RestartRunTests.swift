@@ -35,20 +35,21 @@ import Testing
         let witness = try Subscriber(to: broker, topic: "owntracks/+/+/event")
         let gateway = try GatewayProcess(Self.members, port: broker.port)
         try air(gateway) {
-            $0.advertise(7, from: 0, to: 60)
+            $0.advertise(7, from: 0, to: 600)
             $0.advertise(8, from: 0, to: end)
         }
         try gateway.start()
-        #expect(eventually { events(witness).count == 2 }, "\(gateway.log)")
+        // A Bob who goes soon may have left by then.
+        #expect(eventually { events(witness).count >= 2 }, "\(gateway.log)")
         return (broker, witness, gateway)
     }
 
     @Test(arguments: [true, false])
     func `A beacon that stayed does not enter again, one that left while we were down leaves`(isKilled: Bool) throws {
-        let (broker, witness, gateway) = try occupied(withBobUntil: 60)
+        let (broker, witness, gateway) = try occupied(withBobUntil: 600)
         defer { broker.stop() }
         if isKilled { gateway.kill() } else { #expect(gateway.stop() == 0) }
-        try air(gateway) { $0.advertise(7, from: 0, to: 60) }
+        try air(gateway) { $0.advertise(7, from: 0, to: 600) }
         try gateway.start()
         #expect(eventually { events(witness).count >= 3 }, "\(gateway.log)")
         usleep(500_000)
@@ -60,7 +61,7 @@ import Testing
         let (broker, witness, gateway) = try occupied(withBobUntil: 0.5)
         defer { broker.stop() }
         gateway.process?.send(SIGSTOP)
-        usleep(5_000_000)
+        usleep(3_000_000)
         gateway.process?.send(SIGCONT)
         #expect(eventually { events(witness).count >= 3 }, "\(gateway.log)")
         #expect(gateway.says("no receiver listened for"))
@@ -71,7 +72,7 @@ import Testing
 
     @Test func `A machine that is sometimes too busy causes no leave`() throws {
         let gateway = try GatewayProcess(Self.members, port: 0)
-        try air(gateway) { $0.advertise(7, from: 0, to: 120, every: 0.2) }
+        try air(gateway) { $0.advertise(7, from: 0, to: 600, every: 0.2) }
         try gateway.start()
         #expect(gateway.says("entered Ada"), "\(gateway.log)")
         // About the 2 s of leaveAfter, so that some end just before the leave is due and some just after.
@@ -87,7 +88,7 @@ import Testing
 
     @Test func `A second service on the same state ends and says why`() throws {
         let gateway = try GatewayProcess(Self.members, port: 0)
-        try air(gateway) { $0.advertise(7, from: 0, to: 60) }
+        try air(gateway) { $0.advertise(7, from: 0, to: 600) }
         try gateway.start()
         #expect(gateway.says("is running"), "\(gateway.log)")
         let second = try GatewayProcess(Self.members, port: 0, in: gateway.directory)
@@ -102,7 +103,7 @@ import Testing
 
     @Test func `State that a newer version has written is left alone, and the service says so`() throws {
         let gateway = try GatewayProcess(Self.members, port: 0)
-        try air(gateway) { $0.advertise(7, from: 0, to: 60) }
+        try air(gateway) { $0.advertise(7, from: 0, to: 600) }
         try gateway.start()
         #expect(gateway.says("is running"), "\(gateway.log)")
         #expect(gateway.stop() == 0)
@@ -122,18 +123,19 @@ import Testing
         let witness = try Subscriber(to: broker, topic: "owntracks/+/+/event")
         // Not in the configuration, which would bring them back.
         let gateway = try GatewayProcess("leaveAfter: 2, scanner: {capture: \"air.btsnoop\"}", port: broker.port)
-        try air(gateway) { $0.advertise(7, from: 0, to: 60) }
+        try air(gateway) { $0.advertise(7, from: 0, to: 600) }
         _ = try gateway.ask("regions", "add", "Ada:\(BeaconScript.uuid):1:7", "--rid", "a")
         try gateway.start()
-        #expect(eventually { events(witness).count == 1 }, "\(gateway.log)")
+        #expect(eventually { events(witness).count >= 1 }, "\(gateway.log)")
         #expect(gateway.stop() == 0)
         _ = try gateway.ask("regions", "remove", "a")
         _ = try gateway.ask("regions", "add", "Bob:\(BeaconScript.uuid):1:7", "--rid", "b")
         try gateway.start()
-        #expect(eventually { events(witness).count == 3 }, "\(gateway.log)")
+        #expect(eventually { events(witness).count >= 3 }, "\(gateway.log)")
         #expect(events(witness) == ["enter Ada", "leave Ada", "enter Bob"])
         #expect(gateway.stop() == 0)
         try gateway.start()
+        #expect(eventually { gateway.log.split(separator: "is running").count > 3 }, "\(gateway.log)")
         usleep(1_000_000)
         #expect(events(witness) == ["enter Ada", "leave Ada", "enter Bob"])
         #expect(gateway.stop() == 0)

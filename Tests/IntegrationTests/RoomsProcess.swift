@@ -1,6 +1,8 @@
 import Glibc
 import TestSupport
 
+@testable import Messaging
+
 /// The rooms service in its own process.
 final class RoomsProcess {
     let directory: TemporaryDirectory
@@ -42,6 +44,20 @@ final class RoomsProcess {
         eventually(within: limit) { self.log.contains(words) }
     }
 
+    /// Whether the log has these words so often. A service that is started again goes on with the same log.
+    func says(_ words: String, times: Int) -> Bool {
+        eventually { self.log.split(separator: words, omittingEmptySubsequences: false).count > times }
+    }
+
+    /// Processor time of all its threads so far; zero if it does not run.
+    var processorTime: Duration {
+        guard let process,
+            let text = try? TestSupport.run("sh", ["-c", "cat /proc/\(process.pid)/task/*/schedstat"])
+        else { return .zero }
+        return .nanoseconds(
+            text.split(separator: "\n").reduce(0) { $0 + ($1.split(separator: " ").first.flatMap { Int64($0) } ?? 0) })
+    }
+
     /// What a command of the program prints with this service's configuration and state.
     func ask(_ words: String...) throws -> String {
         try TestSupport.run(
@@ -73,38 +89,89 @@ final class RoomsProcess {
     }
 }
 
+/// What the gateways of a house publish below `ibeacon-rooms/home`. They share one connection, so that all arrives in the order
+/// in which it was published, however busy the machine is.
+final class SitePublisher {
+    private let client: BrokerClient
+    private let start = ContinuousClock.now
+    private var count: Int64 = 0
+
+    init(port: UInt16) throws {
+        client = try BrokerClient(
+            BrokerSettings(
+                hosts: ["127.0.0.1"], port: port, clientID: "house-\(UInt32.random(in: 0...UInt32.max))"))
+        try client.connection.start()
+        guard client.connects() else { throw SupportError("no connection to the broker: \(client.failures)") }
+    }
+
+    deinit { _ = client.connection.stop(within: .seconds(5)) }
+
+    /// Milliseconds that have passed. A gateway's clock runs with time: if it did not, its readings would be taken for late ones.
+    var now: Int { Int(start.duration(to: .now) / .milliseconds(1)) }
+
+    /// Publishes a message, and returns when the broker has it.
+    func publish(_ topic: String, _ payload: String, retained: Bool = false) throws {
+        count += 1
+        let number = count
+        client.publish(number, to: "ibeacon-rooms/home/\(topic)", Array(payload.utf8), retain: retained)
+        guard client.sees({ $0 == .acknowledged(MessageToken(rawValue: number)) }) else {
+            throw SupportError("the broker does not take a message: \(client.failures)")
+        }
+    }
+}
+
 /// Three gateways, in the kitchen, the hall and the bath.
 final class RoomsHouse {
-    private let port: UInt16
-    private var second = 100
+    private let site: SitePublisher
+    private var number = 0
+    /// When the gateways published last, milliseconds.
+    private var published: Int?
     /// What each gateway hears of the tag that is in the room of this number.
     private static let levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
 
     init(port: UInt16) throws {
-        self.port = port
+        site = try SitePublisher(port: port)
         for (gateway, room) in ["Kitchen", "Hall", "Bath"].enumerated() {
-            try publish("gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, "-r")
+            try publish("gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, retained: true)
         }
     }
 
-    func publish(_ topic: String, _ payload: String, _ options: String...) throws {
-        try run(
-            "mosquitto_pub",
-            ["-h", "127.0.0.1", "-p", "\(port)", "-t", "ibeacon-rooms/home/\(topic)", "-m", payload] + options)
+    func publish(_ topic: String, _ payload: String, retained: Bool = false) throws {
+        try site.publish(topic, payload, retained: retained)
     }
 
-    /// The tag stays in a room until the service says so, or for so many seconds.
-    func stay(in room: Int, seconds: Int, until isOver: () -> Bool = { false }) throws {
-        for _ in 0..<seconds where !isOver() {
-            for gateway in 0..<3 {
-                try publish(
-                    "heard/g\(gateway)",
-                    #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
-                        + #""beacons":[{"id":"\#(BeaconScript.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
-                        + #""power":-59,"age":100}]}"#)
-            }
-            second += 1
+    /// The tag stays in a room until something holds.
+    ///
+    /// - Returns: Whether it did within three minutes.
+    func stay(in room: Int, until isOver: () throws -> Bool) throws -> Bool {
+        for _ in 0..<180 {
+            if try isOver() { return true }
+            try hear(in: room)
+            if try eventually(within: .seconds(1), isOver) { return true }
+        }
+        return false
+    }
+
+    /// The tag stays in a room for so many seconds at least.
+    func stay(in room: Int, seconds: Int) throws {
+        for _ in 0..<seconds {
+            try hear(in: room)
             usleep(1_000_000)
+        }
+    }
+
+    /// Each gateway publishes what it has heard in the last second, or since it published last.
+    private func hear(in room: Int) throws {
+        let now = site.now
+        let listening = now - (published ?? now - 1000)
+        published = now
+        number += 1
+        for gateway in 0..<3 {
+            try publish(
+                "heard/g\(gateway)",
+                #"{"v":1,"boot":"b","seq":\#(number),"at":\#(100_000 + now),"listening":\#(listening),"reports":40,"#
+                    + #""beacons":[{"id":"\#(BeaconScript.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
+                    + #""power":-59,"age":100}]}"#)
         }
     }
 }

@@ -25,19 +25,25 @@ import Testing
         #expect(service.says("the active one of site 'home'"), "\(service.log)")
         let house = try RoomsHouse(port: broker.port)
         for (room, name) in ["Kitchen", "Hall", "Bath"].enumerated() {
-            try house.stay(in: room, seconds: 15) { reported(witness, name) }
+            #expect(try house.stay(in: room) { reported(witness, name) }, "\(service.log)")
         }
         #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen", "Hall", "Bath"], "\(service.log)")
-        let events = witness.lines.filter { $0.topic == "owntracks/jane/jane/event" }.compactMap { line in
-            try? JSONValue(parsing: Array(line.text.utf8))
+        let events = {
+            witness.lines.filter { $0.topic == "owntracks/jane/jane/event" }.compactMap { line in
+                (try? JSONValue(parsing: Array(line.text.utf8))).map {
+                    "\($0["event"]?.string ?? "") \($0["desc"]?.string ?? "")"
+                }
+            }
         }
         #expect(
-            events.map { "\($0["event"]?.string ?? "") \($0["desc"]?.string ?? "")" } == [
-                "enter Kitchen", "leave Kitchen", "enter Hall", "leave Hall", "enter Bath",
-            ])
+            eventually {
+                events() == ["enter Kitchen", "leave Kitchen", "enter Hall", "leave Hall", "enter Bath"]
+            }, "\(events())")
         #expect(
-            witness.lines.contains {
-                $0.topic == "ibeacon-rooms/home/tags" && $0.text.contains(#""major":1,"minor":7"#)
+            eventually {
+                witness.lines.contains {
+                    $0.topic == "ibeacon-rooms/home/tags" && $0.text.contains(#""major":1,"minor":7"#)
+                }
             })
         #expect(service.stop() == 0)
     }
@@ -50,14 +56,26 @@ import Testing
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
         let house = try RoomsHouse(port: broker.port)
-        try house.stay(in: 0, seconds: 60) { reported(witness, "Kitchen") }
-        let text = try service.ask("rooms", "status")
-        #expect(text.contains("What speaks most for Kitchen: g0 at -50 dBm"), "\(text)")
-        let json = try JSONValue(parsing: Array(try service.ask("rooms", "status", "--json").utf8))
-        #expect(json["tags"]?["jane"]?["reasons"]?.array?.isEmpty == false, "\(json)")
+        #expect(try house.stay(in: 0) { reported(witness, "Kitchen") }, "\(service.log)")
+        // The reasons are those of the moment, so the tag is heard while they are asked for.
+        var (text, json, other) = ("", JSONValue.null, "")
+        #expect(
+            try house.stay(in: 0) {
+                text = try service.ask("rooms", "status")
+                return text.contains("What speaks most for Kitchen: g0 at -50 dBm")
+            }, "\(text)")
+        #expect(
+            try house.stay(in: 0) {
+                json = try JSONValue(parsing: Array(try service.ask("rooms", "status", "--json").utf8))
+                return json["tags"]?["jane"]?["reasons"]?.array?.isEmpty == false
+            }, "\(json)")
         let elsewhere = try RoomsProcess(port: broker.port, instance: "b")
-        let other = try elsewhere.ask("rooms", "status")
-        #expect(other.contains("Kitchen") && !other.contains("speaks most"), "\(other)")
+        #expect(
+            try house.stay(in: 0) {
+                other = try elsewhere.ask("rooms", "status")
+                return other.contains("Kitchen")
+            }, "\(other)")
+        #expect(!other.contains("speaks most"), "\(other)")
     }
 
     @Test func `After kill -9 a tag that stayed is not reported again, and one that moved is`() throws {
@@ -68,15 +86,16 @@ import Testing
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
         let house = try RoomsHouse(port: broker.port)
-        try house.stay(in: 0, seconds: 15) { reported(witness, "Kitchen") }
+        #expect(try house.stay(in: 0) { reported(witness, "Kitchen") }, "\(service.log)")
         service.kill()
         try service.start()
+        #expect(service.says("the active one", times: 2), "\(service.log)")
         try house.stay(in: 0, seconds: 6)
         #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen"], "\(service.log)")
         service.kill()
         try house.stay(in: 1, seconds: 2)
         try service.start()
-        try house.stay(in: 1, seconds: 15) { reported(witness, "Hall") }
+        #expect(try house.stay(in: 1) { reported(witness, "Hall") }, "\(service.log)")
         #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen", "Hall"], "\(service.log)")
         #expect(!rooms(witness).dropFirst().contains("none"))
     }
@@ -91,17 +110,18 @@ import Testing
         #expect(first.says("the active one"), "\(first.log)")
         try second.start()
         let house = try RoomsHouse(port: broker.port)
-        try house.stay(in: 0, seconds: 15) { reported(witness, "Kitchen") }
+        #expect(try house.stay(in: 0) { reported(witness, "Kitchen") }, "\(first.log)")
         #expect(!second.log.contains("the active one"), "\(second.log)")
         first.kill()
-        try house.stay(in: 1, seconds: 20) { reported(witness, "Hall") }
+        #expect(try house.stay(in: 1) { reported(witness, "Hall") }, "\(second.log)")
         #expect(second.log.contains("the active one"), "\(second.log)")
         // The other returns, and stays the standby although its name comes first.
         try first.start()
-        try house.stay(in: 2, seconds: 15) { reported(witness, "Bath") }
+        #expect(first.says("connected to the broker", times: 2), "\(first.log)")
+        #expect(try house.stay(in: 2) { reported(witness, "Bath") }, "\(second.log)")
         #expect(rooms(witness).filter { $0 != "none" } == ["Kitchen", "Hall", "Bath"], "\(first.log) \(second.log)")
         #expect(second.stop() == 0)
-        #expect(first.says("the active one"), "\(first.log)")
+        #expect(first.says("the active one", times: 2), "\(first.log)")
     }
 
     @Test func `Tags come by setWaypoints too, and the gateways are told`() throws {
@@ -111,11 +131,12 @@ import Testing
         let service = try RoomsProcess(port: broker.port, instance: "a")
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
+        #expect(eventually { broker.log.contains("owntracks/jane/rooms-home/cmd (QoS") }, "\(service.log)")
         let waypoint = BeaconScript.waypoint("Keys", minor: 9)
         try run(
             "mosquitto_pub",
             [
-                "-h", "127.0.0.1", "-p", "\(broker.port)", "-t", "owntracks/jane/rooms-home/cmd", "-m",
+                "-h", "127.0.0.1", "-p", "\(broker.port)", "-q", "1", "-t", "owntracks/jane/rooms-home/cmd", "-m",
                 #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[\#(waypoint)]}}"#,
             ])
         #expect(eventually { witness.lines.last?.text.contains(#""minor":9"#) == true }, "\(service.log)")
@@ -127,7 +148,8 @@ import Testing
     @Test func `A flood of readings from invented gateways delays neither a signal nor the real gateways`() throws {
         let broker = try MosquittoBroker(["allow_anonymous true", "max_queued_messages 0", "max_inflight_messages 0"])
         defer { broker.stop() }
-        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/tag/+")
+        let witness = try Subscriber(
+            to: broker, topic: "ibeacon-rooms/home/tag/+", options: ["-t", "ibeacon-rooms/home/room/+"])
         let service = try RoomsProcess(port: broker.port, instance: "a")
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
@@ -147,14 +169,21 @@ import Testing
                     + "-t ibeacon-rooms/home/heard/x$gateway -l < '\(file)'; done",
             ], output: service.directory.file("publisher"))
         let house = try RoomsHouse(port: broker.port)
-        try house.stay(in: 0, seconds: 60) { reported(witness, "Kitchen") }
+        #expect(try house.stay(in: 0) { reported(witness, "Kitchen") }, "\(service.log)")
         publisher.wait()
+        // All of the flood is read when what comes behind it is.
+        try house.publish("gateway/g3", #"{"v":1,"room":"Attic"}"#, retained: true)
+        #expect(
+            try house.stay(in: 0) { witness.lines.contains { $0.topic == "ibeacon-rooms/home/room/attic" } },
+            "\(service.log)")
         #expect(reported(witness, "Kitchen"), "\(service.log)")
+        let used = service.processorTime
         #expect(service.stop() == 0)
         let turn = service.log.split(separator: "longest turn of the loop: ").last?.prefix { $0.isNumber } ?? ""
         let milliseconds = try #require(Int(turn), "\(service.log)")
-        print("flood of 4,000 messages to the rooms service: longest turn \(milliseconds) ms")
-        // An unoptimised build reads one message in some milliseconds.
-        #expect(milliseconds <= (GatewayProcess.measured == nil ? 1000 : 100))
+        print("flood of 4,000 messages to the rooms service: longest turn \(milliseconds) ms, processor time \(used)")
+        // A busy machine makes turns longer, but no turn has a large part of the whole work.
+        #expect(.milliseconds(milliseconds) < used / 4)
+        if GatewayProcess.measured != nil { #expect(milliseconds <= 100) }
     }
 }

@@ -5,13 +5,22 @@ import Testing
 /// The first ten minutes, against a real broker and with a recording for a radio.
 @Suite struct SetupTests {
     private static let beacon = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"
-    private static let recording = ["--scanner", "\(GatewayProcess.fixtures)/demo.btsnoop", "--listen", "2"]
 
     /// A machine that has no configuration yet.
     private struct Machine {
         let directory: TemporaryDirectory
 
         init() throws { directory = try TemporaryDirectory() }
+
+        /// Options for a radio that is a recording of two beacons. It is listened to until it ends, after a second, or later on a
+        /// busy machine.
+        func recording() throws -> [String] {
+            var air = BeaconScript()
+            air.advertise(7, from: 0, to: 1, level: -50)
+            air.advertise(8, from: 0, to: 1, level: -70)
+            try air.write(to: directory.file("air.btsnoop"))
+            return ["--scanner", directory.file("air.btsnoop"), "--listen", "60"]
+        }
 
         var arguments: [String] {
             ["--config", directory.file("etc/config.json"), "--state-dir", directory.file("state")]
@@ -44,7 +53,7 @@ import Testing
                 "--yes", "--host", "127.0.0.1", "--port", "\(broker.port)", "--room", "Living room", "--beacon",
                 "strongest",
             ]
-                + ["--region", "Keys"] + Self.recording)
+                + ["--region", "Keys"] + machine.recording())
         #expect(code == 0, "\(text)")
         #expect(text.contains("Made the region Keys."))
         #expect(machine.file("config.json").contains(#"room: "Living room","#), "the room as people call it")
@@ -69,7 +78,7 @@ import Testing
         defer { broker.stop() }
         let machine = try Machine()
         let person = try TerminalConversation(
-            try GatewayProcess.program, machine.arguments + ["setup", "--port", "\(broker.port)"] + Self.recording)
+            try GatewayProcess.program, machine.arguments + ["setup", "--port", "\(broker.port)"] + machine.recording())
         #expect(person.answer("MQTT broker", "127.0.0.1"), "\(person.screen)")
         #expect(person.answer("Which room is this", "Hall"), "\(person.screen)")
         #expect(person.answer("Tracker id, two characters [HA]", ""), "\(person.screen)")

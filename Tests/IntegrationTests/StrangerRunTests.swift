@@ -26,12 +26,13 @@ import Testing
             scanner: {capture: "air.btsnoop"}
             """, port: broker.port)
         try air.write(to: gateway.directory.file("air.btsnoop"))
+        let slowdown = try MachineSlowdown()
         try gateway.start()
         #expect(try isOver(gateway), "\(gateway.log.suffix(2000))")
         let (peak, used) = (gateway.peakKiB, gateway.processorTime)
         let turn = try gateway.stopAndReadLongestTurn()
         print("\(name): longest turn of the loop \(turn) ms, peak \(peak) KiB, processor time \(used)")
-        #expect(turn <= Self.longestTurn)
+        #expect(turn <= slowdown.scaled(Self.longestTurn))
         #expect(peak <= Self.mostPeakKiB)
     }
 
@@ -44,12 +45,15 @@ import Testing
         for number in 0..<18_000 { air.hear(UInt16(number), major: 2, at: Double(number) / 1000) }
         for second in 14...24 { air.hear(1, uuid: home, at: Double(second)) }
         let regions = [Self.region("Street", "\(BeaconScript.uuid)"), Self.region("Family", Self.home)]
+        let start = ContinuousClock.now
         try play(air, regions, to: broker, called: "strangers") { gateway in
             guard gateway.says("entered Family", within: .seconds(180)) else { return false }
             let lines = gateway.log.split(separator: "\n").filter {
                 $0.contains("too many beacons belong to region Street of owntracks/jane/hall")
             }
-            #expect(lines.count == 1)
+            // Once a minute.
+            let minutes = Int(start.duration(to: .now) / .seconds(60)) + 1
+            #expect((1...minutes).contains(lines.count), "\(lines)")
             return gateway.says("entered Street")
         }
     }
@@ -68,7 +72,7 @@ import Testing
         let regions =
             (0..<1000).map { Self.region("R\($0)", "\(BeaconScript.uuid)") } + [Self.region("End", "\(Self.home):1:1")]
         try play(air, regions, to: broker, called: "1,000 regions of 3,000 beacons") { gateway in
-            gateway.says("entered R999", within: .seconds(180)) && gateway.says("entered End", within: .seconds(60))
+            gateway.says("entered R999", within: .seconds(180)) && gateway.says("entered End", within: .seconds(180))
         }
     }
 }

@@ -1,5 +1,4 @@
 import JSON
-import OwnTracks
 import Testing
 
 @Suite struct JSONTests {

@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import HostSupport
 import Scanning
 import Testing

@@ -1,5 +1,3 @@
-import Base
-import Beacon
 import HostSupport
 import Scanning
 

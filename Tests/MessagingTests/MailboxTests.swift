@@ -1,5 +1,4 @@
 import Configuration
-import OwnTracks
 import Testing
 
 @testable import Messaging

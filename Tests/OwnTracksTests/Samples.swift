@@ -1,4 +1,3 @@
-import Beacon
 import JSON
 import OwnTracks
 import Regions

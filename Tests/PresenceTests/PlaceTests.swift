@@ -1,4 +1,3 @@
-import Base
 import Beacon
 import Regions
 import Testing

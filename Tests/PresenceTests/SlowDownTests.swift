@@ -1,4 +1,3 @@
-import Beacon
 import Regions
 import Testing
 

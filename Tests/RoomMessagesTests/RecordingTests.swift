@@ -1,7 +1,6 @@
-import Base
 import JSON
 import RoomMessages
-import Rooms
+import SiteProtocol
 import Testing
 
 /// Recordings of the feed.

@@ -2,6 +2,7 @@ import Base
 import JSON
 import RoomMessages
 import Rooms
+import SiteProtocol
 import Testing
 
 @Suite struct RetainedTopicsTests {

@@ -1,9 +1,8 @@
 import Base
-import Beacon
 import JSON
-import Regions
 import RoomMessages
 import Rooms
+import SiteProtocol
 import Testing
 
 /// A service that goes on from what was kept.
@@ -66,6 +65,53 @@ import Testing
         Array(
             #"{"name":"Jane","room":"\#(room.lowercased())","roomName":"\#(room)","since":\#(since),"confidence":1,"home":true}"#
                 .utf8)
+    }
+
+    /// A standby that hears of the tag as the active service does, from this second on, and takes over at the last.
+    private func standby(hearing seconds: Range<Int>) throws -> (site: RoomSite, messages: [RoomMessage]) {
+        var site = RoomSite(try settings())
+        site.start(at: instant(0))
+        _ = site.setActive(false, at: instant(0), epoch: 1_700_000_000)
+        _ = site.handle(
+            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_000), isRetained: true, at: instant(0),
+            epoch: 1_700_000_000)
+        for second in seconds {
+            _ = heard(&site, "k", -50, second: second)
+            _ = heard(&site, "h", -80, second: second)
+        }
+        let begin = site.setActive(true, at: instant(Double(seconds.upperBound)), epoch: 1_700_000_001)
+        return (site, begin.messages)
+    }
+
+    @Test(arguments: [1..<1, 1..<2, 1..<3, 1..<20])
+    func `A standby that takes over before it has decided does not report the tag out of its room`(
+        _ seconds: Range<Int>
+    )
+        throws
+    {
+        var (site, messages) = try standby(hearing: seconds)
+        for second in seconds.upperBound..<seconds.upperBound + 30 {
+            messages += heard(&site, "k", -50, second: second)
+            messages += heard(&site, "h", -80, second: second)
+        }
+        #expect(rooms(messages).isEmpty, "\(rooms(messages))")
+    }
+
+    @Test func `A tag that left before a standby heard anything of it is away after it has taken over`() throws {
+        var (site, messages) = try standby(hearing: 1..<1)
+        for second in 1..<300 {
+            for gateway in ["k", "h"] {
+                let payload =
+                    #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+                messages +=
+                    site.handle(
+                        "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
+                        at: instant(Double(second)), epoch: 1_700_000_000
+                    ).messages
+            }
+            messages += site.tick(at: instant(Double(second)), epoch: 1_700_000_000).messages
+        }
+        #expect(rooms(messages) == ["none"], "\(rooms(messages))")
     }
 
     @Test func `A decision whose messages have not left the outbox is not made again`() throws {

@@ -1,5 +1,6 @@
 import Base
 import Rooms
+import SiteProtocol
 import Testing
 
 @Suite struct GatewayHealthTests {

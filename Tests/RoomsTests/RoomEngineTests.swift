@@ -1,6 +1,6 @@
-import Base
 import Beacon
 import Regions
+import SiteProtocol
 import Testing
 
 @testable import Rooms

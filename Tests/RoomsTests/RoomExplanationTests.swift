@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Regions
 import Rooms
+import SiteProtocol
 import Testing
 
 /// What people are told of a decision, of a training run and of a gateway.

@@ -1,5 +1,4 @@
 import Glibc
-import Runtime
 import System
 
 /// A thread that wakes a loop a number of times and ends.

@@ -1,9 +1,10 @@
 package import Base
 package import Beacon
-package import Gateway
+package import GatewayApp
 package import Messaging
+package import PageServer
 package import Scanning
-package import Service
+package import Shell
 package import StatusPage
 package import Storage
 package import System

@@ -4,6 +4,8 @@
 A recording of 1,000 reports a second plays while STREAMS pages are open, REQUESTS_PER_SECOND are made, some clients
 never finish their request and some never read. Every 200 ms one beacon enters and one leaves. A subscriber at a real broker
 measures how late each transition is. None may be later than LATEST_MS (100), and all slow clients must be dropped.
+LATEST_MS 0 holds on a machine of any speed: each transition must come at some time, and nobody be refused or cut off; how late,
+and how many requests there were, is printed.
 """
 import asyncio, json, os, random, shutil, socket, subprocess, sys, tempfile, time
 here = os.path.dirname(os.path.abspath(__file__))
@@ -110,9 +112,27 @@ def dawdle(port, n):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below the ports that the kernel gives to outgoing connections, so that none takes it before it is used."""
+    while True:
+        with socket.socket() as probe:
+            port = random.randrange(10000, 12000)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+def text(name):
+    with open(path(name)) as file:
+        return file.read()
+
+
+def wait_for(what, holds):
+    end = time.monotonic() + 180
+    while not holds():
+        assert time.monotonic() < end, f"{what}, also after three minutes"
+        time.sleep(0.02)
 
 
 def memory(pid):
@@ -120,16 +140,20 @@ def memory(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
 
-def lateness(due):
-    """How late each transition was, counted from when the quickest one came."""
+def arrivals():
+    """When each transition came."""
     came = {}
-    with open(path("witness")) as file:
-        for line in file:
+    for line in text("witness").splitlines(keepends=True):
+        if line.endswith("\n"):
             at, payload = line.split(" ", 1)
             message = json.loads(payload)
             came[f"{message['rid']} {message['event']}"] = float(at)
-    missing = [name for name in due if name not in came]
-    assert not missing, f"{len(missing)} transitions did not come: {missing[:5]}"
+    return came
+
+
+def lateness(due):
+    """How late each transition was, counted from when the quickest one came."""
+    came = arrivals()
     zero = min(came[name] - at for name, at in due.items())
     return {name: came[name] - at - zero for name, at in due.items()}
 
@@ -143,26 +167,28 @@ def describe(late):
 due, waypoints, length = plan()
 mqtt, http = free_port(), free_port()
 with open(path("mosquitto.conf"), "w") as file:
-    file.write(f"listener {mqtt} 127.0.0.1\nallow_anonymous true\n")
+    file.write(f"listener {mqtt} 127.0.0.1\nallow_anonymous true\nlog_dest stderr\nlog_type all\n")
 with open(path("config.json"), "w") as file:
     json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "home", "deviceId": "load",
                "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": LEAVE, "waypoints": waypoints,
                "scanner": {"capture": path("load.btsnoop")}}, file)
 running = []
 try:
-    running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    time.sleep(0.5)
+    with open(path("mosquitto.log"), "w") as out:
+        running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
+                                        stdout=subprocess.DEVNULL, stderr=out))
+    wait_for("the broker accepts no connection", lambda: socket.socket().connect_ex(("127.0.0.1", mqtt)) == 0)
     with open(path("witness"), "w") as out:
         running.append(subprocess.Popen(["mosquitto_sub", "-h", "127.0.0.1", "-p", str(mqtt), "-t", "owntracks/+/+/event",
                                          "-q", "1", "-F", "%U %p"], stdout=out))
-    time.sleep(0.3)
+    wait_for("the witness is not there", lambda: "Sending SUBACK" in text("mosquitto.log"))
     with open(path("log"), "w") as out:
         gateway = subprocess.Popen([program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "run"],
                                    stderr=out)
     running.append(gateway)
     began = time.monotonic()
     time.sleep(QUIET)
+    wait_for("the service has no page", lambda: socket.socket().connect_ex(("127.0.0.1", http)) == 0)
     before = memory(gateway.pid)
     helpers = [subprocess.Popen([sys.executable, __file__, program, str(seconds), str(streams), str(rate), str(latest),
                                  mode, str(http)],
@@ -173,7 +199,7 @@ try:
         peak = max(peak, memory(gateway.pid))
         time.sleep(0.5)
     watched, asked = (json.loads(helper.communicate()[0]) for helper in helpers)
-    time.sleep(max(0, length + 1 - (time.monotonic() - began)))
+    wait_for("some transitions did not come", lambda: due.keys() <= arrivals().keys())
     metrics = curl(http, "/metrics")
     after = memory(gateway.pid)
     late = lateness(due)
@@ -184,7 +210,7 @@ try:
     reports = next(float(line.split()[-1]) for line in metrics.splitlines()
                    if line.startswith("ibeacon_gateway_advertising_reports_total"))
     gateway.terminate()
-    gateway.wait(10)
+    gateway.wait(90)
     with open(path("log")) as file:
         turns = [line[3:].strip() for line in file if "turn of the loop" in line or "had to wait" in line]
     print(f"without load: {describe(quiet)}")
@@ -194,9 +220,11 @@ try:
           f"{dropped:.0f} of {DAWDLERS} dawdlers dropped, RSS {before} kB -> peak {peak} kB -> {after} kB, "
           f"processor {processor:.1f} s; {'; '.join(turns)}")
     assert asked["bad"] == 0 and watched["ended"] == 0, "a client was refused or cut off"
-    assert asked["answered"] >= 0.9 * rate * seconds, "too few requests were made to mean anything"
-    assert watched["events"] >= 0.8 * streams * (seconds - 1), "watchers missed events"
-    assert max(loaded) * 1000 <= latest, f"a transition was {max(loaded) * 1000:.0f} ms late"
+    assert asked["answered"] > 0 and watched["events"] >= streams, "there was no load"
+    if latest:
+        assert asked["answered"] >= 0.9 * rate * seconds, "too few requests were made to mean anything"
+        assert watched["events"] >= 0.8 * streams * (seconds - 1), "watchers missed events"
+        assert max(loaded) * 1000 <= latest, f"a transition was {max(loaded) * 1000:.0f} ms late"
     assert peak <= RSS_LIMIT_KB, f"{peak} kB of memory"
     # Who sends half a request has 15 s; who does not read, 15 s from when the buffers are full.
     assert seconds < 25 or dropped >= DAWDLERS, f"{DAWDLERS - dropped:.0f} dawdlers were not dropped"
@@ -204,5 +232,5 @@ try:
 finally:
     for process in running[::-1]:
         process.terminate()
-        process.wait(10)
+        process.wait(90)
     shutil.rmtree(folder, ignore_errors=True)

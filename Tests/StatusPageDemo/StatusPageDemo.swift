@@ -1,11 +1,11 @@
 import Base
 import Configuration
-import Gateway
+import GatewayEntities
 import Glibc
 import HomeAssistant
 import HostSupport
 import OwnTracks
-import StatusPage
+import PageServer
 import StatusPageSupport
 
 /// The status page over a home that does not exist: `status-page-demo [ADDRESS [TOKEN]]`. Lines on

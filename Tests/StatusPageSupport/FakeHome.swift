@@ -1,6 +1,7 @@
 package import Base
 package import Beacon
 import Gateway
+import Health
 package import HostSupport
 package import JSON
 import OwnTracks
@@ -150,7 +151,7 @@ package final class FakeHome: StatusSource {
         dBm > -60 ? 0.8 : dBm > -75 ? 3.4 : 9.5
     }
 
-    private var findings: [StatusSnapshot.Finding] {
+    private var findings: [Finding] {
         guard hasTrouble else {
             return [.init(.ok, "adapter", "hci0 scans"), .init(.ok, "broker", "localhost:1883 is connected")]
         }

@@ -1,9 +1,10 @@
-import Gateway
+import Health
 import HostSupport
-import Status
+import JSON
 import StatusPageSupport
 import Testing
 
+@testable import PageServer
 @testable import StatusPage
 
 @Suite("Metrics")
@@ -47,6 +48,6 @@ struct MetricsTests {
         ])
     func escaping(text: String, expected: String) {
         #expect(MetricsWriter.escaped(text) == expected)
-        #expect(MetricsWriter.escaped(String(repeating: "x", count: 10_000)).count == StatusSnapshot.shownCharacters)
+        #expect(MetricsWriter.escaped(String(repeating: "x", count: 10_000)).count == JSONValue.shownCharacters)
     }
 }

@@ -1,7 +1,7 @@
 import Configuration
-import OwnTracks
 import Testing
 
+@testable import PageServer
 @testable import StatusPage
 
 @Suite("Who may see and who may change")

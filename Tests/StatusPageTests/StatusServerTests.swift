@@ -1,7 +1,5 @@
 import Base
-import Beacon
 import Configuration
-import Gateway
 import Glibc
 import HostSupport
 import OwnTracks
@@ -9,6 +7,7 @@ import Status
 import StatusPageSupport
 import Testing
 
+@testable import PageServer
 @testable import StatusPage
 
 /// A client with a plain socket, so that it can be as slow and as rude as a test needs.
@@ -75,7 +74,7 @@ struct StatusServerTests {
     private func ask(_ server: StatusServer, _ request: String) -> String {
         let client = RawClient(port: server.port)
         client.send(request)
-        loop.run(atMost: .seconds(5)) {
+        loop.run(atMost: .seconds(90)) {
             client.receive()
             return client.isClosed
         }
@@ -104,8 +103,9 @@ struct StatusServerTests {
     @Test("The page is under 100 kB and names no other place")
     func size() {
         let files = [
-            PackageResources.page_html, PackageResources.page_css, PackageResources.page_js, PackageResources.base_js,
-            PackageResources.icon_svg,
+            StatusPage.PackageResources.page_html, PageServer.PackageResources.page_css,
+            StatusPage.PackageResources.page_js, PageServer.PackageResources.base_js,
+            PageServer.PackageResources.icon_svg,
         ]
         #expect(files.reduce(0) { $0 + $1.count } < 100_000)
         for file in files {
@@ -236,10 +236,10 @@ struct StatusServerTests {
                 return client.text.contains(text)
             }
         }
-        #expect(sees("data: {", within: .seconds(30)))
+        #expect(sees("data: {", within: .seconds(90)))
         home.obey("enter b4b412")
         server.changed()
-        #expect(sees(#""event":"enter""#, within: .seconds(30)))
+        #expect(sees(#""event":"enter""#, within: .seconds(90)))
     }
 
     @Test("Too many watchers are told so")
@@ -247,28 +247,40 @@ struct StatusServerTests {
         let server = try server(streams: 1)
         let first = RawClient(port: server.port)
         first.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        loop.run(atMost: .seconds(2)) { server.streamCount == 1 }
+        loop.run(atMost: .seconds(90)) { server.streamCount == 1 }
         #expect(get(server, "/events").hasPrefix("HTTP/1.1 503 "))
         #expect(server.counters.streamsRefused == 1)
     }
 
     @Test("Connections beyond the limit wait, and are served when another is closed")
     func connectionLimit() throws {
-        let server = try server(patience: .seconds(1), connections: 2)
-        let dawdlers = (0..<2).map { _ in RawClient(port: server.port) }
+        // Longer than the test takes on any machine.
+        let server = try server(patience: .seconds(3600), connections: 2)
+        var dawdlers = (0..<2).map { _ in RawClient(port: server.port) }
         for dawdler in dawdlers { dawdler.send("GET / HTTP/1.1\r\n") }
-        loop.run(atMost: .seconds(2)) { server.counters.timesFull == 1 }
+        loop.run(atMost: .seconds(90)) { server.counters.timesFull == 1 }
         #expect(server.counters.timesFull == 1)
         let client = RawClient(port: server.port)
         client.send("GET /status.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         loop.run(atMost: .milliseconds(300)) { false }
         client.receive()
         #expect(client.text == "")
-        let isServed = loop.run(atMost: .seconds(6)) {
+        dawdlers.removeLast()
+        let isServed = loop.run(atMost: .seconds(90)) {
             client.receive()
             return client.text.hasPrefix("HTTP/1.1 200 ")
         }
-        #expect(isServed && server.counters.dropped == 2, "\(server.counters)")
+        #expect(isServed && server.counters.dropped == 0, "\(server.counters)")
+    }
+
+    @Test("Who dawdles makes room for another after a while")
+    func dawdlersGo() throws {
+        let server = try server(patience: .seconds(1), connections: 2)
+        let dawdlers = (0..<2).map { _ in RawClient(port: server.port) }
+        for dawdler in dawdlers { dawdler.send("GET / HTTP/1.1\r\n") }
+        loop.run(atMost: .seconds(90)) { server.counters.timesFull == 1 }
+        #expect(get(server, "/status.json").hasPrefix("HTTP/1.1 200 "))
+        #expect(loop.run(atMost: .seconds(90)) { server.counters.dropped == 2 }, "\(server.counters)")
     }
 
     @Test("Who sends half a request, in drips, is dropped")
@@ -276,7 +288,7 @@ struct StatusServerTests {
         let server = try server(patience: .seconds(1))
         let client = RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n")
-        let isDropped = loop.run(atMost: .seconds(6)) {
+        let isDropped = loop.run(atMost: .seconds(90)) {
             client.send("X")
             client.receive()
             return client.isClosed
@@ -294,10 +306,10 @@ struct StatusServerTests {
         slow.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let good = RawClient(port: server.port)
         good.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        loop.run(atMost: .seconds(2)) { server.streamCount == 2 }
+        loop.run(atMost: .seconds(90)) { server.streamCount == 2 }
         // What the kernel takes for a reader that sleeps is full after some hundred events.
         var changes = 0
-        let isDropped = loop.run(atMost: .seconds(60)) {
+        let isDropped = loop.run(atMost: .seconds(90)) {
             changes += 1
             server.changed()
             good.receive()
@@ -311,11 +323,11 @@ struct StatusServerTests {
         let server = try server()
         let client = RawClient(port: server.port)
         client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        loop.run(atMost: .seconds(2)) { server.streamCount == 1 }
+        loop.run(atMost: .seconds(90)) { server.streamCount == 1 }
         loop.run(atMost: .milliseconds(100)) { false }
         server.stop()
         server.stop()
-        loop.run(atMost: .seconds(2)) {
+        loop.run(atMost: .seconds(90)) {
             client.receive()
             return client.isClosed
         }

@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Regions
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Testing
 
 @testable import Storage

@@ -22,7 +22,11 @@ final class FaultySQLite: @unchecked Sendable {
     deinit { fault_vfs_unregister(vfs) }
 
     func set(_ fault: Fault) { fault_vfs_set_fault(vfs, fault.rawValue) }
-    func delaySyncs(milliseconds: Int32) { fault_vfs_set_sync_delay(vfs, milliseconds) }
+    /// Syncs do not return before they are released, which happens by itself after half a minute.
+    func holdSyncs() { fault_vfs_hold_syncs(vfs, 1) }
+    func releaseSyncs() { fault_vfs_hold_syncs(vfs, 0) }
+    /// Whether a sync does not return at this moment.
+    var isHolding: Bool { fault_vfs_held(vfs) > 0 }
     func cutPower(atOperation operation: UInt64, seed: UInt32) { fault_vfs_cut_power_at(vfs, operation, seed) }
 
     var isDead: Bool { fault_vfs_is_dead(vfs) != 0 }

@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Foundation
 import Regions
 import Testing

@@ -1,4 +1,3 @@
-import Beacon
 import Testing
 
 @testable import Storage

@@ -91,11 +91,10 @@ final class Harness {
     /// the other program, holds the directory's lock a moment longer.
     func begin() {
         send()
-        var tries = 0
-        while events.opened == nil, tries < 100_000 {
+        let end = ContinuousClock.now + .seconds(90)
+        while events.opened == nil, ContinuousClock.now < end {
             guard case .inUse? = events.unavailable.last?.error else { return }
-            tries += 1
-            sched_yield()
+            usleep(100)
             pass(.seconds(1))
         }
         events.removeAll { if case .unavailable = $0 { true } else if case .recovered = $0 { true } else { false } }

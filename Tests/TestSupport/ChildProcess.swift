@@ -114,15 +114,3 @@ package func run(_ program: String, _ arguments: [String]) throws -> String {
     guard status == 0 else { throw SupportError("\(program) \(arguments) ended with \(status): \(text)") }
     return text
 }
-
-/// Asks again and again until something holds. The limit only ends a test that fails: it is long, because a machine that also
-/// compiles can be ten times slower.
-/// - Returns: false if it did not within `limit`.
-package func eventually(within limit: Duration = .seconds(90), _ holds: () throws -> Bool) rethrows -> Bool {
-    let end = ContinuousClock.now.advanced(by: limit)
-    while ContinuousClock.now < end {
-        if try holds() { return true }
-        usleep(10_000)
-    }
-    return try holds()
-}

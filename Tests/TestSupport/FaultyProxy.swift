@@ -11,6 +11,8 @@ package final class FaultyProxy: Sendable {
         case hangsUp
         /// Loses the n-th packet of MQTT that comes from the broker on a connection, and every n-th after it.
         case loses(every: Int)
+        /// Reads what the client says, and passes on only what the broker says.
+        case swallows
     }
 
     private let listener: LoopbackPort.Listener
@@ -141,6 +143,7 @@ package final class FaultyProxy: Sendable {
                 guard count > 0 else { return false }
                 switch proxy.behaviour.withLock({ $0 }) {
                 case .isSilent: continue
+                case .swallows where from == client: continue
                 case .hangsUp: return false
                 case .loses(let every) where from == broker:
                     for packet in packets.take(buffer[..<count]) {
@@ -150,7 +153,7 @@ package final class FaultyProxy: Sendable {
                             return false
                         }
                     }
-                case .passes, .loses:
+                case .passes, .loses, .swallows:
                     let begun = from == broker ? packets.takeRest() : []
                     guard Self.sendAll(begun + buffer[..<count], to: to) else { return false }
                 }

@@ -35,7 +35,7 @@ package final class TerminalConversation: Sendable {
 
     /// Waits for a question, types the answer and Return.
     /// - Returns: false if the question does not come.
-    package func answer(_ question: String, _ answer: String, within limit: Duration = .seconds(30)) -> Bool {
+    package func answer(_ question: String, _ answer: String, within limit: Duration = .patience) -> Bool {
         guard eventually(within: limit, { screen.contains(question) }) else { return false }
         // Only what comes from here on is read for the next question.
         heard.withLock { $0 = [] }
@@ -46,7 +46,7 @@ package final class TerminalConversation: Sendable {
     /// Waits for its end, reading what it still says.
     /// - Returns: its exit status.
     package func end() -> Int32 {
-        _ = eventually(within: .seconds(60)) {
+        _ = eventually {
             _ = screen
             return !process.isRunning
         }

@@ -1,5 +1,5 @@
-# Prepares and boots the virtual host. Sourced by `run` and `measure`, which set here, package and kernel, and may set
-# release and arch (default: this machine's).
+# Prepares and boots the virtual host. Sourced by `run`, `measure` and `energy`, after lib.sh, which set here, package and kernel, and
+# may set release and arch (default: this machine's).
 
 own_release=$(. /etc/os-release && echo "$VERSION_CODENAME") own_arch=$(dpkg --print-architecture)
 release=${release:-$own_release} arch=${arch:-$own_arch}
@@ -10,14 +10,14 @@ prepare() {
     build=${BUILD:-debug} compiler=cc
     bin=$(realpath "$package/.build/$build" 2>/dev/null || echo "$package/.build/$build")
     PROBE=${PROBE:-$bin/scanner-probe} GATEWAY=${GATEWAY:-$bin/ibeacon-gateway}
-    [ -x "$PROBE" ] || { echo "not built: $PROBE (swift build --product scanner-probe)" >&2; exit 69; }
-    [ "$arch" = "$own_arch" ] || "$package/Scripts/install-dependencies" qemu foreign || exit 69
+    [ -x "$PROBE" ] || stop 69 "not built: $PROBE (swift build --product scanner-probe)"
+    [ "$arch" = "$own_arch" ] || "$package/Scripts/install-dependencies" qemu foreign || exit
     root=/
     if [ "$kernel" = qemu ]; then
-        boot=$("$here/kernel/qemu" "$release" "$arch") || exit 69
-        [ "$release $arch" = "$own_release $own_arch" ] || root=$("$here/kernel/root" "$release" "$arch") || exit 69
+        boot=$("$here/kernel/qemu" "$release" "$arch") || exit
+        [ "$release $arch" = "$own_release $own_arch" ] || root=$("$here/kernel/root" "$release" "$arch") || exit
     else
-        boot=$("$here/kernel/$kernel") || exit 69
+        boot=$("$here/kernel/$kernel") || exit
     fi
     [ "$arch" = "$own_arch" ] || compiler=aarch64-linux-gnu-gcc
     work=${KEEP:-$(mktemp -d "${TMPDIR:-/tmp}/virtual-host.XXXXXX")}
@@ -54,7 +54,7 @@ machine() {
     case $arch in
     amd64) emulator=(qemu-system-x86_64 -M q35 -cpu max) console="ttyS0 mitigations=off tsc=unstable no_timer_check" ;;
     arm64) emulator=(qemu-system-aarch64 -M virt -cpu cortex-a72) console=ttyAMA0 ;;
-    *) echo "there is no virtual host for $arch" >&2; exit 64 ;;
+    *) stop 69 "there is no virtual host for $arch" ;;
     esac
     # With `steady` an instruction takes 2 ns of the virtual host's time, however long it takes here: a busy machine then
     # changes no verdict. Only where the virtual host waits does its time pass as the machine's does.

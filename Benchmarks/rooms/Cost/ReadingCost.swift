@@ -1,8 +1,8 @@
 import Base
 import CHeap
 import Glibc
-import RoomMessages
 import Rooms
+import SiteProtocol
 
 /// Processor time of this process, seconds: what else runs on the machine does not count.
 func processorTime() -> Double {

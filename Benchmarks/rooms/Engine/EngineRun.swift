@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Regions
 import Rooms
+import SiteProtocol
 
 /// Plays sessions through the engine as gateways would send them: one message per gateway and second.
 struct EngineRun {
@@ -13,11 +14,14 @@ struct EngineRun {
     /// Shifts of the gateways' seconds against each other, 0 … 1 s.
     var phases: [Double]
     private(set) var reports: [(time: Double, room: Int)] = []
+    /// Plays as nodes, and not as gateways.
+    private var nodes: NodeFeed?
     /// Belief by room after each second, for the picture.
     var beliefs: [(time: Double, [Float])] = []
 
-    init(_ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil) {
+    init(_ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil, nodes: NodeFeed? = nil) {
         self.home = home
+        self.nodes = nodes
         self.phases = phases ?? home.gateways.map { _ in 0 }
         engine = RoomEngine(tuning: tuning)
         let pattern = BeaconPattern(uuid: Self.uuid, major: 1, minor: 1)
@@ -40,9 +44,41 @@ struct EngineRun {
         reports = reports.suffix(1).map { (first.time - 1 + shift, $0.room) }
         beliefs = []
         pass(.discontinuity, at: clock)
+        if nodes != nil {
+            playNodes(session, as: use, shift: shift)
+        } else {
+            playGateways(session, as: use, from: first.time, to: last, shift: shift)
+        }
+        clock = last.time + 2 + shift
+        tick(until: clock)
+        return reports.map { ($0.time - shift, $0.room) }
+    }
+
+    private mutating func playNodes(_ session: Session, as use: Use, shift: Double) {
+        let beacon = BeaconID(uuid: Self.uuid, major: 1, minor: 1)
+        var stays = session.stays[...]
+        for message in nodes?.messages(of: session, in: home, beacon) ?? [] {
+            if use == .walk { train(&stays, until: message.time, shift: shift) }
+            pass(
+                .heard(gateway: home.gateways[message.gateway].name, message.second), at: message.time + shift)
+        }
+    }
+
+    /// Announces the stays that have begun.
+    private mutating func train(_ stays: inout ArraySlice<Session.Stay>, until time: Double, shift: Double) {
+        while let stay = stays.first, stay.from <= time {
+            let length = Duration.milliseconds(Int64((stay.to - stay.from) * 1000))
+            pass(.learn(room: home.rooms[stay.room], tag: "tag", length), at: stay.from + shift)
+            stays.removeFirst()
+        }
+    }
+
+    private mutating func playGateways(
+        _ session: Session, as use: Use, from first: Double, to last: Moment, shift: Double
+    ) {
         var messages: [(time: Double, gateway: Int, levels: [Double], last: Double)] = []
         for gateway in home.gateways.indices {
-            var second = first.time.rounded(.down) + phases[gateway]
+            var second = first.rounded(.down) + phases[gateway]
             var heard: [(Double, Double)] = []
             var silent = 0
             for moment in session.moments + [Moment(time: last.time + 2, room: 0, levels: last.levels.map { _ in nil })]
@@ -62,17 +98,10 @@ struct EngineRun {
         messages.sort { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
         var stays = session.stays[...]
         for message in messages where message.time <= last.time + 1 {
-            while use == .walk, let stay = stays.first, stay.from <= message.time {
-                let length = Duration.milliseconds(Int64((stay.to - stay.from) * 1000))
-                pass(.learn(room: home.rooms[stay.room], tag: "tag", length), at: stay.from + shift)
-                stays.removeFirst()
-            }
+            if use == .walk { train(&stays, until: message.time, shift: shift) }
             send(message, shift: shift)
             if beliefs.last?.time != message.time { noteBelief(at: message.time) }
         }
-        clock = last.time + 2 + shift
-        tick(until: clock)
-        return reports.map { ($0.time - shift, $0.room) }
     }
 
     private mutating func noteBelief(at time: Double) {

@@ -14,6 +14,7 @@ extension RoomTuning {
         case "distanceCap": distanceCap = value
         case "missCap": missCap = value
         case "noveltyDistance": noveltyDistance = value
+        case "unknownDistance": unknownDistance = value
         case "noveltySeconds": noveltySeconds = value
         case "trustSeconds": trustSeconds = value
         case "labelledTrust": labelledTrust = value

@@ -18,8 +18,10 @@ fault_vfs *fault_vfs_register(const char *name);
 void fault_vfs_unregister(fault_vfs *vfs);
 
 void fault_vfs_set_fault(fault_vfs *vfs, int fault);
-// Each sync takes this long.
-void fault_vfs_set_sync_delay(fault_vfs *vfs, int milliseconds);
+// From now on no sync returns before this is called with 0. After half a minute it is as if it had been.
+void fault_vfs_hold_syncs(fault_vfs *vfs, int holds);
+// How many syncs do not return at this moment.
+int fault_vfs_held(const fault_vfs *vfs);
 // At the nth write, truncation or sync from now on the power goes: what was not synced is lost, wholly
 // or in part as `seed` decides, and nothing works from then on. 0: never.
 void fault_vfs_cut_power_at(fault_vfs *vfs, uint64_t operation, uint32_t seed);

@@ -1,4 +1,3 @@
-import Beacon
 import BlueZScanning
 import Glibc
 import HostSupport

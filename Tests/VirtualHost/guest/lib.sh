@@ -55,6 +55,7 @@ broker_on() {
     mosquitto -c /run/mosquitto.conf >/out/mosquitto.log 2>&1 &
     within 10 "the broker answers" mosquitto_pub -t test -m test
     mosquitto_sub -v -t '#' >/out/messages &
+    within 10 "the witness hears" sh -c 'mosquitto_pub -t test -m test; sleep 0.1; grep -q "^test test" /out/messages'
 }
 
 # ---- controllers ----

@@ -1,0 +1,63 @@
+import Base
+import Beacon
+import Rooms
+import SiteProtocol
+
+/// A session as ESPresense nodes would send it: each node, in its own time, sends the smoothed level of the tag, if it has
+/// heard the tag since its last message. A node has no clock, and sends nothing when it hears nothing.
+struct NodeFeed {
+    /// Seconds between two messages of a node; each pause is this times 0.8 to 1.2.
+    private static let period = 5.0
+    /// Share of a packet in the level that is sent.
+    private static let smoothing = 0.3
+
+    private var random: Random
+
+    init(seed: UInt64) { random = Random(seed: seed) }
+
+    struct Message {
+        var time: Double
+        var gateway: Int
+        var second: HeardSecond
+    }
+
+    /// The messages of a session in the order of time.
+    mutating func messages(of session: Session, in home: Home, _ beacon: BeaconID) -> [Message] {
+        guard let first = session.moments.first, let last = session.moments.last else { return [] }
+        var messages: [Message] = []
+        for node in home.gateways.indices {
+            var due = first.time + random.uniform() * Self.period
+            var level: Double?
+            var hasHeard = false
+            for moment in session.moments {
+                while due <= moment.time {
+                    if hasHeard, let level {
+                        messages.append(
+                            Message(
+                                time: due, gateway: node, second: Self.read(level, home.gateways[node].name, beacon)))
+                    }
+                    hasHeard = false
+                    due += Self.period * (0.8 + 0.4 * random.uniform())
+                }
+                guard let measured = moment.levels[node] else { continue }
+                level = level.map { $0 + Self.smoothing * (measured - $0) } ?? measured
+                hasHeard = true
+            }
+            if due <= last.time + 1, hasHeard, let level {
+                messages.append(
+                    Message(time: due, gateway: node, second: Self.read(level, home.gateways[node].name, beacon)))
+            }
+        }
+        return messages.sorted { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
+    }
+
+    /// The message as the node publishes it, and as the rooms service reads it.
+    private static func read(_ level: Double, _ node: String, _ beacon: BeaconID) -> HeardSecond {
+        let topic = RoomTopic.espresense(beacon, node: node).text
+        let payload = #"{"rssi":\#(fixed(level, 2)),"rssi@1m":-59}"#
+        guard case .espresense(let read, _)? = RoomTopic(topic),
+            let second = try? FeedDecoder.espresense(read, Array(payload.utf8))
+        else { fail("not understood: \(topic) \(payload)") }
+        return second
+    }
+}

@@ -1,0 +1,89 @@
+import Base
+package import Configuration
+import Encryption
+import JSON
+package import Messaging
+import OwnTracks
+import Regions
+import Synchronization
+
+/// Decodes messages on `/cmd` on the broker's thread, with the settings in force.
+package final class CommandReader: Sendable {
+    private struct Rules {
+        /// The trackers' base topics, by command topic.
+        var bases: [ExactString: String]
+        var numberBase: NumberBase
+    }
+
+    private let ciphers: Ciphers
+    private let rules: Mutex<Rules>
+
+    package init(_ configuration: Configuration, ciphers: Ciphers) {
+        self.ciphers = ciphers
+        rules = Mutex(Self.rules(of: configuration))
+    }
+
+    package func update(_ configuration: Configuration) {
+        rules.withLock { $0 = Self.rules(of: configuration) }
+    }
+
+    /// - Returns: nil if the topic is not the `/cmd` of a tracker.
+    package func read(_ message: ReceivedMessage) -> ReceivedCommands? {
+        let (base, numberBase) = rules.withLock { ($0.bases[message.topic], $0.numberBase) }
+        guard let base else { return nil }
+        if message.isAnswer { return answer(message, ciphers[base], numberBase) }
+        var received = ReceivedCommands(
+            topic: message.topic, retained: message.retained, wasEncrypted: false, commands: [],
+            byteCount: message.payload.count, digest: CommandDigest(of: message.payload))
+        if let cipher = ciphers[base], let envelope = Self.envelope(in: message.payload) {
+            received.wasEncrypted = true
+            received.commands = Self.commands(in: envelope, cipher, numberBase)
+        } else {
+            received.commands = [
+                Result { () throws(CommandError) in try Command(parsing: message.payload, base: numberBase) }
+            ]
+        }
+        return received
+    }
+
+    /// - Returns: nil for an answer without commands, the usual case.
+    private func answer(_ message: ReceivedMessage, _ cipher: PayloadCipher?, _ base: NumberBase) -> ReceivedCommands? {
+        guard let json = try? JSONValue(parsing: message.payload) else { return nil }
+        var received = ReceivedCommands(
+            topic: message.topic, retained: false, wasEncrypted: false, commands: [], byteCount: message.payload.count,
+            digest: nil)
+        if let cipher, let envelope = EncryptedMessage(json) {
+            received.wasEncrypted = true
+            do throws(DecryptionError) {
+                let plaintext = try cipher.decrypt(envelope)
+                received.commands =
+                    (try? JSONValue(parsing: plaintext)).map { Command.all(inAnswer: $0, base: base) } ?? []
+            } catch {
+                received.commands = [.failure(.badArgument(action: "encrypted", reason: error.description))]
+            }
+        } else {
+            received.commands = Command.all(inAnswer: json, base: base)
+        }
+        return received.commands.isEmpty ? nil : received
+    }
+
+    private static func envelope(in payload: [UInt8]) -> EncryptedMessage? {
+        (try? JSONValue(parsing: payload)).flatMap(EncryptedMessage.init)
+    }
+
+    /// The content of an encrypted message: one command, or an array of commands.
+    private static func commands(
+        in envelope: EncryptedMessage, _ cipher: PayloadCipher, _ base: NumberBase
+    ) -> [Result<Command, CommandError>] {
+        do throws(DecryptionError) {
+            return Command.all(in: try cipher.decrypt(envelope), base: base)
+        } catch {
+            return [.failure(.badArgument(action: "encrypted", reason: error.description))]
+        }
+    }
+
+    private static func rules(of configuration: Configuration) -> Rules {
+        let bases = configuration.trackers.map { (ExactString($0.topics.command), $0.topics.base) }
+        return Rules(bases: Dictionary(bases) { first, _ in first }, numberBase: configuration.numberBase)
+    }
+}

@@ -1,0 +1,89 @@
+import Gateway
+import GatewayEntities
+import HomeAssistant
+import Messaging
+import Shell
+import Status
+
+/// Publishes the feed for Home Assistant on the connection of the availability, a few messages at a time.
+///
+/// These messages do not go through the outbox: they are made again for every connection, and signals that change every
+/// half minute would wear out an SD card.
+struct HomeAssistantLink {
+    /// Unacknowledged messages at one time, well below the limit of the connection.
+    private static let window = 64
+
+    let settings: HomeAssistantFeed.Settings
+    /// Publishes periodic updates.
+    let timer: any ServiceTimer
+    /// Publishes soon after a change that a user requested.
+    let soon: any ServiceTimer
+    private var feed: HomeAssistantFeed
+    private(set) var isConnected = false
+    private var isSoon = false
+    private var waiting: [HomeAssistantMessage] = []
+    private var position = 0
+    private var unanswered: Set<Int64> = []
+    /// 0 belongs to the availability.
+    private var nextToken: Int64 = 1
+
+    init(_ settings: HomeAssistantFeed.Settings, timer: any ServiceTimer, soon: any ServiceTimer) {
+        self.settings = settings
+        self.timer = timer
+        self.soon = soon
+        feed = HomeAssistantFeed(settings)
+    }
+
+    var subscriptions: Set<String> { Set(feed.subscriptions) }
+
+    mutating func connected() {
+        isConnected = true
+        forget()
+        feed.connected()
+    }
+
+    mutating func disconnected() {
+        isConnected = false
+        forget()
+    }
+
+    /// Waiting messages are made again for the next connection. Messages that were handed over stay with the
+    /// connection.
+    private mutating func forget() {
+        (waiting, position) = ([], 0)
+    }
+
+    mutating func received(_ message: ReceivedMessage) -> HomeAssistantFeed.Request? {
+        feed.received(
+            topic: message.topic, payload: String(decoding: message.payload, as: UTF8.self),
+            isRetained: message.retained)
+    }
+
+    mutating func update(_ snapshot: StatusSnapshot) {
+        isSoon = false
+        // A waiting message may be outdated, but its successor follows it.
+        waiting += feed.update(snapshot)
+    }
+
+    /// Whether `soon` must be armed now.
+    mutating func wantsSoon() -> Bool {
+        defer { isSoon = true }
+        return isConnected && !isSoon
+    }
+
+    mutating func answered(_ token: MessageToken) { unanswered.remove(token.rawValue) }
+
+    /// Hands over as many messages as the window allows.
+    mutating func send(by connection: any BrokerLink) {
+        while position < waiting.count, unanswered.count < Self.window {
+            let message = Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: nextToken), topic: waiting[position].topic,
+                payload: Array(waiting[position].payload.utf8), qos: .atLeastOnce, retain: true)
+            guard connection.publish(message) else { return }
+            unanswered.insert(nextToken)
+            nextToken += 1
+            position += 1
+        }
+        if position == waiting.count { forget() }
+    }
+}

@@ -1,0 +1,178 @@
+import Base
+import HTTPMessaging
+package import Messaging
+import OwnTracks
+package import Runtime
+import Shell
+import Synchronization
+import System
+
+/// The broker link over HTTP: publishing is posting, and commands come with the answers.
+package final class HTTPLink: BrokerLink {
+    private let loop: EventLoop
+    private var connection: HTTPConnection?
+    private var inbox: HTTPInbox?
+    private var waker: WakerWatch?
+    private var isOpen = false
+    package private(set) var settings: BrokerSettings?
+    package private(set) var isConnected = false
+    package private(set) var droppedMessages = 0
+
+    package init(loop: EventLoop) { self.loop = loop }
+
+    package func open(
+        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+    ) throws {
+        guard let endpoint = settings.endpoint, let own = endpoint.senders.first else { return }
+        let waker = try loop.waker(onEvents)
+        let http = HTTPSettings(settings, endpoint)
+        let inbox = HTTPInbox(endpoint, http, filters: filters, read: read, wake: waker.waker.wake)
+        let connection = try HTTPConnection(http, sender: HTTPSender(own), tell: inbox.take, read: inbox.read)
+        (self.waker, self.inbox, self.connection, self.settings, isOpen) = (waker, inbox, connection, settings, true)
+        (isConnected, droppedMessages) = (false, 0)
+        try connection.start()
+    }
+
+    package func subscribe(to filters: Set<String>) { inbox?.subscribe(to: filters) }
+
+    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
+        guard isOpen, let sender = settings?.endpoint?.sender(of: message.topic) else { return false }
+        return connection?.post(
+            HTTPPost(token: message.token.rawValue, body: message.payload, sender: HTTPSender(sender))) == true
+    }
+
+    package func drainEvents() -> [BrokerEvent] {
+        let events = inbox?.drainEvents() ?? []
+        for event in events {
+            switch event {
+            case .connected: isConnected = isOpen
+            case .disconnected: isConnected = false
+            case .untaken: droppedMessages += 1
+            default: break
+            }
+        }
+        return events
+    }
+
+    package func close(within limit: Duration) {
+        guard isOpen else { return }
+        (isOpen, isConnected) = (false, false)
+        connection?.stop(within: limit)
+    }
+}
+
+/// The results of the posting thread, as events of a broker.
+private final class HTTPInbox: Sendable {
+    private struct State {
+        var events: [BrokerEvent] = []
+        var filters: Set<String>
+        var hasConnected = false
+        /// By topic, the latest delivered commands, and when they were delivered.
+        var latest: [String: (commands: [Result<Command, CommandError>], at: MonotonicInstant)] = [:]
+    }
+
+    /// The Recorder sends the content of a file in every answer. The reply to a command is posted and answered too, so
+    /// the same commands would arrive again at once, endlessly.
+    private static let memory: Duration = .seconds(60)
+
+    private let endpoint: BrokerSettings.Posting
+    private let settings: HTTPSettings
+    private let reading: CommandReading?
+    private let wake: @Sendable () -> Void
+    private let state: Mutex<State>
+
+    init(
+        _ endpoint: BrokerSettings.Posting, _ settings: HTTPSettings, filters: Set<String>,
+        read: CommandReading?, wake: @escaping @Sendable () -> Void
+    ) {
+        self.endpoint = endpoint
+        self.settings = settings
+        self.wake = wake
+        reading = read
+        state = Mutex(State(filters: filters))
+    }
+
+    // MARK: The owner's side
+
+    func subscribe(to filters: Set<String>) { state.withLock { $0.filters = filters } }
+
+    func drainEvents() -> [BrokerEvent] {
+        state.withLock { state in
+            let events = state.events
+            state.events = []
+            return events
+        }
+    }
+
+    // MARK: The thread's side
+
+    var take: @Sendable (HTTPEvent) -> Void {
+        { [self] event in
+            switch event {
+            case .reached:
+                let isFirst = state.withLock { state in
+                    defer { state.hasConnected = true }
+                    return !state.hasConnected
+                }
+                // A server has no sessions, so none is lost.
+                post(.connected(sessionPresent: !isFirst))
+            case .failed(let failure, let retryIn):
+                let reason = BrokerFailure.endpoint(reason: "\(failure)", cure: failure.cure(settings))
+                post(.disconnected(reason, retryIn: retryIn))
+            case .taken(let token): post(.acknowledged(MessageToken(rawValue: token)))
+            case .refused(let token, let status):
+                post(.refused(MessageToken(rawValue: token), .byEndpoint(status: status)))
+            }
+        }
+    }
+
+    var read: HTTPAnswerReading {
+        { [self] answer, sender in
+            guard let base = endpoint.senders.first(where: { HTTPSender($0) == sender })?.base else { return false }
+            let topic = base + "/cmd"
+            if let size = answer.excess {
+                post(.untaken(.dropped(topic: topic, size: size)))
+                return false
+            }
+            guard state.withLock({ $0.filters.contains(topic) }),
+                let commands = reading?(
+                    ReceivedMessage(
+                        topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true))
+            else { return false }
+            let now = Clocks.now()
+            guard !isRepeat(commands, at: now) else { return false }
+            state.withLock { $0.latest[topic] = (commands.commands, now) }
+            post(.commands(commands))
+            return true
+        }
+    }
+
+    private func isRepeat(_ received: ReceivedCommands, at now: MonotonicInstant) -> Bool {
+        state.withLock { state in
+            guard let (commands, at) = state.latest[received.topic] else { return false }
+            return commands == received.commands && at.duration(to: now) < Self.memory
+        }
+    }
+
+    private func post(_ event: BrokerEvent) {
+        state.withLock { $0.events.append(event) }
+        wake()
+    }
+}
+
+extension HTTPSender {
+    package init(_ sender: BrokerSettings.Posting.Sender) { self.init(user: sender.user, device: sender.device) }
+}
+
+extension HTTPSettings {
+    package init(_ settings: BrokerSettings, _ endpoint: BrokerSettings.Posting) {
+        self.init(url: endpoint.url)
+        username = settings.username
+        password = settings.password
+        caFile = settings.tls?.caFile
+        clientCertificateFile = settings.tls?.clientCertificateFile
+        clientKeyFile = settings.tls?.clientKeyFile
+        userAgent = "ibeacon-gateway/\(Program.version)"
+        limits.firstRetryDelay = settings.firstRetryDelay
+    }
+}

@@ -1,0 +1,73 @@
+package import Base
+package import Beacon
+package import Scanning
+
+/// The radio link over a scanner.
+package final class ScannerLink: RadioLink, ScannerOutput {
+    package typealias Factory = (any ScannerOutput) throws(ScannerError) -> any Scanner
+
+    private let makeScanner: Factory
+    private let configuredWay: String
+    private var scanner: (any Scanner)?
+    private var duty = ScanDuty.full
+    private var decoder = BeaconDecoder()
+    private weak var output: (any RadioOutput)?
+
+    /// - Parameters:
+    ///   - way: The scanner's name in the configuration.
+    ///   - makeScanner: Makes a scanner that is not started yet.
+    package init(way: String, _ makeScanner: @escaping Factory) {
+        configuredWay = way
+        self.makeScanner = makeScanner
+    }
+
+    package var way: String {
+        guard let auto = scanner as? AutoScanner else { return configuredWay }
+        return auto.chosen ?? "none"
+    }
+
+    package var adapters: [AdapterStatus] { scanner?.adapters ?? [] }
+    package var malformed: MalformedCounters { decoder.malformed }
+
+    package func start(_ output: any RadioOutput) {
+        self.output = output
+        do throws(ScannerError) {
+            let scanner = try makeScanner(self)
+            self.scanner = scanner
+            scanner.setDuty(duty)
+            try scanner.start()
+        } catch {
+            output.notice(ScannerNotice(.error, "cannot scan: \(error)"))
+        }
+    }
+
+    package func stop() { scanner?.stop() }
+
+    package func setBatteryMasks(_ masks: BatteryMasks) { decoder.masks = masks }
+
+    package func setDuty(_ duty: ScanDuty) {
+        self.duty = duty
+        scanner?.setDuty(duty)
+    }
+
+    // MARK: - Events of the scanner
+
+    package func heard(
+        _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
+    ) {
+        let sighting = decoder.sighting(in: data, of: report, by: receiver, at: instant) { telemetry in
+            output?.heard(telemetry, at: instant)
+        }
+        if let sighting { output?.heard(sighting, at: instant) }
+    }
+
+    package func listening(
+        _ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String
+    ) {
+        let duty = adapters.first { $0.receiver == receiver }?.duty
+        output?.listening(isListening, of: receiver, duty: duty, at: instant, because: reason)
+    }
+
+    package func notice(_ notice: ScannerNotice) { output?.notice(notice) }
+    package func finished(at instant: MonotonicInstant) { output?.finished(at: instant) }
+}

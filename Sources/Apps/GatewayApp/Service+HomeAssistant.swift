@@ -1,0 +1,141 @@
+import Base
+import Configuration
+import Gateway
+import GatewayEntities
+import Messaging
+import OwnTracks
+import PageServer
+import Runtime
+import Shell
+import StatusPage
+
+/// Messages for Home Assistant outside OwnTracks' tree: the availability, and with discovery its entities and states.
+extension Service {
+    /// How often the states for Home Assistant are updated while no region changes.
+    private static let homePeriod: Duration = .seconds(5)
+    /// Transitions within this time are published together.
+    private static let homeDelay: Duration = .milliseconds(50)
+
+    /// Starts or stops discovery as the configuration requires.
+    func prepareHomeAssistant() {
+        monitor.isWatched = settings.configuration.statusPage != nil || settings.configuration.homeAssistant.discovery
+        home = nil
+        guard settings.configuration.homeAssistant.discovery else { return }
+        let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in
+            updateHomeAssistant()
+            home?.timer.arm(after: Self.homePeriod)
+        }
+        let soon = host.timer { [unowned self] _ in updateHomeAssistant() }
+        home = HomeAssistantLink(feedSettings, timer: timer, soon: soon)
+        timer.arm(after: Self.homePeriod)
+    }
+
+    /// The configuration has changed: the entities of Home Assistant are described again.
+    func refreshHomeAssistant() {
+        let isWanted = settings.configuration.homeAssistant.discovery
+        guard isWanted != (home != nil) || (isWanted && home?.settings != feedSettings) else { return homeChanged() }
+        let wasConnected = home?.isConnected ?? links.broker.isConnected
+        prepareHomeAssistant()
+        links.availability.subscribe(to: availabilityFilters)
+        if wasConnected { homeConnected() }
+    }
+
+    private var feedSettings: HomeAssistantFeed.Settings {
+        let configuration = settings.configuration
+        // Requests are not encrypted: if a key is set, none is carried out.
+        let isEncrypted = configuration.trackers.contains { $0.encryptionKey != nil }
+        return HomeAssistantFeed.Settings(
+            prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID,
+            version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted)
+    }
+
+    /// The address of the status page for other machines.
+    private var pageURL: String? {
+        guard var address = settings.configuration.statusPage, !address.isLoopback else { return nil }
+        if ["0.0.0.0", "*", "", "::"].contains(address.host) {
+            address.host = Settings.hostName.prefix { $0 != "." } + ".local"
+        }
+        return "http://\(address)/"
+    }
+
+    // MARK: - The connection
+
+    func handleAvailabilityEvents() {
+        for event in links.availability.drainEvents() {
+            switch event {
+            case .connected:
+                homeConnected()
+                publishAvailability("online")
+            case .disconnected:
+                home?.disconnected()
+                readingFeed?.disconnected(at: host.now)
+            case .acknowledged(let token), .refused(let token, _):
+                if readingFeed?.answered(token) == true { continue }
+                home?.answered(token)
+                sendToHome()
+            case .subscriptionRefused(let filter)
+            where filter == readingFeed?.settings.tags || filter == readingFeed?.settings.nearbyRequest:
+                // A broker without a rooms service need not allow reading its topics.
+                log.debug("the broker refuses to send us \(filter); nothing is published for it")
+            case .subscriptionRefused(let filter):
+                log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
+            case .message(let message):
+                if feedReceived(message) { continue }
+                if let request = home?.received(message) { carryOut(request) }
+                homeChanged()
+            case .moved, .commands, .untaken, .subscribed: break
+            }
+        }
+    }
+
+    /// Publishes `offline` at a regular end: the broker publishes the will only after an irregular one.
+    func closeAvailability() {
+        publishAvailability("offline")
+        links.availability.close(within: links.availability.isConnected ? .seconds(2) : .zero)
+        readingFeed?.disconnected(at: host.now)
+    }
+
+    private func publishAvailability(_ state: String) {
+        // The settings may name another device now.
+        guard let will = links.availability.settings?.will else { return }
+        _ = links.availability.publish(
+            Messaging.OutgoingMessage(
+                token: MessageToken(rawValue: 0), topic: will.topic, payload: Array(state.utf8), qos: .atLeastOnce,
+                retain: true))
+    }
+
+    private func homeConnected() {
+        home?.connected()
+        updateHomeAssistant()
+    }
+
+    /// A state changed that a user may be watching.
+    func homeChanged() {
+        guard home?.wantsSoon() == true else { return }
+        home?.soon.arm(after: Self.homeDelay)
+    }
+
+    private func updateHomeAssistant() {
+        guard home?.isConnected == true else { return }
+        home?.update(snapshot(at: host.now))
+        sendToHome()
+    }
+
+    private func sendToHome() {
+        guard home?.isConnected == true else { return }
+        home?.send(by: links.availability)
+    }
+
+    private func carryOut(_ request: HomeAssistantFeed.Request) {
+        let result: StatusActionResult
+        switch request {
+        case .restartScan: result = restartScan()
+        case .reportLocation(let tracker): result = reportLocation(of: tracker)
+        case .setMonitoring(let tracker, let mode): result = setMonitoring(of: tracker, to: mode)
+        }
+        switch result {
+        case .done: log.info("Home Assistant asked: \(request)")
+        case .refused(let reason): log.once("home: \(reason)", .warning, "Home Assistant asked: \(request): \(reason)")
+        }
+    }
+}

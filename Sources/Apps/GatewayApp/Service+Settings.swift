@@ -1,0 +1,174 @@
+import Base
+package import Configuration
+import Gateway
+package import JSON
+import OwnTracks
+package import Runtime
+import Shell
+import Storage
+import System
+
+/// The settings of a `setConfiguration`, and the regions that came with them.
+struct SettingsRequest {
+    let changes: JSONValue
+    /// The regions in the same command.
+    let waypoints: WaypointsReading?
+    /// The tracker that got the command.
+    let tracker: Int
+}
+
+/// A valid configuration on probation: it is in force, and it is kept only if the broker accepts a connection with it.
+struct PendingConfiguration {
+    /// The previous settings, which return if the broker does not accept a connection.
+    let before: Configuration
+    /// All members that differ from the file, earlier kept ones included.
+    let changes: JSONValue
+    /// Regions that came with the settings; they are merged when the settings are kept.
+    let waypoints: [WaypointsReading]
+    let tracker: Int
+    /// Ends the trial.
+    let timer: any ServiceTimer
+}
+
+extension Service {
+    /// Reads the configuration file again.
+    package func reload() {
+        host.report(.reloading)
+        defer { host.report(.reloaded) }
+        links.store.submit(.checkEdits)
+        guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
+        do throws(Failure) {
+            var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
+            if let kept = gateway.remoteSettings { _ = new.apply(kept, log) }
+            pending?.timer.disarm()
+            pending = nil
+            settings = new
+            putInForce(new.configuration)
+            log.notice("read \(path) again; changes of scanner, adapter and http need a restart")
+        } catch {
+            log.error("\(error.message); the old settings stay in force")
+        }
+    }
+
+    /// Applies a configuration, with a new connection if its settings for the broker differ.
+    private func putInForce(_ configuration: Configuration) {
+        let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
+        settings.configuration = configuration
+        keys.update(configuration)
+        // First, because the transitions of the change come under the new positions of the trackers.
+        monitor.replaceTrackers(gateway.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
+        handle(.configuration(configuration), at: host.now)
+        links.radio.setDuty(configuration.duty)
+        links.radio.setBatteryMasks(configuration.batteryMasks)
+        guard !isSameBroker else {
+            links.broker.subscribe(to: filters)
+            refreshReadingFeed()
+            return refreshHomeAssistant()
+        }
+        disconnectBroker()
+        connectBroker()
+    }
+
+    // MARK: - Remote settings
+
+    /// Tries the settings of a `setConfiguration`.
+    func reconfigure(_ request: SettingsRequest) {
+        guard pending == nil else {
+            log.warning("setConfiguration refused: another one is being tried")
+            return refuseSettings()
+        }
+        let merged = RemoteSettings.merge(
+            request.changes, over: gateway.remoteSettings ?? ["_type": "configuration"], file: settings.json)
+        var candidate = settings
+        guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
+        let before = settings.configuration
+        let timer = host.timer { [unowned self] _ in rollBack() }
+        timer.arm(after: before.remoteTrial)
+        // Regions are merged once, and not again at every start.
+        pending = PendingConfiguration(
+            before: before, changes: merged.without("waypoints"),
+            waypoints: [remote.waypoints, request.waypoints].compactMap { $0 }, tracker: request.tracker, timer: timer)
+        log.notice("setConfiguration: trying new settings")
+        putInForce(candidate.configuration)
+        if links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
+    }
+
+    private func refuseSettings() { handle(.settings(.refused), at: host.now) }
+
+    /// The broker accepted the connection with the new settings: they stay, with the regions that came with them.
+    func keepPendingConfiguration() {
+        guard let kept = pending else { return }
+        pending = nil
+        kept.timer.disarm()
+        handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, tracker: kept.tracker)), at: host.now)
+    }
+
+    private func rollBack() {
+        guard let refused = pending else { return }
+        pending = nil
+        let time = decimal(refused.before.remoteTrial)
+        log.error("setConfiguration: no broker within \(time) s; back to the old settings")
+        putInForce(refused.before)
+        refuseSettings()
+    }
+
+    /// At the start: merges the stored settings over the present file.
+    ///
+    /// - Returns: the stored settings; nil if there are none, or if they are not valid with the file.
+    func restoreRemoteSettings(_ bytes: [UInt8]?) -> JSONValue? {
+        guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) != nil else {
+            return nil
+        }
+        keys.update(settings.configuration)
+        return changes
+    }
+}
+
+extension Settings {
+    /// Merges the settings of a `setConfiguration` over those of the file.
+    ///
+    /// - Returns: nil, with the reasons in the log, if the result is not valid.
+    package mutating func apply(_ changes: JSONValue, _ log: Log) -> RemoteSettings? {
+        do throws(ConfigurationError) {
+            let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)
+            var configuration = remote.configuration
+            configuration.copySecrets(from: fileConfiguration)
+            self.configuration = configuration
+            return remote
+        } catch {
+            for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
+            return nil
+        }
+    }
+}
+
+extension Configuration {
+    /// Whether one connection serves both.
+    fileprivate func hasSameConnection(as other: Configuration) -> Bool {
+        // A user name is compared by its bytes, as the broker does.
+        broker == other.broker
+            && broker.username.map(ExactString.init(_:)) == other.broker.username.map(ExactString.init(_:))
+            && trackers[0].topics == other.trackers[0].topics
+            && trackers[0].deviceID.hasSameBytes(as: other.trackers[0].deviceID)
+            // A feed that begins anew needs the retained list of tags again, which comes with a connection.
+            && SiteSeal(rooms) == SiteSeal(other.rooms)
+            && rooms?.actsAsESPresenseNode == other.rooms?.actsAsESPresenseNode
+            && (broker.endpoint == nil || senders == other.senders)
+    }
+
+    /// Secrets in separate files were read when the service started.
+    fileprivate mutating func copySecrets(from other: Configuration) {
+        if broker.passwordFile != nil { broker.password = other.broker.password }
+        for position in trackers.indices where trackers[position].encryptionKeyFile != nil {
+            guard other.trackers.indices.contains(position) else { continue }
+            trackers[position].encryptionKey = other.trackers[position].encryptionKey
+        }
+        if rooms?.encryptionKeyFile != nil { rooms?.encryptionKey = other.rooms?.encryptionKey }
+    }
+}
+
+extension JSONValue {
+    fileprivate func without(_ member: String) -> JSONValue {
+        .object((object ?? [:]).filter { $0.key != member })
+    }
+}

@@ -1,0 +1,35 @@
+import Base
+import Configuration
+import Glibc
+package import Runtime
+import Scanning
+package import Shell
+package import System
+
+/// The service as a separate process: the event loop, the real links, and signals.
+package enum ServiceProcess {
+    /// Runs until a signal ends it.
+    package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
+        let loop = try EventLoop()
+        loop.onSlowTurn = { turn in
+            log.once("turn", .warning, "one turn of the loop took \(decimal(turn)) s; the radio had to wait for it")
+        }
+        let host = try EventLoopHost(loop: loop, log: log)
+        let radio = ScannerLink(way: settings.configuration.scanner.name) { (output) throws(ScannerError) in
+            try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: output)
+        }
+        let links = ServiceLinks(
+            radio: radio, store: ThreadedStoreLink(loop: loop, log: log),
+            broker: BrokerLinkByMode(mqtt: ThreadedBrokerLink(loop: loop), http: HTTPLink(loop: loop)),
+            availability: ThreadedBrokerLink(loop: loop), status: StatusServerLink(loop: loop, log: log, host: host))
+        // Signals must be blocked before another thread starts.
+        var watches: [AnyObject] = []
+        let service = Service(settings: settings, links: links, host: host, log: log)
+        for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.stop() }) }
+        watches.append(try loop.onSignal(SIGHUP) { service.reload() })
+        watches.append(try WallClockWatch(loop: loop) { service.readClock() })
+        try service.start()
+        let code = try loop.run()
+        return withExtendedLifetime(watches) { ExitCode(rawValue: code) ?? .software }
+    }
+}

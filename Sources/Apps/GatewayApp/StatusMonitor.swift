@@ -1,0 +1,208 @@
+import Base
+import Beacon
+import Configuration
+import Gateway
+import Health
+import Messaging
+import OwnTracks
+import Presence
+import Scanning
+import Shell
+import Status
+import Storage
+
+/// Collects the data of the status page, `/metrics` and Home Assistant. It decides nothing. A sighting costs one
+/// look-up.
+struct StatusMonitor {
+    /// Largest number of transitions in the time line.
+    private static let mostTransitions = StatusSnapshot.listedTransitions
+
+    /// Whether a page or Home Assistant shows single beacons. Otherwise none is recorded.
+    var isWatched = true
+    private(set) var startedAt: MonotonicInstant
+    /// From the start of the process until the service was ready; nil: it is not ready, or the kernel does not say.
+    var startTime: Duration?
+    private var beacons = BeaconLog()
+    private var latest: MonotonicInstant
+    /// Transitions, newest first.
+    private var transitions: [StatusSnapshot.PastTransition] = []
+    /// The last enter or leave of each region.
+    private var changes: [RegionKey: MonotonicInstant] = [:]
+    private var hearings: [RegionKey: RegionHearing] = [:]
+    private var rates = ReportRates()
+    private var broker: BrokerWatch
+    private var storeProblem: String?
+    private var sent: UInt64 = 0
+
+    init(at now: MonotonicInstant) {
+        startedAt = now
+        latest = now
+        broker = BrokerWatch(at: now)
+    }
+
+    // MARK: Recording
+
+    mutating func record(_ sighting: Sighting, at instant: MonotonicInstant) {
+        guard isWatched else { return }
+        // Reports of several adapters may come out of order.
+        latest = max(latest, instant)
+        beacons.hear(sighting, at: latest)
+    }
+
+    /// - Returns: whether the status page shows it at once.
+    mutating func record(_ effects: [Effect], trackers: [TrackerState]) -> Bool {
+        var isNews = false
+        for effect in effects {
+            switch effect {
+            case .record(let record):
+                changes[record.key] = record.instant
+                let tid =
+                    trackers.indices.contains(record.key.tracker)
+                    ? trackers[record.key.tracker].configuration.trackerID : ""
+                if transitions.count >= Self.mostTransitions { transitions.removeLast() }
+                transitions.insert(
+                    StatusSnapshot.PastTransition(
+                        at: record.instant, tid: tid, name: record.name, rid: record.key.rid,
+                        isEnter: record.isEnter, beacon: record.beacon), at: 0)
+                isNews = true
+            case .regions, .monitoring: isNews = true
+            default: break
+            }
+        }
+        return isNews
+    }
+
+    /// Restores transitions from before this start, the newest last.
+    mutating func restore(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
+        guard clock.isKnown else { return }
+        for entry in past where entry.stamp != .provisional {
+            guard let position = trackers.firstIndex(where: { $0.topics.base.hasSameBytes(as: entry.tracker) }) else {
+                continue
+            }
+            let instant = MonotonicInstant(nanoseconds: entry.timestamp &* 1_000_000_000 &- clock.epochOffset)
+            changes[RegionKey(tracker: position, rid: entry.rid)] = instant
+            transitions.append(
+                StatusSnapshot.PastTransition(
+                    at: instant, tid: trackers[position].configuration.trackerID, name: entry.name, rid: entry.rid,
+                    isEnter: entry.event == .enter, beacon: entry.beacon))
+        }
+        transitions = transitions.sorted { $0.at > $1.at }.prefix(Self.mostTransitions).map(\.self)
+    }
+
+    /// `host:port` of the broker that is connected or tried next.
+    func brokerName(_ settings: Broker) -> String { broker.name(of: settings) }
+
+    /// - Returns: whether the status page shows it at once.
+    mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+        if case .acknowledged = event { sent += 1 }
+        return broker.record(event, at: now)
+    }
+
+    /// Replaces the trackers. The recorded data of a region stays with its tracker.
+    ///
+    /// - Parameters: The base topics of the trackers, in their order.
+    mutating func replaceTrackers(_ old: [String], by new: [String]) {
+        guard !old.elementsEqual(new, by: { $0.hasSameBytes(as: $1) }) else { return }
+        let positions: [Int?] = old.map { topic in new.firstIndex { $0.hasSameBytes(as: topic) } }
+        changes = Self.renamed(changes, positions)
+        hearings = Self.renamed(hearings, positions)
+    }
+
+    /// - Parameter positions: The new position for each old position of a tracker; nil if the tracker was removed.
+    private static func renamed<Value>(_ values: [RegionKey: Value], _ positions: [Int?]) -> [RegionKey: Value] {
+        var renamed: [RegionKey: Value] = [:]
+        for (key, value) in values where positions.indices.contains(key.tracker) {
+            guard let position = positions[key.tracker] else { continue }
+            renamed[RegionKey(tracker: position, rid: key.rid)] = value
+        }
+        return renamed
+    }
+
+    /// A message went to the broker's thread.
+    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
+
+    mutating func record(_ event: StoreEvent) {
+        switch event {
+        case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
+        case .recovered, .opened: storeProblem = nil
+        default: break
+        }
+    }
+
+    /// A new connection begins.
+    mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
+
+    /// Every `ReportRates.period`.
+    mutating func sample(_ adapters: [AdapterStatus], _ gateway: Gateway, at now: MonotonicInstant) {
+        rates.sample(adapters, at: now)
+        guard isWatched else { return }
+        beacons.forget(at: now)
+        // A region keeps its last hearing for longer than a beacon is remembered.
+        hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }
+        hearings = hearings.filter { gateway.has($0.key) }
+        changes = changes.filter { gateway.has($0.key) }
+    }
+
+    // MARK: Snapshot
+
+    func snapshot(
+        of gateway: Gateway, _ links: ServiceLinks, _ configuration: Configuration, at now: MonotonicInstant
+    ) -> StatusSnapshot {
+        var snapshot = StatusSnapshot(
+            now: now, wallClock: gateway.wallClock, version: Program.version,
+            device: configuration.trackers[0].deviceID, startedAt: startedAt)
+        let adapters = links.radio.adapters
+        snapshot.scanner = .init(name: links.radio.way, adapters: adapters.map { state(of: $0, at: now) })
+        if links.radio.way != "capture" { snapshot.scanner.scanDuty = configuration.scanDuty }
+        snapshot.brokers = [broker.state(of: configuration.broker, at: now)]
+        if let counters = links.store.counters {
+            snapshot.queue = .init(
+                pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
+                dropped: counters.dropped.total, sent: sent)
+            snapshot.store = .init(problem: storeProblem, writes: counters.transactions)
+        }
+        var states = beacons.states(at: now)
+        let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }
+        for position in states.indices {
+            states[position].regions = gateway.regions(of: states[position].id)
+            states[position].battery = gateway.battery(of: states[position].id)
+            states[position].distance = states[position].rssi.flatMap {
+                distance(rssi: $0, measuredPower: states[position].measuredPower)
+            }
+        }
+        snapshot.beacons = states
+        snapshot.trackers = gateway.trackerStates(hearings: heard, changes: changes, at: now)
+        snapshot.lowBatteries = gateway.lowBatteries.map { .init(beacon: $0.beacon, names: $0.names, state: $0.state) }
+        snapshot.transitions = transitions
+        snapshot.counters = gateway.counters
+        snapshot.overflow = .init(
+            sightings: gateway.droppedSightings, incoming: UInt64(max(0, links.broker.droppedMessages)),
+            crowded: gateway.crowdedRegion(at: now))
+        snapshot.malformed = malformed(adapters, links.radio.malformed)
+        snapshot.process = ProcessUsage.read()
+        snapshot.process?.startTime = startTime
+        snapshot.findings = snapshot.liveFindings
+        return snapshot
+    }
+
+    private func state(of status: AdapterStatus, at now: MonotonicInstant) -> StatusSnapshot.Adapter {
+        // A recording is named by its path.
+        let name = status.name.split(separator: "/").last.map(String.init) ?? status.name
+        var adapter = StatusSnapshot.Adapter(name: name, isListening: status.isListening)
+        adapter.reports = status.reports
+        adapter.reportsPerSecond = rates.perSecond(status, since: startedAt, at: now)
+        adapter.malformed = status.malformed.total
+        adapter.lost = status.lost
+        adapter.restarts = status.restarts
+        adapter.resets = status.resets
+        adapter.duty = status.duty
+        adapter.lastHeard = status.lastHeard
+        return adapter
+    }
+
+    private func malformed(_ adapters: [AdapterStatus], _ frames: MalformedCounters) -> MalformedCounters {
+        var sum = frames
+        for adapter in adapters { sum.add(adapter.malformed) }
+        return sum
+    }
+}

@@ -1,0 +1,41 @@
+package import SiteProtocol
+
+/// Describes a problem of gateways: for the page, `rooms status` and `doctor`.
+package struct GatewayAdvice: Hashable, Sendable {
+    package let text: String
+    /// What the user can do about it.
+    package let cure: String
+
+    /// - Parameters:
+    ///   - trouble: The problem that all these gateways have.
+    ///   - names: One gateway, or several separated by commas.
+    ///   - site: The site of the gateways.
+    package init(_ trouble: GatewayHealth.Trouble, of names: String, site: String) {
+        let rights =
+            "a gateway needs the right to write below ibeacon-rooms/\(site)/heard, and must not be in quiet mode; "
+            + "'ibeacon-gateway doctor' there says more"
+        (text, cure) =
+            switch trouble {
+            case .sharedName: ("several gateways are called \(names)", "give each a deviceId of its own")
+            case .offline:
+                (
+                    "not at the broker: \(names)",
+                    "check power and network, or remove the gateway with 'ibeacon-gateway rooms gateways remove'"
+                )
+            case .noReadings: ("has said where it stands, and sends no readings: \(names)", rights)
+            case .silent: ("sends no readings any more: \(names)", "is it running? \(rights)")
+            case .notListening: ("does not listen: \(names)", "see 'ibeacon-gateway doctor' there")
+            case .exchanged:
+                (
+                    "may stand in the room of another gateway: \(names)",
+                    "if these gateways were not moved, their rooms are exchanged: give each its own 'room' again"
+                )
+            case .wrongKey:
+                (
+                    "sends what cannot be decrypted: \(names)",
+                    "give all machines of the site the same key (rooms.encryptionKeyFile), or none"
+                )
+            case .deaf: ("receives nothing while others do: \(names)", "check its radio and its antenna")
+            }
+    }
+}

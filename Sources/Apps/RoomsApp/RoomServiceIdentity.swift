@@ -1,0 +1,57 @@
+package import Configuration
+package import Messaging
+package import OwnTracks
+package import Shell
+import SiteProtocol
+package import System
+
+/// The names of the rooms service at the broker. They differ from those of every gateway, so that both can share a
+/// machine and a configuration file.
+package struct RoomServiceIdentity: Hashable, Sendable {
+    package let site: String
+    /// The user level of the tags' topics.
+    package let user: String
+    /// The service's own topics: those of an OwnTracks device `rooms-<site>`.
+    package let topics: Topics
+
+    package init(_ configuration: Configuration) throws(Failure) {
+        guard let rooms = configuration.rooms else {
+            throw Failure(.configuration, "rooms is null, so no site is named; write rooms: {site: \"home\"}")
+        }
+        site = rooms.site
+        user = configuration.trackers[0].username ?? "user"
+        do throws(TopicError) {
+            topics = try Topics(base: "owntracks/\(user)/rooms-\(rooms.site)")
+        } catch {
+            throw Failure(.configuration, "the topic of the rooms service is not valid: \(error)")
+        }
+        if let tracker = configuration.trackers.first(where: { $0.topics == topics }) {
+            throw Failure(
+                .configuration,
+                "the tracker '\(tracker.trackerID)' has the topic \(topics.base), which is that of the rooms service; "
+                    + "give it another deviceId")
+        }
+    }
+
+    /// The topic of a tag as an OwnTracks device, under which its history is kept.
+    package func topic(ofTag id: String) -> String { "owntracks/\(user)/\(id)" }
+
+    /// The settings for the broker, with a will that tells a standby to take over.
+    ///
+    /// - Parameters:
+    ///   - instance: The name of this service among the services of the site.
+    ///   - seal: Encrypts the will.
+    package func brokerSettings(
+        _ configuration: Configuration, instance: String, _ seal: SiteSeal
+    ) -> BrokerSettings {
+        let topic = RoomTopic.service(site: site, instance: instance).text
+        let card = ServiceCard(isActive: false, counter: 0, version: Program.version).payload
+        var settings = BrokerSettings(configuration, for: .command("rooms-\(site)-\(instance)"))
+        // A thousand gateways send a thousand messages a second.
+        settings.limits.incoming = 10_000
+        settings.limits.incomingBytes = 64 << 20
+        settings.will = BrokerSettings.Will(
+            topic: topic, payload: seal.sealed(card, for: topic), qos: .atLeastOnce, retain: true)
+        return settings
+    }
+}

@@ -1,0 +1,28 @@
+import Base
+import Glibc
+package import Runtime
+package import Shell
+package import System
+
+/// The rooms service as a separate process: the event loop, the real links, and signals.
+package enum RoomServiceProcess {
+    /// The state directory, unless the command line or systemd sets another.
+    package static let defaultStateDirectory = "/var/lib/ibeacon-gateway-rooms"
+
+    /// Runs until a signal ends it.
+    package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
+        let loop = try EventLoop()
+        loop.onSlowTurn = { turn in log.once("turn", .warning, "one turn of the loop took \(decimal(turn)) s") }
+        let host = try EventLoopHost(loop: loop, log: log)
+        // Signals must be blocked before another thread starts.
+        var watches: [AnyObject] = []
+        let service = try RoomService(
+            settings: settings, store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
+            status: StatusServerLink(loop: loop, log: log, host: host), host: host, log: log)
+        for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.stop() }) }
+        watches.append(try loop.onSignal(SIGHUP) { service.reload() })
+        try service.start()
+        let code = try loop.run()
+        return withExtendedLifetime(watches) { ExitCode(rawValue: code) ?? .software }
+    }
+}

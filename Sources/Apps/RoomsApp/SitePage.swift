@@ -1,0 +1,289 @@
+import Base
+import Beacon
+import Health
+import JSON
+import PageServer
+import Regions
+import RoomMessages
+import Rooms
+import SiteProtocol
+
+/// The interface that the page uses. All calls are made on the loop's thread.
+protocol SitePageOwner: AnyObject {
+    var site: RoomSite { get }
+    var now: MonotonicInstant { get }
+    /// The present state, except tags, rooms and gateways.
+    var pageFrame: SiteSnapshot { get }
+    var monitor: SiteMonitor { get }
+    /// Commands on `/cmd`.
+    var commandCounters: SiteCommands { get }
+    /// Adds, renames and removes tags as `setWaypoints` does.
+    ///
+    /// - Returns: Why the change was refused; nil if it was made.
+    func change(_ wish: TagWish) -> String?
+    /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
+    ///
+    /// - Returns: Why the request was refused; nil if it was sent.
+    func learn(_ request: FeedDecoder.LearnRequest) -> String?
+    /// Asks the gateways which beacons they hear that are no tags.
+    ///
+    /// - Returns: Why the request was refused; nil if it was sent.
+    func search() -> String?
+}
+
+/// A change of the tags, requested on the page.
+enum TagWish: Hashable {
+    /// `beacon` is `UUID:major:minor`.
+    case add(name: String, beacon: String)
+    case rename(id: String, to: String)
+    case remove(id: String)
+}
+
+/// The page of a rooms service: tags in their rooms, gateways, training.
+final class SitePage: PageSource {
+    private unowned let owner: any SitePageOwner
+    private var history = BeliefHistory()
+    /// The latest comparison of a room with the others. A comparison takes up to a tenth of a second on a large site,
+    /// and any client that can open the page can request one.
+    private var comparison: (room: String, at: MonotonicInstant, outcome: RoomConfusion?)?
+    /// Shortest time between two comparisons.
+    private static let comparisonLife: Duration = .seconds(1)
+
+    /// - Parameter owner: Referenced weakly.
+    init(_ owner: any SitePageOwner) { self.owner = owner }
+
+    var pageFiles: [PageFile] {
+        PageFile.shared + [
+            PageFile(path: "/", type: "text/html; charset=utf-8", content: PackageResources.rooms_html),
+            PageFile(path: "/rooms.js", type: "text/javascript; charset=utf-8", content: PackageResources.rooms_js),
+            PageFile(path: "/rooms.css", type: "text/css; charset=utf-8", content: PackageResources.rooms_css),
+        ]
+    }
+
+    func pageState() -> JSONValue { snapshot(isWatched: true).json }
+
+    func pageMetrics(_ clients: ClientCounters) -> String { snapshot(isWatched: false).metrics(clients) }
+
+    // MARK: - What is shown
+
+    /// - Parameter isWatched: Whether the snapshot is for a page, so that the probabilities are recorded for its plots.
+    private func snapshot(isWatched: Bool) -> SiteSnapshot {
+        let site = owner.site
+        var snapshot = owner.pageFrame
+        let now = snapshot.now
+        let tags = site.tags
+        var occupants: [String: (count: Int, names: [String])] = [:]
+        for place in tags.indices {
+            let decided = site.engine.decided(ofTag: place)
+            if decided.isHome { snapshot.tagCounts.home += 1 }
+            guard let room = decided.room?.id else { continue }
+            occupants[room, default: (0, [])].count += 1
+            if occupants[room, default: (0, [])].count <= SiteSnapshot.namedTags {
+                occupants[room]?.names.append(tags[place].name)
+            }
+        }
+        snapshot.tagCounts.all = tags.count
+        let known = Set(site.engine.knownRooms.map(\.id))
+        snapshot.rooms = site.engine.roomReports.filter { known.contains($0.name.id) }.map {
+            let inside = occupants[$0.name.id]
+            return SiteSnapshot.RoomState(report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [])
+        }
+        snapshot.gateways = gateways(of: site, snapshot)
+        snapshot.services = owner.monitor.services
+        let commands = owner.commandCounters
+        snapshot.counters = SiteSnapshot.Counters(
+            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
+            commands: commands.done, commandsRefused: commands.refused)
+        if isWatched {
+            snapshot.tags = watchedTags(site, tags, at: now)
+            snapshot.service.nearby = nearby(snapshot, tags)
+        }
+        return snapshot
+    }
+
+    /// The beacons that the page asked for, with the room of the nearest gateway and the tag that they are already.
+    private func nearby(_ frame: SiteSnapshot, _ tags: [TagIdentity]) -> SiteSnapshot.Nearby? {
+        guard let report = owner.monitor.nearby.report(at: frame.now) else { return nil }
+        var names: [BeaconID: String] = [:]
+        let listed = Set(report.beacons.map(\.beacon))
+        for tag in listed.isEmpty ? [] : tags {
+            if let major = tag.pattern.major, let minor = tag.pattern.minor {
+                let beacon = BeaconID(uuid: tag.pattern.uuid, major: major, minor: minor)
+                if listed.contains(beacon) { names[beacon] = tag.name }
+            } else {
+                for beacon in listed where tag.pattern.matches(beacon) { names[beacon] = tag.name }
+            }
+        }
+        let rooms = Dictionary(frame.gateways.map { ($0.report.name, $0.report.room?.name) }) { first, _ in first }
+        return SiteSnapshot.Nearby(
+            left: report.left,
+            beacons: report.beacons.map {
+                .init(heard: $0, room: rooms[$0.gateway] ?? nil, tag: names[$0.beacon])
+            })
+    }
+
+    private func watchedTags(
+        _ site: RoomSite, _ tags: [TagIdentity], at now: MonotonicInstant
+    ) -> [SiteSnapshot.TagState] {
+        let configured = owner.monitor.configuredTags
+        history.keepOnly(Set(tags.prefix(BeliefHistory.mostTags).map(\.id)))
+        return tags.prefix(SiteSnapshot.listedTags).enumerated().map { place, tag in
+            let explanation = site.engine.explanation(ofTag: place, at: now)
+            let belief = explanation.isHome ? explanation.belief : []
+            if place < BeliefHistory.mostTags {
+                history.record(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
+            }
+            return SiteSnapshot.TagState(
+                id: tag.id, published: site.published(ofTag: place), beacon: tag.pattern.description,
+                isConfigured: configured.contains(tag.id), belief: belief, training: explanation.training,
+                series: history.series(ofTag: tag.id, at: now))
+        }
+    }
+
+    private func gateways(of site: RoomSite, _ frame: SiteSnapshot) -> [SiteSnapshot.GatewayState] {
+        let cards = owner.monitor.cards
+        let usual = Self.usualVersion(cards.values.map(\.version))
+        // Without a connection, the silence of a gateway means nothing.
+        let connected = frame.broker.phase == .connected ? frame.broker.since ?? frame.now : frame.now
+        let health = Dictionary(
+            site.engine.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
+        ) { first, _ in first }
+        let unreadable = Set(frame.service.unreadable)
+        return site.engine.gatewayReports.map { report in
+            let version = cards[report.name]?.version ?? ""
+            let trouble = health[report.name]?.withWrongKey(among: unreadable).trouble
+            return SiteSnapshot.GatewayState(
+                report: report, card: cards[report.name], trouble: trouble,
+                isOfOtherVersion: !version.isEmpty && version != usual)
+        }
+    }
+
+    /// The most frequent version of the gateways; of equally frequent ones, the alphabetically last.
+    private static func usualVersion(_ versions: [String]) -> String? {
+        let counts = Dictionary(grouping: versions.filter { !$0.isEmpty }) { $0 }.mapValues(\.count)
+        return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+    }
+
+    // MARK: - What is asked
+
+    func read(_ request: PageRequest) -> PageAnswer? {
+        switch request.path {
+        case "/tag.json":
+            guard let id = request.argument("id") else {
+                return .refused(status: 400, "say which: /tag.json?id=ID")
+            }
+            let site = owner.site
+            guard let place = site.tags.firstIndex(where: { $0.id == id }) else {
+                return .refused(status: 404, "there is no such tag")
+            }
+            return .json(reasons(site, place))
+        case "/room.json":
+            guard let id = request.argument("id") else {
+                return .refused(status: 400, "say which: /room.json?id=ID")
+            }
+            return result(ofRoom: id, tag: request.argument("tag"))
+        default: return nil
+        }
+    }
+
+    private func reasons(_ site: RoomSite, _ place: Int) -> JSONValue {
+        let now = owner.now
+        let tag = site.engine.explanation(ofTag: place, at: now)
+        let influences = site.engine.influences(ofTag: place)
+        return [
+            "id": .string(site.tags[place].id), "name": .shown(site.tags[place].name),
+            "reasons": .array(
+                SiteText.reasons(
+                    tag, influences, leaveTimeout: site.engine.leaveTimeout(ofTag: place, at: now), at: now
+                ).map { .string($0) }),
+            "needed": .hundredths(Double(tag.needed)),
+            "influences": .array(
+                influences.map {
+                    [
+                        "gateway": .shown($0.gateway),
+                        "dBm": .optional($0.level.map { .integer(Int64($0.rounded())) }),
+                        "logOdds": .hundredths(Double($0.logOdds)),
+                    ]
+                }),
+            "levels": .array(
+                tag.levels.map {
+                    [
+                        "gateway": .shown($0.gateway), "room": .optional($0.room.map { .shown($0.name) }),
+                        "dBm": .integer(Int64($0.level.rounded())), "ago": .ago($0.at, at: now),
+                        "listening": .bool($0.isListening),
+                    ]
+                }),
+        ]
+    }
+
+    /// The result of the training of a room.
+    ///
+    /// - Parameter tag: The id of the carried tag; the result then includes how often it was heard.
+    private func result(ofRoom id: String, tag: String?) -> PageAnswer {
+        let site = owner.site
+        let rooms = site.engine.roomReports
+        guard let room = rooms.first(where: { $0.name.id == id }) else {
+            return .refused(status: 404, "there is no such room")
+        }
+        let place = tag.flatMap { id in site.tags.firstIndex { $0.id == id } }
+        let run = place.flatMap { site.engine.explanation(ofTag: $0, at: owner.now).training }
+        let confusion: RoomConfusion?
+        if let last = comparison, last.at.duration(to: owner.now) < Self.comparisonLife {
+            guard last.room == id else { return .refused(status: 503, "another room is compared now; ask again") }
+            confusion = last.outcome
+        } else {
+            confusion = site.engine.confusion(ofRoom: id)
+            comparison = (id, owner.now, confusion)
+        }
+        let others = rooms.filter { $0.name.id != id && !($0.gateways.isEmpty && $0.labelledSeconds == 0) }
+        let text = SiteText.training(
+            of: room.name.name, confusion, run: run?.room.id == id ? run : nil,
+            others: others.map { ($0.name.name, $0.labelledSeconds > 0) })
+        return .json([
+            "id": .string(id), "name": .shown(room.name.name), "result": .array(text.map { .string($0) }),
+            "seconds": .tenths(Double(room.labelledSeconds)),
+            "mistaken": .array(
+                (confusion?.mistaken ?? []).prefix(10).map {
+                    ["room": .string($0.room.id), "share": .hundredths(Double($0.share))]
+                }),
+        ])
+    }
+
+    // MARK: - What is changed
+
+    func change(_ path: String, _ body: JSONValue) -> PageAnswer? {
+        func text(_ member: String) -> String? { body[member]?.string }
+        let missing: (String) -> PageAnswer = { .refused(status: 400, "the member '\($0)' is missing") }
+        switch path {
+        case "/tags":
+            guard let name = text("name") else { return missing("name") }
+            guard let beacon = text("beacon") else { return missing("beacon") }
+            return answer(owner.change(.add(name: name, beacon: beacon)))
+        case "/tags/rename":
+            guard let id = text("id") else { return missing("id") }
+            guard let name = text("name") else { return missing("name") }
+            return answer(owner.change(.rename(id: id, to: name)))
+        case "/tags/remove":
+            guard let id = text("id") else { return missing("id") }
+            return answer(owner.change(.remove(id: id)))
+        case "/nearby": return answer(owner.search())
+        case "/learn":
+            do throws(FeedError) {
+                return answer(owner.learn(try FeedDecoder.learn(body.bytes)))
+            } catch {
+                return answer("\(error)")
+            }
+        case "/rooms/forget":
+            guard let id = text("id") else { return missing("id") }
+            guard let room = owner.site.engine.knownRooms.first(where: { $0.id == id }) else {
+                return answer("there is no such room")
+            }
+            return answer(owner.learn(.forget(room: room.name)))
+        default: return nil
+        }
+    }
+
+    private func answer(_ refusal: String?) -> PageAnswer {
+        refusal.map { .refused(status: 422, $0) } ?? .done
+    }
+}

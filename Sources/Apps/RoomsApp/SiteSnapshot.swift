@@ -1,0 +1,381 @@
+import Base
+import Health
+import JSON
+import PageServer
+import RoomMessages
+import Rooms
+import SiteProtocol
+
+/// The state of a rooms service at one moment. The page, `/status.json` and `/metrics` are made from it, so that they
+/// cannot disagree.
+struct SiteSnapshot {
+    /// The service that answers.
+    struct ServiceState {
+        var site: String
+        var instance: String
+        var role: ActiveService.Role
+        /// The other service that is presumably active.
+        var other: String?
+        var version: String
+        var startedAt: MonotonicInstant
+        /// Messages of the broker that were dropped because the mailbox was full.
+        var dropped: UInt64 = 0
+        /// Messages that could not be decrypted.
+        var refused: UInt64 = 0
+        /// Gateways whose messages cannot be decrypted, sorted.
+        var unreadable: [String] = []
+        /// nil: the page has not asked for beacons lately.
+        var nearby: Nearby?
+        var process: ProcessState?
+    }
+
+    /// Beacons that gateways hear and that are no tags, as the page asked for them.
+    struct Nearby {
+        struct Beacon {
+            var heard: NearbyBeacons.Listed
+            /// The room of the gateway that hears it best.
+            var room: String?
+            /// The name of the tag that it is already.
+            var tag: String?
+        }
+
+        /// Time for which gateways still report.
+        var left: Duration
+        var beacons: [Beacon]
+    }
+
+    struct TagState {
+        var id: String
+        /// The published state of the tag.
+        var published: JSONValue
+        /// `UUID:major:minor`, `UUID:major` or `UUID`.
+        var beacon: String
+        /// Whether the configuration file defines the tag, so that it cannot be changed elsewhere.
+        var isConfigured: Bool
+        var belief: [(room: RoomName, probability: Float)]
+        var training: TagExplanation.Training?
+        /// The last five minutes, as `BeliefHistory.series` returns them.
+        var series: [String: String]
+    }
+
+    struct RoomState {
+        var report: RoomReport
+        /// Number of tags in the room.
+        var count: Int
+        /// Names of the first of them.
+        var tags: [String]
+    }
+
+    struct GatewayState {
+        var report: GatewayReport
+        /// nil if the gateway has no card, like an ESPresense node.
+        var card: SiteMonitor.Card?
+        var trouble: GatewayHealth.Trouble?
+        /// Whether its version differs from that of most gateways.
+        var isOfOtherVersion = false
+    }
+
+    /// Largest number of listed tags; `tagCount` is the number of all tags.
+    static let listedTags = 250
+    /// Largest number of tags named in a room.
+    static let namedTags = 50
+
+    let now: MonotonicInstant
+    let wallClock: WallClock
+    var service: ServiceState
+    var broker: BrokerState
+    var queue = QueueState()
+    /// Why the state cannot be written; nil if it can.
+    var storeProblem: String?
+    var tags: [TagState] = []
+    var tagCounts = TagCounts()
+    var rooms: [RoomState] = []
+    var gateways: [GatewayState] = []
+    var services: [String: SiteMonitor.Service] = [:]
+    /// nil before the site is read.
+    var counters: Counters?
+
+    struct TagCounts {
+        var all = 0
+        var home = 0
+    }
+
+    struct Counters {
+        var engine: RoomEngine.Counters
+        var site: RoomSite.Counters
+        /// Messages that could not be decrypted.
+        var sealed: UInt64 = 0
+        /// Commands that were carried out, and that were refused.
+        var commands: UInt64 = 0
+        var commandsRefused: UInt64 = 0
+    }
+
+    init(
+        now: MonotonicInstant, wallClock: WallClock, service: ServiceState, broker: BrokerState
+    ) {
+        (self.now, self.wallClock, self.service, self.broker) = (now, wallClock, service, broker)
+    }
+}
+
+// MARK: - What needs attention
+
+extension SiteSnapshot {
+    /// The worst findings come first.
+    var findings: [Finding] {
+        var findings: [Finding] = []
+        if broker.phase != .connected || !broker.reason.isEmpty {
+            let reason = broker.reason.isEmpty ? "is not connected" : broker.reason
+            findings.append(.init(.error, "broker", "\(broker.name): \(reason)", cure: broker.cure))
+        }
+        if let storeProblem {
+            findings.append(
+                .init(.error, "storage", "the state cannot be written: \(storeProblem)", cure: "look at the disk"))
+        }
+        if tagCounts.all == 0 {
+            findings.append(
+                .init(
+                    .warning, "tags", "there is no tag yet", cure: "add one below; 'ibeacon-gateway scan' shows beacons"
+                ))
+        }
+        if gateways.isEmpty {
+            findings.append(
+                .init(
+                    .warning, "gateways", "no gateway has announced itself",
+                    cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
+        }
+        findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
+            ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
+        }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
+        // Those that are known are among the gateways above.
+        let strangers = service.unreadable.filter { name in !gateways.contains { $0.report.name == name } }
+        if !strangers.isEmpty { findings.append(finding(.wrongKey, names(strangers))) }
+        let others = gateways.filter(\.isOfOtherVersion)
+        if !others.isEmpty {
+            findings.append(
+                .init(
+                    .warning, "versions", "another version than most gateways have: \(names(others))",
+                    cure: "install the same version on all"))
+        }
+        return findings
+    }
+
+    private func finding(_ trouble: GatewayHealth.Trouble, _ names: String) -> Finding {
+        let advice = GatewayAdvice(trouble, of: names, site: service.site)
+        return .init(.warning, "gateways", advice.text, cure: advice.cure)
+    }
+
+    /// The names of the gateways; of many, the first few.
+    private func names(_ gateways: [GatewayState]) -> String { names(gateways.map(\.report.name)) }
+
+    private func names(_ gateways: [String]) -> String {
+        let shown = gateways.prefix(5).joined(separator: ", ")
+        return gateways.count > 5 ? "\(shown) and \(gateways.count - 5) more" : shown
+    }
+}
+
+// MARK: - As JSON
+
+extension SiteSnapshot {
+    /// The content of `/status.json` and of the live events. Tags, rooms, gateways and services are listed under their
+    /// ids, with the members of their retained messages and more.
+    var json: JSONValue {
+        [
+            "site": .string(service.site), "instance": .string(service.instance),
+            "role": .string("\(service.role)"), "activeService": .optional(service.other.map { .shown($0) }),
+            "version": .string(service.version),
+            "time": wallClock.isKnown ? .integer(wallClock.epochSeconds(at: now)) : .null,
+            "uptime": .integer(Int64(service.startedAt.duration(to: now).inSeconds)),
+            "broker": broker.json(at: now),
+            "queue": [
+                "pending": .integer(Int64(queue.pending)), "dropped": .count(queue.dropped), "sent": .count(queue.sent),
+            ],
+            "store": ["ok": .bool(storeProblem == nil), "problem": .optional(storeProblem.map { .shown($0) })],
+            "tags": object(tags.map { ($0.id, $0.json(at: now)) }),
+            "tagCount": .integer(Int64(tagCounts.all)),
+            "rooms": object(rooms.map { ($0.report.name.id, $0.json) }),
+            "gateways": object(gateways.map { ($0.report.name, $0.json(at: now)) }),
+            "services": object(
+                services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
+            "counters": .optional(counters?.json),
+            "nearby": .optional(service.nearby.map { $0.json(at: now) }),
+            "findings": .array(findings.map(\.json)),
+        ]
+    }
+
+    private func object(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(Dictionary(members) { first, _ in first })
+    }
+}
+
+extension SiteSnapshot.Counters {
+    /// Under the names that the gateway's counters have.
+    fileprivate var json: JSONValue {
+        ["commands": .count(commands), "commandsRefused": .count(commandsRefused)]
+    }
+}
+
+extension SiteSnapshot.Nearby {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "left": .integer(Int64(left.inSeconds.rounded(.up))),
+            "beacons": .array(
+                beacons.map { beacon in
+                    let heard = beacon.heard
+                    return [
+                        "id": .string("\(heard.beacon)"), "gateway": .shown(heard.gateway),
+                        "room": .optional(beacon.room.map { .shown($0) }),
+                        "dBm": .optional(heard.level.map { .integer(Int64($0.rounded())) }),
+                        "ago": .ago(heard.last, at: now), "since": .ago(heard.first, at: now),
+                        "tag": .optional(beacon.tag.map { .shown($0) }),
+                        "region": .optional(heard.region.map { .shown($0) }),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension SiteSnapshot.TagState {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        var members = published.object ?? [:]
+        members["name"] = .shown(members["name"]?.string ?? id)
+        members["beacon"] = .string(beacon)
+        members["configured"] = .bool(isConfigured)
+        members["belief"] = .object(
+            Dictionary(belief.map { ($0.room.id, .hundredths(Double($0.probability))) }) { first, _ in first })
+        // The present confidence, not the confidence at the decision.
+        if let room = members["room"]?.string, !belief.isEmpty {
+            members["confidence"] = .hundredths(Double(belief.first { $0.room.id == room }?.probability ?? 0))
+        }
+        members["series"] = .object(series.mapValues { .string($0) })
+        members["training"] = .optional(training.map { $0.json(at: now) })
+        return .object(members)
+    }
+}
+
+extension TagExplanation.Training {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        let whole = began.duration(to: until).inSeconds
+        return [
+            "room": .string(room.id), "roomName": .shown(room.name), "seconds": .tenths(whole),
+            "left": .tenths(isOver ? 0 : max(0, now.duration(to: until).inSeconds)),
+            "learned": .tenths(Double(learned)), "over": .bool(isOver),
+        ]
+    }
+}
+
+extension SiteSnapshot.RoomState {
+    fileprivate var json: JSONValue {
+        [
+            "name": .shown(report.name.name), "count": .integer(Int64(count)),
+            "tags": .array(tags.map { .shown($0) }),
+            "gateways": .array(report.gateways.prefix(20).map { .shown($0) }),
+            "trainedSeconds": .tenths(Double(report.labelledSeconds)), "ownSeconds": .tenths(Double(report.ownSeconds)),
+        ]
+    }
+}
+
+extension SiteSnapshot.GatewayState {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "room": .optional(report.room.map { .shown($0.name) }),
+            "health": [
+                "listening": .bool(report.isListening), "problem": .optional(trouble.map { .string($0.rawValue) }),
+            ],
+            "heardAgo": .ago(report.lastMessage, at: now),
+            "version": .optional(card.map { .shown($0.version) }),
+            "scanner": .optional(card.map { .shown($0.scanner) }),
+            "otherVersion": .bool(isOfOtherVersion),
+        ]
+    }
+}
+
+// MARK: - For Prometheus
+
+extension SiteSnapshot {
+    /// Metrics for Prometheus. Tags are counted, not listed, because a site can have ten thousand.
+    func metrics(_ clients: ClientCounters) -> String {
+        var writer = MetricsWriter()
+        writer.family(
+            "ibeacon_rooms_info", .gauge, "Always 1; the site and the version are in the labels.",
+            [([("site", service.site), ("instance", service.instance), ("version", service.version)], 1)])
+        writer.single(
+            "ibeacon_rooms_active", .gauge, "1 if this service is the one that decides.",
+            service.role == .active ? 1 : 0)
+        writer.single(
+            "ibeacon_rooms_uptime_seconds", .gauge, "Time since the service started.",
+            service.startedAt.duration(to: now).inSeconds)
+        writer.single(
+            "ibeacon_rooms_broker_connected", .gauge, "1 while the broker is connected.",
+            broker.phase == .connected ? 1 : 0)
+        writer.family(
+            "ibeacon_rooms_tags", .gauge, "Tags, by whether they are at home.",
+            [
+                ([("state", "home")], Double(tagCounts.home)),
+                ([("state", "away")], Double(tagCounts.all - tagCounts.home)),
+            ])
+        // The id keeps the labels distinct if names are equal.
+        writer.family(
+            "ibeacon_rooms_room_tags", .gauge, "Tags in a room.",
+            rooms.map { ([("id", $0.report.name.id), ("room", $0.report.name.name)], Double($0.count)) })
+        writer.family(
+            "ibeacon_rooms_room_trained_seconds", .gauge, "Seconds that are remembered of the training of a room.",
+            rooms.map {
+                ([("id", $0.report.name.id), ("room", $0.report.name.name)], Double($0.report.labelledSeconds))
+            })
+        writer.family(
+            "ibeacon_rooms_gateway_listening", .gauge, "1 while a gateway listens and sends what it hears.",
+            gateways.map { ([("gateway", $0.report.name)], $0.report.isListening ? 1 : 0) })
+        if let counters { write(counters, to: &writer) }
+        writeMessages(&writer)
+        if let process = service.process {
+            writer.process(
+                process, startedAt: wallClock.isKnown ? wallClock.epochSeconds(at: service.startedAt) : nil)
+        }
+        writer.clients(clients, of: "ibeacon_rooms")
+        return writer.text
+    }
+
+    private func write(_ counters: Counters, to writer: inout MetricsWriter) {
+        let engine = counters.engine
+        writer.single(
+            "ibeacon_rooms_gateway_messages_total", .counter, "Messages of gateways.", Double(engine.messages))
+        writer.single(
+            "ibeacon_rooms_readings_total", .counter, "Readings in these messages.", Double(engine.readings))
+        writer.family(
+            "ibeacon_rooms_messages_refused_total", .counter, "Messages that were not taken, by the reason.",
+            [
+                ([("reason", "late")], Double(engine.late)), ([("reason", "repeated")], Double(engine.repeated)),
+                ([("reason", "retained")], Double(counters.site.retained)),
+                ([("reason", "malformed")], Double(counters.site.malformed)),
+                ([("reason", "sealed")], Double(counters.sealed)),
+                ([("reason", "no room")], Double(engine.refused)),
+                ([("reason", "flood")], Double(service.dropped)),
+            ])
+        writer.family(
+            "ibeacon_rooms_commands_total", .counter, "Commands that arrived, by what became of them.",
+            [
+                ([("result", "done")], Double(counters.commands)),
+                ([("result", "refused")], Double(counters.commandsRefused)),
+            ])
+        writer.single(
+            "ibeacon_rooms_decisions_total", .counter, "Decisions about tags.", Double(engine.decisions))
+    }
+
+    private func writeMessages(_ writer: inout MetricsWriter) {
+        writer.single(
+            "ibeacon_rooms_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
+        writer.single(
+            "ibeacon_rooms_queue_dropped_messages_total", .counter, "Messages dropped because the queue was full.",
+            Double(queue.dropped))
+        writer.single(
+            "ibeacon_rooms_messages_sent_total", .counter, "Messages that the broker acknowledged.",
+            Double(queue.sent))
+        writer.single(
+            "ibeacon_rooms_store_ok", .gauge, "1 while the database can be written.", storeProblem == nil ? 1 : 0)
+        writer.family(
+            "ibeacon_rooms_findings", .gauge, "Findings that need attention, by level.",
+            Finding.Level.allCases.map { level in
+                ([("level", level.rawValue)], Double(findings.count { $0.level == level }))
+            })
+    }
+}

@@ -1,0 +1,147 @@
+import Base
+import Beacon
+import Gateway
+import Health
+import PageServer
+import Status
+
+extension StatusSnapshot {
+    /// The snapshot for Prometheus. Beacons are counted, not listed: every passing beacon would add a series, and the
+    /// cost of a Prometheus server is its number of series.
+    func metrics(_ clients: ClientCounters) -> String {
+        var writer = MetricsWriter()
+        writeGateway(&writer)
+        writeAdapters(&writer)
+        writeMessages(&writer)
+        writeRegions(&writer)
+        if let process {
+            writer.process(process, startedAt: wallClock.isKnown ? wallClock.epochSeconds(at: startedAt) : nil)
+        }
+        writer.clients(clients, of: "ibeacon_gateway")
+        return writer.text
+    }
+
+    private func writeGateway(_ writer: inout MetricsWriter) {
+        writer.family(
+            "ibeacon_gateway_info", .gauge, "Always 1; the version and the scanner are in the labels.",
+            [([("version", version), ("device", device), ("scanner", scanner.name)], 1)])
+        writer.single(
+            "ibeacon_gateway_uptime_seconds", .gauge, "Time since the gateway started.",
+            startedAt.duration(to: now).inSeconds)
+        writer.single(
+            "ibeacon_gateway_clock_synchronized", .gauge, "1 if the time of day is known.", wallClock.isKnown ? 1 : 0)
+        writer.single(
+            "ibeacon_gateway_sightings_total", .counter, "iBeacon frames heard.", Double(counters.sightings))
+        writer.single(
+            "ibeacon_gateway_sightings_dropped_total", .counter,
+            "iBeacon frames of regions, beyond as many beacons as are remembered.", Double(overflow.sightings))
+        writer.single(
+            "ibeacon_gateway_battery_readings_total", .counter, "Batteries read, of beacons that belong to a region.",
+            Double(counters.telemetry))
+        writer.single(
+            "ibeacon_gateway_low_batteries", .gauge, "Beacons whose battery is low.", Double(lowBatteries.count))
+        writer.family(
+            "ibeacon_gateway_transitions_total", .counter, "Transitions decided.",
+            [([("event", "enter")], Double(counters.enters)), ([("event", "leave")], Double(counters.leaves))])
+        writer.family(
+            "ibeacon_gateway_leaves_total", .counter, "Leaves decided, by reason; position: of a circle.",
+            counters.namedLeaves.map { ([("reason", $0.reason)], Double($0.count)) })
+        writer.family(
+            "ibeacon_gateway_commands_total", .counter, "Commands that arrived, by what became of them.",
+            [
+                ([("result", "done")], Double(counters.commands)),
+                ([("result", "refused")], Double(counters.commandsRefused)),
+            ])
+        writer.single(
+            "ibeacon_gateway_waypoints_refused_total", .counter, "Regions that could not be used.",
+            Double(counters.waypointsRefused))
+        writer.family(
+            "ibeacon_gateway_malformed_data_total", .counter, "Malformed advertising data, by what was wrong with it.",
+            MalformedKind.allCases.map { ([("kind", $0.name)], Double(malformed[$0])) })
+        writer.single(
+            "ibeacon_gateway_beacons", .gauge, "Different beacons heard in the last five minutes.",
+            Double(beacons.count))
+        writer.family(
+            "ibeacon_gateway_findings", .gauge, "Findings of the health check, by level.",
+            Finding.Level.allCases.map { level in
+                ([("level", level.rawValue)], Double(findings.count { $0.level == level }))
+            })
+    }
+
+    private func writeAdapters(_ writer: inout MetricsWriter) {
+        func each(_ value: (Adapter) -> Double?) -> [(labels: [(String, String)], value: Double)] {
+            scanner.adapters.compactMap { adapter in value(adapter).map { ([("adapter", adapter.name)], $0) } }
+        }
+        writer.family(
+            "ibeacon_gateway_adapter_listening", .gauge, "1 while the adapter scans.", each { $0.isListening ? 1 : 0 })
+        writer.family(
+            "ibeacon_gateway_advertising_reports_total", .counter, "Advertising reports received.",
+            each { Double($0.reports) })
+        writer.family(
+            "ibeacon_gateway_malformed_reports_total", .counter, "Advertising reports that were malformed.",
+            each { Double($0.malformed) })
+        writer.family(
+            "ibeacon_gateway_lost_reports_total", .counter, "Advertising reports known to have been lost.",
+            each { Double($0.lost) })
+        writer.family(
+            "ibeacon_gateway_scan_restarts_total", .counter, "Times that scanning had to be started again.",
+            each { Double($0.restarts) })
+        writer.family(
+            "ibeacon_gateway_controller_resets_total", .counter, "Times that the controller had to be reset.",
+            each { Double($0.resets) })
+        writer.family(
+            "ibeacon_gateway_scan_duty_ratio", .gauge, "Share of the time in which the radio listens.",
+            each(\.duty))
+        writer.family(
+            "ibeacon_gateway_adapter_silence_seconds", .gauge, "Time since the adapter heard anything.",
+            each { $0.lastHeard.map { $0.duration(to: now).inSeconds } })
+    }
+
+    private func writeMessages(_ writer: inout MetricsWriter) {
+        writer.family(
+            "ibeacon_gateway_broker_connected", .gauge, "1 while the broker is connected.",
+            brokers.enumerated().map { position, broker in
+                ([("connection", "\(position)"), ("broker", broker.name)], broker.phase == .connected ? 1 : 0)
+            })
+        writer.single(
+            "ibeacon_gateway_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
+        writer.single(
+            "ibeacon_gateway_queue_set_aside_messages", .gauge, "Messages that the broker refused.",
+            Double(queue.setAside))
+        writer.single(
+            "ibeacon_gateway_queue_dropped_messages_total", .counter, "Messages dropped because the queue was full.",
+            Double(queue.dropped))
+        writer.single(
+            "ibeacon_gateway_incoming_messages_dropped_total", .counter,
+            "Messages from the broker that were too large or too many at once.", Double(overflow.incoming))
+        writer.single(
+            "ibeacon_gateway_messages_sent_total", .counter, "Messages that the broker acknowledged.",
+            Double(queue.sent))
+        writer.single(
+            "ibeacon_gateway_store_ok", .gauge, "1 while the database can be written.", store.problem == nil ? 1 : 0)
+        writer.single(
+            "ibeacon_gateway_store_writes_total", .counter, "Transactions written to the database.",
+            Double(store.writes))
+    }
+
+    private func writeRegions(_ writer: inout MetricsWriter) {
+        var inside: [(labels: [(String, String)], value: Double)] = []
+        var signal: [(labels: [(String, String)], value: Double)] = []
+        var battery: [(labels: [(String, String)], value: Double)] = []
+        for tracker in trackers {
+            for region in tracker.regions.prefix(Self.listedRegions) {
+                // The rid keeps the labels distinct if names are equal or were cut.
+                let labels = [("tracker", tracker.topic), ("rid", region.rid), ("region", region.name)]
+                inside.append((labels, region.isInside ? 1 : 0))
+                if let rssi = region.rssi, region.isInside { signal.append((labels, Double(rssi.dBm))) }
+                if let state = region.battery { battery.append((labels, Double(state.battery.percent) / 100)) }
+            }
+        }
+        writer.family("ibeacon_gateway_region_inside", .gauge, "1 while a beacon is in the region.", inside)
+        writer.family(
+            "ibeacon_gateway_region_rssi_dbm", .gauge, "Signal of the region's strongest beacon in dBm.", signal)
+        writer.family(
+            "ibeacon_gateway_region_battery_ratio", .gauge,
+            "Battery of the region's beacon at the last reading, 0 to 1.", battery)
+    }
+}

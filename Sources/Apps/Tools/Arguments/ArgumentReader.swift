@@ -1,0 +1,138 @@
+import Base
+import CGetopt
+import System
+
+/// The parsed words of a command line: options with their arguments, then operands.
+struct Arguments {
+    private var values: [String: [String]] = [:]
+    fileprivate(set) var operands: [String] = []
+
+    fileprivate mutating func add(_ option: String, _ value: String) {
+        values[option, default: []].append(value)
+    }
+
+    /// Whether the option was given.
+    func has(_ option: String) -> Bool { values[option] != nil }
+
+    /// The option's argument; the last one if the option was given several times.
+    func value(_ option: String) -> String? { values[option]?.last }
+
+    fileprivate mutating func merge(_ other: Arguments) {
+        for (option, given) in other.values { values[option, default: []] += given }
+        operands += other.operands
+    }
+}
+
+/// Reads command lines with the C library's getopt_long.
+enum ArgumentReader {
+    /// Reads global options up to the command's name.
+    ///
+    /// - Returns: The options, and the words from the command's name on.
+    static func readGlobal(_ words: [String]) throws(Failure) -> (Arguments, rest: [String]) {
+        let (arguments, rest) = try read(
+            words, options: CommandSpecification.globalOptions, stopsAtOperand: true, of: nil)
+        return (arguments, rest)
+    }
+
+    /// Reads the words after a command's name: its own options, the global options, and operands, in any order.
+    static func read(
+        _ words: [String], for command: CommandSpecification, after global: Arguments
+    ) throws(Failure) -> Arguments {
+        let options = command.options + CommandSpecification.globalOptions
+        var (arguments, rest) = try read(words, options: options, stopsAtOperand: false, of: command)
+        arguments.operands = rest
+        var all = global
+        all.merge(arguments)
+        return all
+    }
+
+    private static func read(
+        _ words: [String], options: [OptionSpecification], stopsAtOperand: Bool, of command: CommandSpecification?
+    ) throws(Failure) -> (Arguments, rest: [String]) {
+        let argv = CStringArray(["ibeacon-gateway"] + words)
+        let names = CStringArray(options.map(\.name))
+        var table = options.indices.map { position in
+            option(
+                name: names.pointers[position],
+                has_arg: options[position].argument == nil ? no_argument : required_argument,
+                flag: nil, val: firstOptionValue + Int32(position))
+        }
+        table.append(option())
+        var arguments = Arguments()
+        getopt_restart()
+        while true {
+            // "+" stops at the first operand; ":" distinguishes a missing argument from an unknown option.
+            let value = getopt_long(Int32(words.count + 1), argv.base, stopsAtOperand ? "+:h" : ":h", table, nil)
+            switch value {
+            case -1:
+                let rest = argv.strings(from: Int(getopt_index()))
+                return (arguments, rest)
+            case Int32(UInt8(ascii: "h")):
+                arguments.add("help", "")
+            case Int32(UInt8(ascii: ":")):
+                throw Failure(
+                    .usage, missingArgument(argv.strings(from: Int(getopt_index()) - 1).first, options, command))
+            case firstOptionValue...:
+                let text = getopt_argument().map { String(cString: $0) } ?? ""
+                arguments.add(options[Int(value - firstOptionValue)].name, text)
+            default:
+                let word = argv.strings(from: Int(getopt_index()) - 1).first ?? ""
+                throw Failure(.usage, unknownOption(word, options, command))
+            }
+        }
+    }
+
+    /// Option values are greater than every character, so that they differ from `-h` and `?`.
+    private static let firstOptionValue: Int32 = 256
+
+    private static func missingArgument(
+        _ word: String?, _ options: [OptionSpecification], _ command: CommandSpecification?
+    ) -> String {
+        let name = word.map { String($0.drop { $0 == "-" }) } ?? ""
+        let argument = options.first { $0.name == name }?.argument ?? "a value"
+        return
+            "--\(name) wants \(argument) behind it; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
+    }
+
+    private static func unknownOption(
+        _ word: String, _ options: [OptionSpecification], _ command: CommandSpecification?
+    ) -> String {
+        let name = String(word.drop { $0 == "-" }.prefix { $0 != "=" })
+        let place = command.map { "'\($0.name)' has" } ?? "there is"
+        guard let nearest = suggestion(for: name, among: options.map(\.name)) else {
+            return "\(place) no option '\(word)'; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
+        }
+        return "\(place) no option '\(word)'; did you mean '--\(nearest)'?"
+    }
+}
+
+/// C strings that live as long as this object. getopt_long reorders the words but does not replace them.
+private final class CStringArray {
+    /// The words, followed by a null pointer.
+    let base: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    private let owned: [UnsafeMutablePointer<CChar>]
+
+    init(_ strings: [String]) {
+        owned = strings.map { text in
+            let bytes = text.utf8CString
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+            for (index, byte) in bytes.enumerated() { (copy + index).initialize(to: byte) }
+            return copy
+        }
+        base = .allocate(capacity: strings.count + 1)
+        for (index, pointer) in owned.enumerated() { (base + index).initialize(to: pointer) }
+        (base + owned.count).initialize(to: nil)
+    }
+
+    deinit {
+        for pointer in owned { pointer.deallocate() }
+        base.deallocate()
+    }
+
+    var pointers: [UnsafePointer<CChar>] { owned.map { UnsafePointer($0) } }
+
+    func strings(from index: Int) -> [String] {
+        guard index >= 0, index < owned.count else { return [] }
+        return (index..<owned.count).compactMap { base[$0].map { String(cString: $0) } }
+    }
+}

@@ -1,0 +1,55 @@
+import Configuration
+import Gateway
+import GatewayApp
+import JSON
+import Runtime
+import Shell
+import Storage
+import System
+
+extension Settings {
+    /// Reads the configuration from `--config`, `$IBEACON_GATEWAY_CONFIG`, or the file in /etc. A named file must
+    /// exist; the file in /etc is optional. What a running service uses may differ: see
+    /// `loadInForce`.
+    ///
+    /// - Parameter directory: The state directory if neither the command line nor the environment sets one.
+    static func load(
+        _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory
+    ) throws(Failure) -> Settings {
+        let named = arguments.value("config") ?? environment("IBEACON_GATEWAY_CONFIG")
+        let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
+        guard let path = named ?? (FileAccess.exists(defaultPath) ? defaultPath : nil) else {
+            return Settings(
+                configuration: .defaults(hostName: hostName), json: ["_type": "configuration"], path: nil,
+                stateDirectory: stateDirectory)
+        }
+        return try Settings(readingFrom: path, stateDirectory: stateDirectory)
+    }
+
+    /// The settings in force in a running service: those of the file, overridden by stored remote settings.
+    static func loadInForce(_ arguments: Arguments) throws(Failure) -> Settings {
+        var settings = try load(arguments)
+        var kept: [UInt8]?
+        do {
+            kept = try StoreReader(directory: settings.stateDirectory).value(of: Gateway.remoteSettingsKey)
+        } catch StoreError.absent {
+            return settings
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        if let kept, let changes = try? JSONValue(parsing: kept) { _ = settings.apply(changes, Log()) }
+        return settings
+    }
+
+    /// - Parameter name: The `tid` or device of a tracker; nil: the first tracker.
+    /// - Returns: The tracker's position.
+    func tracker(_ name: String?) throws(Failure) -> Int {
+        guard let name else { return 0 }
+        let trackers = configuration.trackers
+        guard let position = trackers.firstIndex(where: { $0.trackerID == name || $0.deviceID == name }) else {
+            let known = trackers.map(\.trackerID).joined(separator: ", ")
+            throw Failure(.usage, "there is no tracker '\(name)'; there are: \(known)")
+        }
+        return position
+    }
+}

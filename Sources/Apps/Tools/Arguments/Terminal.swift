@@ -1,0 +1,106 @@
+import Base
+import Glibc
+import System
+
+/// Standard output and standard error. Everything that a command prints passes here, and here it is made harmless for a
+/// terminal: names come from outside. `Scripts/validate` finds a command that prints by another way.
+enum Terminal {
+    /// Writes a line to standard output.
+    static func print(_ text: String) { send(PrintableText.shown(text, keepsLines: true) + "\n", to: STDOUT_FILENO) }
+
+    /// Writes a line or several of JSON to standard output. What a terminal would interpret is escaped and not replaced: a
+    /// program that reads it gets every name as it is.
+    static func print(json text: String) { print(jsonLines: Array((text + "\n").utf8)) }
+
+    /// Writes whole lines of JSON to standard output.
+    static func print(jsonLines bytes: [UInt8]) {
+        let isPlain = PrintableText.isPlain(bytes)
+        write(
+            isPlain ? bytes : Array(PrintableText.escaped(json: String(decoding: bytes, as: UTF8.self)).utf8),
+            to: STDOUT_FILENO)
+    }
+
+    /// Writes a line to standard error.
+    static func printError(_ text: String) {
+        send(PrintableText.shown(text, keepsLines: true) + "\n", to: STDERR_FILENO)
+    }
+
+    /// Replaces what the terminal shows by a text.
+    static func showPage(_ text: String) {
+        // Cursor home, then clear to the end: this flickers less than clearing first.
+        send("\u{1B}[H\u{1B}[J" + PrintableText.shown(text, keepsLines: true) + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Replaces the line that the cursor is in, on standard output or standard error. The next output follows in the line.
+    static func showProgress(_ text: String, onError: Bool) {
+        send("\r\u{1B}[K" + PrintableText.shown(text), to: onError ? STDERR_FILENO : STDOUT_FILENO)
+    }
+
+    /// Asks for an answer in the same line.
+    static func prompt(_ text: String) { send(PrintableText.shown(text, keepsLines: true), to: STDERR_FILENO) }
+
+    private static func send(_ text: String, to descriptor: CInt) { write(Array(text.utf8), to: descriptor) }
+
+    /// Whether standard output is a terminal.
+    static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Left-aligned columns, separated by two blanks. Control characters are escaped.
+    static func table(_ header: [String], _ rows: [[String]]) -> String {
+        let cells = ([header] + rows).map { $0.map(printable) }
+        let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        return cells.map { row in
+            let padded = zip(row, widths).map { text, width in text + String(repeating: " ", count: width - text.count)
+            }
+            let line = padded.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }.joined(separator: "\n")
+    }
+
+    /// A name from outside within a line: it stays in this line.
+    static func printable(_ text: String) -> String { PrintableText.shown(text) }
+
+    /// Writes all of `bytes`. If standard output fails, the program ends here: later output would be lost too, and a
+    /// script must learn of the failure from the exit status.
+    private static func write(_ bytes: [UInt8], to descriptor: CInt) {
+        guard !bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), descriptor == STDOUT_FILENO else { return }
+        endByOutputFailure(errno)
+    }
+
+    /// Closes standard output. Some file systems, such as network ones, report a full disk only then.
+    static func closeOutput() {
+        // EBADF: the caller closed standard output before the start and wants no output.
+        guard close(STDOUT_FILENO) != 0, errno != EBADF else { return }
+        endByOutputFailure(errno)
+    }
+
+    /// Ends the program by SIGPIPE, like a filter whose reader has ended.
+    static func endByClosedPipe() -> Never {
+        signal(SIGPIPE, SIG_DFL)
+        var pipe = sigset_t()
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        // A service's loop blocks signals.
+        pthread_sigmask(SIG_UNBLOCK, &pipe, nil)
+        raise(SIGPIPE)
+        exit(ExitCode.inputOutput.rawValue)
+    }
+
+    private static func endByOutputFailure(_ code: CInt) -> Never {
+        if code == EPIPE { endByClosedPipe() }
+        printError("ibeacon-gateway: cannot write to standard output: \(String(cString: strerror(code)))")
+        exit(ExitCode.inputOutput.rawValue)
+    }
+
+    /// Occupies those of the descriptors 0 to 2 that the caller has closed. Otherwise the next opened file, such as the
+    /// state, gets such a number, and messages for the terminal are written into it.
+    static func occupyStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // Opened in the wrong direction, so that each use fails with EBADF, as if the descriptor were closed.
+            let opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+            if opened >= 0, opened != descriptor {
+                dup2(opened, descriptor)
+                close(opened)
+            }
+        }
+    }
+}

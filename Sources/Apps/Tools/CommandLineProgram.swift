@@ -1,0 +1,63 @@
+import Base
+import Glibc
+import Shell
+import System
+
+/// The program: its words, and what they end with.
+package enum CommandLineProgram {
+    /// Carries out the command line and ends the process with its exit code.
+    package static func run() -> Never {
+        // A peer that closes its socket must not end the program: the write fails with EPIPE instead. For standard
+        // output, `Terminal` makes a signal of that again.
+        signal(SIGPIPE, SIG_IGN)
+        Terminal.occupyStandardDescriptors()
+        let words = Array(Swift.CommandLine.arguments.dropFirst())
+        do {
+            let code = try run(words)
+            Terminal.closeOutput()
+            exit(code.rawValue)
+        } catch let failure as Failure {
+            Terminal.printError("ibeacon-gateway: \(failure.message)")
+            exit(failure.code.rawValue)
+        } catch {
+            Terminal.printError("ibeacon-gateway: \(error)")
+            exit(ExitCode.software.rawValue)
+        }
+    }
+
+    private static func run(_ words: [String]) throws -> ExitCode {
+        let (global, rest) = try ArgumentReader.readGlobal(words)
+        if global.has("version") {
+            Terminal.print("ibeacon-gateway \(Program.version)")
+            return .ok
+        }
+        guard let name = rest.first else {
+            guard global.has("help") else {
+                throw Failure(.usage, "say what to do; 'ibeacon-gateway --help' shows the commands")
+            }
+            Terminal.print(HelpText.overview(Subcommand.all.map(\.specification)))
+            return .ok
+        }
+        guard let command = Subcommand.all.first(where: { $0.specification.name == name }) else {
+            let known = Subcommand.all.map(\.specification.name)
+            let hint =
+                suggestion(for: name, among: known).map { "did you mean '\($0)'?" }
+                ?? "there are: \(known.joined(separator: ", "))"
+            throw Failure(.usage, "there is no command '\(name)'; \(hint)")
+        }
+        if global.has("help") {
+            Terminal.print(HelpText.page(command.specification))
+            return .ok
+        }
+        let arguments = try ArgumentReader.read(Array(rest.dropFirst()), for: command.specification, after: global)
+        if arguments.has("help") {
+            Terminal.print(HelpText.page(command.specification))
+            return .ok
+        }
+        if arguments.has("version") {
+            Terminal.print("ibeacon-gateway \(Program.version)")
+            return .ok
+        }
+        return try command.run(arguments)
+    }
+}

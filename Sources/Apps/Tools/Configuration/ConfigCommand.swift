@@ -1,0 +1,38 @@
+import Base
+import Configuration
+import JSON
+import Shell
+import System
+
+/// `config check`, `config show`, `config default`.
+enum ConfigCommand {
+    static let specification = CommandSpecification(
+        "config", operands: "check | show | default", "check or show the configuration, or print a commented default",
+        examples: [
+            ("ibeacon-gateway config check", "names everything that is wrong in /etc/ibeacon-gateway/config.json"),
+            ("ibeacon-gateway --config new.json config show", "the settings in force, secrets masked"),
+            ("ibeacon-gateway config default > config.json", "a file to begin with"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        let actions = ["check", "show", "default"]
+        guard let action = arguments.operands.first, arguments.operands.count == 1 else {
+            throw Failure(.usage, "say which: config check, config show or config default")
+        }
+        switch action {
+        case "default":
+            Terminal.print(Configuration.commentedDefault)
+        case "show":
+            Terminal.print(json: try Settings.load(arguments).configuration.shown.text)
+        case "check":
+            let settings = try Settings.load(arguments)
+            for warning in settings.configuration.warnings { Terminal.printError("warning: \(warning)") }
+            guard !arguments.has("quiet") else { return .ok }
+            Terminal.print(settings.path.map { "\($0) is valid" } ?? "there is no file; the defaults are in force")
+        default:
+            let hint = suggestion(for: action, among: actions).map { "; did you mean '\($0)'?" } ?? ""
+            throw Failure(.usage, "config has no '\(action)'\(hint)")
+        }
+        return .ok
+    }
+}

@@ -1,0 +1,119 @@
+import Base
+import Configuration
+import Glibc
+import OwnTracks
+import Regions
+import Shell
+import Storage
+import System
+
+extension DoctorChecks {
+    static func clock() -> [DoctorFinding] {
+        let time = TimeText.utc(Clocks.wallSeconds())
+        let isKnown = WallClockTrustPolicy.read().isKnown
+        switch Clocks.wallClockTrust() {
+        case .synchronised: return [DoctorFinding(.clock, "\(time) UTC, kept by a time service")]
+        case .plausible where isKnown: return [DoctorFinding(.clock, "\(time) UTC; no time service vouches for it")]
+        case .plausible:
+            return [
+                DoctorFinding(
+                    .clock,
+                    "\(time) UTC, and a time service has not set it yet; messages wait for that, three minutes at most",
+                    cure: "wait, or: timedatectl status")
+            ]
+        case .unset:
+            return [
+                DoctorFinding(
+                    .clock, "\(time) UTC: the clock has not been set; messages wait for it",
+                    cure: "sudo timedatectl set-ntp true, and see that the network lets NTP through")
+            ]
+        }
+    }
+
+    static func regions(_ settings: Settings) -> [DoctorFinding] {
+        var set = RegionSet()
+        for tracker in settings.configuration.trackers { set.apply(tracker.waypoints.changes) }
+        do {
+            let stored = try StoreReader(directory: settings.stateDirectory).regions()
+            // Regions of earlier topics stay stored, but no tracker uses them.
+            for tracker in settings.configuration.trackers {
+                let regions = stored[tracker.topics.base]?.regions ?? []
+                set.apply(regions.map { .set($0, isRIDDerived: false) })
+            }
+        } catch {
+            // The disk's own check says why it cannot be read.
+            guard !set.regions.isEmpty else { return [noRegions(isReadable: isAbsent(error))] }
+        }
+        let beacons = set.regions.count { $0.description.pattern != nil }
+        guard beacons > 0 else { return [noRegions(isReadable: true)] }
+        return [DoctorFinding(.regions, beacons == 1 ? "one beacon region" : "\(beacons) beacon regions")]
+    }
+
+    private static func noRegions(isReadable: Bool) -> DoctorFinding {
+        guard isReadable else {
+            return DoctorFinding(.regions, "which regions there are cannot be read", cure: "see the disk, below")
+        }
+        return DoctorFinding(
+            .regions, "there is no beacon region, so there are no transitions",
+            cure:
+                "see who is near with: ibeacon-gateway scan; then: ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]"
+        )
+    }
+
+    private static func isAbsent(_ error: any Error) -> Bool {
+        if case .absent = error as? StoreError { true } else { false }
+    }
+
+    static func disk(_ settings: Settings) -> [DoctorFinding] {
+        let directory = settings.stateDirectory
+        guard FileAccess.exists(directory) else {
+            return [DoctorFinding(.disk, "there is no \(directory) yet; the service makes it")]
+        }
+        return [room(directory), state(directory)].compactMap { $0 }
+    }
+
+    /// Smallest free space, bytes. The state is small, but a disk with less space is soon filled by other programs.
+    private static let leastRoom: UInt64 = 50 << 20
+
+    private static func room(_ directory: String) -> DoctorFinding {
+        var information = statvfs()
+        guard statvfs(directory, &information) == 0 else {
+            return DoctorFinding(
+                .disk, "\(directory): \(FileAccess.lastError)", cure: "run: sudo ibeacon-gateway doctor")
+        }
+        let free = UInt64(information.f_bavail) * UInt64(information.f_frsize)
+        if UInt(information.f_flag) & UInt(ST_RDONLY) != 0 {
+            return DoctorFinding(
+                .disk, "the file system of \(directory) is read-only",
+                cure: "a worn card goes read-only: look at journalctl -k, and have another card ready")
+        }
+        guard free >= leastRoom, information.f_ffree > 0 || information.f_files == 0 else {
+            return DoctorFinding(
+                .disk, "only \(free >> 20) MiB are free at \(directory)",
+                cure: "make room: sudo journalctl --vacuum-size=50M")
+        }
+        return DoctorFinding(.disk, "\(free >> 20) MiB are free at \(directory)")
+    }
+
+    private static func state(_ directory: String) -> DoctorFinding? {
+        do {
+            let summary = try StoreReader(directory: directory).summary()
+            if let refused = summary.refused.first {
+                return DoctorFinding(
+                    .disk,
+                    "\(summary.refused.count) messages were set aside because the broker refused them, the latest: "
+                        + "\(refused.reason)", cure: "mend what the broker says; new messages are not held up")
+            }
+            let waiting = summary.waiting.values.reduce(0, +)
+            return DoctorFinding(
+                .disk, "\(waiting) messages wait for the broker, \(summary.transitions) transitions are kept")
+        } catch StoreError.absent {
+            return nil
+        } catch {
+            let cure =
+                geteuid() == 0
+                ? "stop the service, and move that file away to begin a new one" : "run: sudo ibeacon-gateway doctor"
+            return DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)
+        }
+    }
+}

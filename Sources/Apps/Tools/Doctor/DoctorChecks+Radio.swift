@@ -1,0 +1,113 @@
+import Base
+import Configuration
+import GatewayApp
+import Glibc
+import KernelScanning
+import Scanning
+import Shell
+import System
+
+extension DoctorChecks {
+    /// Checks rights, adapters, bluetoothd, and reception.
+    static func radio(_ settings: Settings, listening: Duration) throws -> [DoctorFinding] {
+        if case .capture(let file, _) = settings.configuration.scanner {
+            let path = FileAccess.resolve(file, beside: settings.path)
+            guard access(path, R_OK) == 0 else {
+                return [
+                    DoctorFinding(
+                        .radio, "the recording \(path) cannot be read: \(FileAccess.lastError)",
+                        cure: "name another one in \"scanner\", or remove that member to use Bluetooth")
+                ]
+            }
+            return [DoctorFinding(.radio, "the recording \(path) stands in for a radio")]
+        }
+        var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
+            .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
+        findings += antennas(RadioDiagnosis.adapters(settings.configuration.adapterSelection), settings.configuration)
+        findings += bluetoothd(settings.configuration.scanner)
+        if settings.configuration.scanner == .bluez, settings.configuration.scanDuty != nil {
+            findings.append(
+                DoctorFinding(
+                    .radio, "scanner \"bluez\" cannot set scanDuty: bluetoothd decides how long the radio listens",
+                    cure: noDutyCure))
+        }
+        // Without an adapter or the right to use it the gateway cannot listen. A finding reports this already.
+        if listening > .zero, findings.allSatisfy(\.isWell) { findings += try heard(settings, listening) }
+        return findings
+    }
+
+    private static func heard(_ settings: Settings, _ duration: Duration) throws -> [DoctorFinding] {
+        let listener = try BeaconListener.listen(settings, for: duration)
+        guard listener.hasListened else {
+            let reason = listener.problems.first ?? "nothing listened within \(decimal(duration)) s"
+            return [
+                DoctorFinding(
+                    .radio, reason, cure: "see the findings above; journalctl -k | grep -i bluetooth shows more")
+            ]
+        }
+        var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
+            let wanted = settings.configuration.scanDuty
+            guard let share = adapter.duty else {
+                let text = "\(adapter.name) listens a share of the time that is not known"
+                // With "bluez" in the configuration, there is a finding already.
+                guard wanted != nil, settings.configuration.scanner != .bluez else {
+                    return DoctorFinding(.radio, text)
+                }
+                return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
+            }
+            let text = "\(adapter.name) listens \(Int((share * 100).rounded())) % of the time"
+            return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty asks")
+        }
+        let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"
+        findings.append(DoctorFinding(.radio, text))
+        return findings
+    }
+
+    /// A finding for each adapter that has one antenna with a Wi-Fi interface that is up.
+    ///
+    /// It is well at any share, because it was not measured yet how much Wi-Fi loses.
+    ///
+    /// - Parameter sysfs: Where sysfs is mounted.
+    static func antennas(
+        _ adapters: [UInt16], _ configuration: Configuration, sysfs: String = "/sys"
+    ) -> [DoctorFinding] {
+        let antenna = SharedAntenna(sysfs: sysfs)
+        return adapters.compactMap { index in
+            guard let wiFi = antenna.wiFi(beside: index) else { return nil }
+            let text = "hci\(index) and \(wiFi) have one antenna, and \(wiFi) is up"
+            guard configuration.duty.share > mostSharedDuty else {
+                return DoctorFinding(.radio, "\(text); scanDuty leaves it a part of the time")
+            }
+            return DoctorFinding(
+                .radio, "\(text): Wi-Fi waits while the gateway listens",
+                advice:
+                    "if Wi-Fi is slow or fails, set scanDuty to 0.5 or less (leaves come later), or use a USB adapter (\"adapter\")"
+            )
+        }
+    }
+
+    /// The largest `scanDuty` that is not advised against where Wi-Fi shares the antenna. The kernel's own scans for monitors
+    /// have it.
+    private static let mostSharedDuty = 0.5
+
+    private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
+
+    private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
+        switch (scanner, RunningProgram.exists("bluetoothd")) {
+        case (.bluez, false):
+            [
+                DoctorFinding(
+                    .bluetoothd, "bluetoothd does not run, and scanner \"bluez\" hears only through it",
+                    cure: "sudo systemctl enable --now bluetooth, or scanner \"auto\"")
+            ]
+        case (.hci, true):
+            [
+                DoctorFinding(
+                    .bluetoothd, "bluetoothd runs, and scanner \"hci\" wants the adapter for itself",
+                    cure: "scanner \"auto\", which shares; or: sudo systemctl disable --now bluetooth")
+            ]
+        case (_, true): [DoctorFinding(.bluetoothd, "bluetoothd runs beside us")]
+        case (_, false): [DoctorFinding(.bluetoothd, "bluetoothd does not run, and is not needed")]
+        }
+    }
+}

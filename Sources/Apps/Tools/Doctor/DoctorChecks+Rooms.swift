@@ -1,0 +1,45 @@
+import Base
+import Glibc
+import OwnTracks
+import RoomsApp
+import Shell
+import SiteProtocol
+import Storage
+
+extension DoctorChecks {
+    /// Checks the gateways and rooms of the site, on a machine with the state of a rooms service.
+    static func rooms(_ settings: Settings) -> [DoctorFinding] {
+        guard let identity = try? RoomServiceIdentity(settings.configuration), hasService(identity, settings) else {
+            return []
+        }
+        // The broker's findings already report why no connection is possible.
+        guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters) else { return [] }
+        defer { topics.close() }
+        guard (try? topics.collect()) != nil else { return [] }
+        let status = SiteStatus(topics)
+        if let closure = status.closure { return [DoctorFinding(.rooms, closure.text, cure: closure.cure)] }
+        guard status.hasActiveService else {
+            // After `rooms clear` there is intentionally no list.
+            guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
+            return [
+                DoctorFinding(
+                    .rooms, "no rooms service is active for site '\(identity.site)'",
+                    cure:
+                        "sudo systemctl enable --now ibeacon-gateway-rooms; or, to turn rooms off: ibeacon-gateway rooms clear"
+                )
+            ]
+        }
+        let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        let seen = DoctorFinding(.rooms, "\(status.gateways.count) gateways at site '\(identity.site)'")
+        return [seen] + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
+    }
+
+    private static func hasService(_ identity: RoomServiceIdentity, _ settings: Settings) -> Bool {
+        if settings.stateDirectory == Settings.defaultStateDirectory {
+            return access(RoomServiceProcess.defaultStateDirectory, F_OK) == 0
+        }
+        // The store in another state directory shows whether it belongs to the rooms service.
+        guard let reader = try? StoreReader(directory: settings.stateDirectory) else { return false }
+        return (try? reader.regions()[ExactString(identity.topics.base)]) != nil
+    }
+}

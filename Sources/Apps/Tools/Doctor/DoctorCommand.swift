@@ -1,0 +1,102 @@
+import Configuration
+import Glibc
+import JSON
+import OwnTracks
+import Shell
+import System
+
+/// `doctor`: checks everything that the service needs. Each finding is fine or has a cure.
+enum DoctorCommand {
+    static let specification = CommandSpecification(
+        "doctor", "look at everything that the service needs, and say what to do",
+        options: [
+            OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 3; 0: not at all)"),
+            OptionSpecification(
+                "report", "FILE", "measure the running service for ten minutes, and write a report for a maintainer"),
+            OptionSpecification("duration", "SECONDS", "with --report: how long to measure (default 600)"),
+            OptionSpecification("force", nil, "with --report: replace the file if it exists"),
+        ],
+        examples: [
+            ("sudo ibeacon-gateway doctor", "one line for each thing; exit code 0 only if all is well"),
+            ("sudo ibeacon-gateway doctor --json | jq '.findings[] | select(.ok | not)'", "what is wrong, for scripts"),
+            ("sudo ibeacon-gateway doctor --report report.json", "figures of this machine, without identities"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "doctor takes no '\(word)'") }
+        if let path = arguments.value("report") { return try DoctorReport.run(path, arguments) }
+        for option in ["duration", "force"] where arguments.has(option) {
+            throw Failure(.usage, "--\(option) goes with --report FILE")
+        }
+        let listening = try arguments.seconds("listen") ?? .seconds(3)
+        let findings = try examine(arguments, listening: listening)
+        let isWell = findings.allSatisfy(\.isWell)
+        if arguments.has("json") {
+            let report: JSONValue = ["ok": .bool(isWell), "findings": .array(findings.map(\.json))]
+            Terminal.print(json: report.text)
+        } else {
+            for finding in findings where !(arguments.has("quiet") && finding.isWell) {
+                for line in finding.lines { Terminal.print(line) }
+            }
+            let bad = findings.count { !$0.isWell }
+            if !arguments.has("quiet") {
+                Terminal.print(isWell ? "all is well" : bad == 1 ? "one thing to mend" : "\(bad) things to mend")
+            }
+        }
+        return isWell ? .ok : .unavailable
+    }
+
+    private static func examine(_ arguments: Arguments, listening: Duration) throws -> [DoctorFinding] {
+        let file: Settings
+        do throws(Failure) {
+            file = try Settings.load(arguments)
+        } catch {
+            let cure =
+                error.code == .noPermission
+                ? "run: sudo ibeacon-gateway doctor" : "mend the file, then run doctor again"
+            return [DoctorFinding(.configuration, error.message, cure: cure)]
+        }
+        // The service has what came from afar, too. If the state cannot be read, the check of the disk says why.
+        let settings = (try? Settings.loadInForce(arguments)) ?? file
+        var findings = DoctorChecks.configuration(file)
+        findings += DoctorChecks.service(settings)
+        findings += try DoctorChecks.radio(settings, listening: listening)
+        findings += try DoctorChecks.broker(settings)
+        findings += DoctorChecks.rooms(settings)
+        findings += DoctorChecks.clock()
+        findings += DoctorChecks.regions(settings)
+        findings += DoctorChecks.disk(settings)
+        return findings
+    }
+}
+
+/// The checks of `doctor`; each area is a function in an extension.
+enum DoctorChecks {
+    static func configuration(_ settings: Settings) -> [DoctorFinding] {
+        let warnings = settings.configuration.warnings.map {
+            DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is meant")
+        }
+        guard let path = settings.path else {
+            return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + warnings
+        }
+        return [DoctorFinding(.configuration, "\(path) is valid")] + warnings
+    }
+
+    /// Whether systemd runs the service, according to its control group. This needs no other process.
+    static func service(_ settings: Settings) -> [DoctorFinding] {
+        let unit = SystemService.gateway.unit
+        guard SystemService.gateway.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else {
+            return []
+        }
+        guard SystemService.gateway.isRunning else {
+            return [
+                DoctorFinding(
+                    .service, "\(unit) does not run",
+                    cure:
+                        "sudo systemctl enable --now ibeacon-gateway; why it ended: journalctl -u ibeacon-gateway -n 20"
+                )
+            ]
+        }
+        return [DoctorFinding(.service, "\(unit) runs")]
+    }
+}

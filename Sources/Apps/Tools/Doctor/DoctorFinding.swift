@@ -1,0 +1,44 @@
+import JSON
+
+/// The result of one check of `doctor`.
+struct DoctorFinding {
+    /// The areas, in the order of the checks.
+    enum Area: String, CaseIterable {
+        case configuration, service, radio, bluetoothd, broker, rooms, clock, regions, disk
+    }
+
+    let area: Area
+    /// The finding in a sentence.
+    let text: String
+    /// What the user can do; nil if all is well.
+    let cure: String?
+    /// What the user can do although all is well.
+    let advice: String?
+
+    init(_ area: Area, _ text: String, cure: String? = nil, advice: String? = nil) {
+        self.area = area
+        self.text = text
+        self.cure = cure
+        self.advice = advice
+    }
+
+    var isWell: Bool { cure == nil }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "about": .string(area.rawValue), "ok": .bool(isWell), "text": .string(text),
+        ]
+        if let cure { members["cure"] = .string(cure) }
+        if let advice { members["advice"] = .string(advice) }
+        return .object(members)
+    }
+
+    /// `ok  broker  …`, and the cure or the advice on a separate line.
+    var lines: [String] {
+        let width = Area.allCases.map(\.rawValue.count).max() ?? 0
+        let name = area.rawValue + String(repeating: " ", count: width - area.rawValue.count)
+        let head = "\(isWell ? "ok " : "BAD")  \(name)  \(Terminal.printable(text))"
+        guard let remark = cure ?? advice else { return [head] }
+        return [head, String(repeating: " ", count: 5 + width + 2) + "-> " + Terminal.printable(remark)]
+    }
+}

@@ -1,0 +1,84 @@
+import Base
+import Glibc
+import JSON
+import Shell
+import System
+
+/// `doctor --report FILE`: measures for some minutes what a maintainer needs, from the status of the running service.
+///
+/// The service goes on undisturbed: it is only asked for its status, and the controller gets two harmless questions.
+enum DoctorReport {
+    /// How long to measure.
+    static let standardDuration = Duration.seconds(600)
+    /// Time between two questions. Making a status costs the service a few milliseconds of processor time, which are in
+    /// the figures.
+    private static let pause = Duration.seconds(5)
+
+    static func run(_ path: String, _ arguments: Arguments) throws -> ExitCode {
+        let duration = try arguments.seconds("duration") ?? standardDuration
+        try checkPlace(path, replaces: arguments.has("force"))
+        let settings = try (try? Settings.loadInForce(arguments)) ?? Settings.load(arguments)
+        let isShown = !arguments.has("quiet") && isatty(STDERR_FILENO) == 1
+        let machine = MachineFacts.machine()
+        let measurement = measure(settings, duration, isShown: isShown)
+        let report = MachineReport.section([
+            ("report", .known(1)), ("program", .text(Program.version, otherwise: "the version is empty")),
+            ("machine", machine), ("bluetooth", MachineFacts.bluetooth(settings)), ("service", measurement.report),
+        ])
+        try checkPlace(path, replaces: arguments.has("force"))
+        do throws(FileError) {
+            try AtomicFile.replace(path, by: Array(report.text.utf8), AtomicFile.Attributes(mode: 0o644))
+        } catch {
+            throw Failure(error)
+        }
+        if !arguments.has("quiet") {
+            Terminal.print(
+                "\(path) is written. It has no identities, addresses or secrets; look through it, and send it")
+        }
+        return .ok
+    }
+
+    /// Ten minutes must not be lost because the file cannot be written at the end.
+    private static func checkPlace(_ path: String, replaces: Bool) throws(Failure) {
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard replaces else {
+                throw Failure(.cannotCreate, "\(path) exists; name another file, or replace it with --force")
+            }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw Failure(.cannotCreate, "\(path) is not a regular file; name another one")
+            }
+        }
+        let directory = AtomicFile.directory(of: path)
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw Failure(.cannotCreate, "no file can be made in \(directory): \(FileAccess.lastError)")
+        }
+    }
+
+    private static func measure(_ settings: Settings, _ duration: Duration, isShown: Bool) -> ServiceMeasurement {
+        let begin = Clocks.now()
+        let end = begin.advanced(by: duration)
+        var measurement = ServiceMeasurement(at: begin)
+        while true {
+            let status = try? StatusClient(settings).ask("/status.json")
+            let now = Clocks.now()
+            measurement.add(status, at: now)
+            if isShown { show(measurement, begin.duration(to: now), of: duration) }
+            // Where no service answers at first, none is measured.
+            guard now < end, measurement.hasAnswer else { break }
+            sleep(for: min(pause, now.duration(to: end)))
+        }
+        if isShown { Terminal.showProgress("", onError: true) }
+        return measurement
+    }
+
+    private static func show(_ measurement: ServiceMeasurement, _ passed: Duration, of duration: Duration) {
+        let left = max(0, Int((duration - passed).inSeconds.rounded()))
+        let rate = measurement.reportsPerSecond.map { ", \(Int($0.rounded())) reports/s" } ?? ""
+        Terminal.showProgress("measuring: \(left / 60) min \(left % 60) s left\(rate)", onError: true)
+    }
+
+    private static func sleep(for duration: Duration) {
+        usleep(UInt32(clamping: Int64(duration.inSeconds * 1_000_000)))
+    }
+}

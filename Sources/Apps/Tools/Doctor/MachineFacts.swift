@@ -1,0 +1,120 @@
+import Configuration
+import GatewayApp
+import Glibc
+import JSON
+import KernelScanning
+import Shell
+import System
+
+/// The parts of a report that do not change while the service runs.
+enum MachineFacts {
+    /// Board, kernel and system.
+    static func machine() -> MachineReport {
+        var system = utsname()
+        let hasNames = uname(&system) == 0
+        let release = hasNames ? text(&system.release) : nil
+        let architecture = hasNames ? text(&system.machine) : nil
+        return .section([
+            ("board", board()), ("kernel", .text(release, otherwise: "uname failed")),
+            ("architecture", .text(architecture, otherwise: "uname failed")),
+            (
+                "system",
+                .text(value(of: "PRETTY_NAME", in: "/etc/os-release"), otherwise: "/etc/os-release does not say")
+            ),
+            ("processors", .number(Double(sysconf(CInt(_SC_NPROCESSORS_ONLN))), otherwise: "sysconf failed")),
+            ("memoryMiB", memory()),
+        ])
+    }
+
+    /// Adapters, bluetoothd, and what is set.
+    static func bluetooth(_ settings: Settings) -> MachineReport {
+        let configuration = settings.configuration
+        let controllers = ControllerFacts.read(configuration.adapterSelection)
+        return .section([
+            ("bluetoothd", bluetoothd()), ("bluetoothdRuns", .known(.bool(RunningProgram.exists("bluetoothd")))),
+            ("scannerSetting", .known(.string(configuration.scanner.name))),
+            ("scanDutySetting", .known(configuration.scanDuty.map { .plain($0) } ?? "auto")),
+            (
+                "controllers",
+                controllers.isEmpty
+                    ? .unknown("there is no adapter, or the kernel has no Bluetooth")
+                    : .list(controllers.map { self.controller($0) })
+            ),
+        ])
+    }
+
+    static func controller(_ facts: ControllerFacts, sysfs: String = "/sys") -> MachineReport {
+        let antenna = SharedAntenna(sysfs: sysfs)
+        let silent = "the controller did not answer within 2 s, or CAP_NET_RAW is missing"
+        return .section([
+            ("name", .known(.string("hci\(facts.index)"))),
+            ("attachedBy", .text(antenna.attachment(of: facts.index), otherwise: "sysfs does not show it")),
+            ("sharesAntennaWithActiveWiFi", .known(.bool(antenna.wiFi(beside: facts.index) != nil))),
+            ("isOn", .known(.bool(facts.isPowered))),
+            ("hciVersion", .known(.integer(Int64(facts.version)))),
+            ("manufacturer", .known(.integer(Int64(facts.manufacturer)))),
+            ("supportedSettings", .known(.array(facts.supportedSettings.map { .string($0) }))),
+            ("extendedScanning", facts.hasExtendedScanning.map { .known(.bool($0)) } ?? .unknown(silent)),
+            (
+                "lowEnergyFeatures",
+                // A number, and not digits: 16 hexadecimal digits look like an identity.
+                facts.lowEnergyFeatures.map { features in
+                    .known(.array((0..<64).filter { features >> $0 & 1 == 1 }.map { .integer(Int64($0)) }))
+                } ?? .unknown(silent)
+            ),
+            (
+                "monitorsSet",
+                facts.monitors.map { .known(.integer(Int64($0))) }
+                    ?? .unknown("the kernel does not say (before Linux 5.10, or CAP_NET_ADMIN is missing)")
+            ),
+        ])
+    }
+
+    private static func board() -> MachineReport {
+        // A C string: the last octet is zero.
+        if let model = firstLine("/proc/device-tree/model") { return .text(model, otherwise: "the model is empty") }
+        return .text(
+            firstLine("/sys/class/dmi/id/product_name"), otherwise: "there is no device tree and no DMI that names it")
+    }
+
+    private static func memory() -> MachineReport {
+        let pages = sysconf(CInt(_SC_PHYS_PAGES))
+        let size = sysconf(CInt(_SC_PAGESIZE))
+        guard pages > 0, size > 0 else { return .unknown("sysconf failed") }
+        return .known(.integer((Int64(pages) * Int64(size)) >> 20))
+    }
+
+    /// The version of bluetoothd, as the program says it. D-Bus does not tell it.
+    private static func bluetoothd() -> MachineReport {
+        let places = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd"]
+        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
+            return .unknown("bluetoothd is not installed")
+        }
+        guard let output = popen("\(program) --version 2>/dev/null", "re") else {
+            return .unknown("bluetoothd could not be started")
+        }
+        var line = [CChar](repeating: 0, count: 64)
+        let isRead = fgets(&line, CInt(line.count), output) != nil
+        pclose(output)
+        let version = String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return .text(isRead ? version : nil, otherwise: "bluetoothd --version printed nothing")
+    }
+
+    private static func value(of name: String, in path: String) -> String? {
+        guard let bytes = try? FileAccess.read(path) else { return nil }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix(name + "=") }) else { return nil }
+        return String(line.dropFirst(name.count + 1).filter { $0 != "\"" })
+    }
+
+    private static func firstLine(_ path: String) -> String? {
+        guard let bytes = try? FileAccess.read(path) else { return nil }
+        let line = String(decoding: bytes.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return line.isEmpty ? nil : line
+    }
+
+    /// A C string in a tuple, as C's arrays in structures come.
+    private static func text<Tuple>(_ tuple: inout Tuple) -> String {
+        withUnsafeBytes(of: &tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,261 @@
+import Base
+import Configuration
+import GatewayApp
+import Glibc
+import JSON
+import OwnTracks
+import Regions
+import RoomMessages
+import RoomsApp
+import Shell
+import Storage
+import System
+
+/// `regions`: the regions of a tracker, whether the service runs or not. A running service applies changes within
+/// seconds.
+enum RegionsCommand {
+    static let specification = CommandSpecification(
+        "regions", operands: "list | show RID | add DESCRIPTION | remove RID | import FILE | export [FILE]",
+        "list, change, import and export regions",
+        options: [
+            OptionSpecification(
+                "rid", "RID",
+                "with add: the key of the region; one that is there is changed (default: made of name and time)"),
+            OptionSpecification("leave-after", "SECONDS", "with add: silence before leave, or 'auto'"),
+            OptionSpecification(
+                "tracker", "TID", "whose regions, where there are several trackers (default: the first)"),
+        ],
+        examples: [
+            ("ibeacon-gateway regions add 'Keys:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'", "one beacon, one region"),
+            ("ibeacon-gateway regions list", "as a table; major and minor in both bases"),
+            ("ibeacon-gateway regions export phone.otrw", "a file that OwnTracks apps can load"),
+        ])
+
+    static let actions = ["list", "show", "add", "remove", "import", "export"]
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        try run(arguments, on: try Context(arguments))
+    }
+
+    /// Executes the action after the command's name.
+    ///
+    /// - Parameter context: The owner of the regions, and the command's name.
+    static func run(_ arguments: Arguments, on context: Context) throws -> ExitCode {
+        let words = Array(arguments.operands.dropFirst(context.leadingWords))
+        let name = context.command
+        guard let action = words.first else {
+            throw Failure(.usage, "say what to do: \(name) \(actions.joined(separator: ", "))")
+        }
+        let operand = words.dropFirst().first
+        guard words.count <= 2 else {
+            throw Failure(.usage, "'\(words[2])' is one word too many; quote a description that has blanks")
+        }
+        switch action {
+        case "list": try list(context, isJSON: arguments.has("json"))
+        case "show": try show(try need(operand, "\(name) show RID"), context)
+        case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
+        case "remove": try remove(try need(operand, "\(name) remove RID"), arguments, context)
+        case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
+        case "export": try export(to: operand ?? "-", context)
+        default:
+            let hint = suggestion(for: action, among: actions).map { "; did you mean '\($0)'?" } ?? ""
+            throw Failure(.usage, "\(name) has no '\(action)'\(hint)")
+        }
+        return .ok
+    }
+
+    /// The owner of the regions, and where they are stored.
+    struct Context {
+        let directory: String
+        let base: NumberBase
+        let topic: String
+        /// The command's name, and the number of operands that are part of the name.
+        let command: String
+        let leadingWords: Int
+        /// The tracker that holds the history of the region with this id; nil if the history is not separate by region.
+        private(set) var historyTopic: ((String) -> String)?
+
+        init(_ arguments: Arguments) throws(Failure) {
+            let settings = try Settings.loadInForce(arguments)
+            directory = settings.stateDirectory
+            base = settings.configuration.numberBase
+            topic = settings.configuration.trackers[try settings.tracker(arguments.value("tracker"))].topics.base
+            (command, leadingWords) = ("regions", 0)
+        }
+
+        private init(_ settings: Settings, topic: String, command: String) {
+            directory = settings.stateDirectory
+            base = settings.configuration.numberBase
+            (self.topic, self.command, leadingWords) = (topic, command, 1)
+        }
+
+        /// The tags of the rooms service.
+        static func tags(_ arguments: Arguments) throws(Failure) -> Context {
+            let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
+            let identity = try RoomServiceIdentity(settings.configuration)
+            var context = Context(settings, topic: identity.topics.base, command: "rooms tags")
+            context.historyTopic = identity.topic(ofTag:)
+            return context
+        }
+
+        func regions() throws -> [Region] {
+            do {
+                let reader = try StoreReader(directory: directory)
+                return try reader.regions()[topic]?.regions ?? []
+            } catch StoreError.absent {
+                return []
+            } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+        }
+
+        /// The region with this key. A tag can also be named by its id, which its topics contain.
+        func find(_ rid: String, in regions: [Region]) -> Region? {
+            if let region = regions.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
+            return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
+        }
+
+        func hasHistory(of tracker: String) throws -> Bool {
+            var isThere = false
+            do {
+                let reader = try StoreReader(directory: directory)
+                try reader.forEachTransition(HistoryFilter(tracker: tracker, limit: 1)) { _ in
+                    isThere = true
+                    return false
+                }
+            } catch StoreError.absent {
+                return false
+            } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+            return isThere
+        }
+
+        func region(_ rid: String) throws -> Region {
+            let all = try regions()
+            if let region = find(rid, in: all) { return region }
+            let hint = suggestion(for: rid, among: all.map(\.rid)).map { "; did you mean '\($0)'?" } ?? ""
+            throw Failure(.badData, "there is no region '\(rid)'\(hint)")
+        }
+
+        func edit(_ changes: [RegionChange], erasingHistoryOf erased: String? = nil) throws {
+            try FileAccess.createDirectory(directory)
+            do {
+                let editor = try StoreEditor(directory: directory)
+                try editor.edit(topic, changes, erasingHistoryOf: erased)
+            } catch {
+                throw Failure(.inputOutput, "\(error)")
+            }
+            guard let reader = try? StoreReader(directory: directory),
+                let served = ServedTopics.stored(in: reader),
+                !served.contains(where: { $0.hasSameBytes(as: topic) })
+            else { return }
+            Terminal.printError(
+                "the service was last started for \(served.joined(separator: ", ")); this waits until it is started "
+                    + "or reloaded with the settings of \(topic): sudo systemctl reload-or-restart ibeacon-gateway")
+        }
+    }
+
+    private static func need(_ operand: String?, _ usage: String) throws(Failure) -> String {
+        guard let operand else { throw Failure(.usage, "a word is missing: \(usage)") }
+        return operand
+    }
+
+    private static func list(_ context: Context, isJSON: Bool) throws {
+        let regions = try context.regions()
+        guard !isJSON else { return Terminal.print(json: waypointsMessage(regions, base: context.base).text) }
+        guard !regions.isEmpty else {
+            return Terminal.print(
+                "none yet; add one with: ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
+        }
+        let rows = regions.map { region in
+            let pattern = region.description.pattern
+            return [
+                region.rid, region.description.name, pattern.map { "\($0.uuid)" } ?? "",
+                numbers(pattern?.major, pattern), numbers(pattern?.minor, pattern), leave(region), kind(region),
+            ]
+        }
+        Terminal.print(Terminal.table(["RID", "NAME", "UUID", "MAJOR", "MINOR", "LEAVE", "KIND"], rows))
+    }
+
+    /// The number in both bases, because OwnTracks' documents use both.
+    private static func numbers(_ number: UInt16?, _ pattern: BeaconPattern?) -> String {
+        guard pattern != nil else { return "" }
+        return number.map { "\($0) (\(hexadecimal($0)))" } ?? "any"
+    }
+
+    private static func leave(_ region: Region) -> String {
+        switch region.leaveRule {
+        case nil: ""
+        case .auto: "auto"
+        case .after(let duration): "\(decimal(duration)) s"
+        }
+    }
+
+    private static func kind(_ region: Region) -> String {
+        switch region.kind {
+        case .beacon: "beacon"
+        case .circular: "not a beacon region: a circle of \(Int64(clamping: Int(region.radius.rounded()))) m"
+        case .follow: "not a beacon region: +follow"
+        case .place: "not a beacon region: no UUID"
+        }
+    }
+
+    private static func show(_ rid: String, _ context: Context) throws {
+        Terminal.print(json: try context.region(rid).waypoint(base: context.base).text)
+    }
+
+    private static func add(_ text: String, _ arguments: Arguments, _ context: Context) throws {
+        let description: RegionDescription
+        do throws(RegionDescriptionError) {
+            description = try RegionDescription(parsing: text, base: context.base)
+        } catch {
+            throw Failure(.badData, "'\(text)' cannot be used: \(error)")
+        }
+        guard description.pattern != nil else {
+            throw Failure(.badData, "'\(text)' has no UUID; write NAME:UUID[:MAJOR[:MINOR]]")
+        }
+        let now = Int64(time(nil))
+        let rid = arguments.value("rid") ?? derivedRID(name: description.name, timestamp: now)
+        // A local edit changes only the given members: time stamps, position and the other members stay.
+        var region =
+            try context.regions().first { $0.rid.hasSameBytes(as: rid) }
+            ?? Region(rid: rid, description: description, timestamp: now)
+        region.description = description
+        if arguments.value("leave-after") == "auto" {
+            region.leaveRule = .auto
+        } else if let seconds = try arguments.seconds("leave-after") {
+            region.leaveRule = .after(seconds)
+        }
+        try context.edit([.set(region, isRIDDerived: false)])
+        Terminal.print(rid)
+    }
+
+    private static func remove(_ rid: String, _ arguments: Arguments, _ context: Context) throws {
+        guard arguments.has("erase"), let topic = context.historyTopic else {
+            return try context.edit([.remove(rid: try context.region(rid).rid)])
+        }
+        // The history of a tag that was removed before can be deleted as well, by the tag's id.
+        let region = context.find(rid, in: try context.regions())
+        let erased = topic(region.flatMap(TagIdentity.init)?.id ?? rid)
+        if region == nil, try !context.hasHistory(of: erased) { _ = try context.region(rid) }
+        try context.edit(region.map { [.remove(rid: $0.rid)] } ?? [], erasingHistoryOf: erased)
+    }
+
+    private static func importFile(_ file: String, _ arguments: Arguments, _ context: Context) throws -> ExitCode {
+        let reading = try WaypointsFile.read(file, base: context.base)
+        for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
+        for remark in reading.remarks { Terminal.printError("\(file): \(remark)") }
+        try context.edit(reading.changes)
+        if !arguments.has("quiet") {
+            Terminal.printError("\(reading.changes.count) waypoints taken, \(reading.problemCount) refused")
+        }
+        return reading.problemCount == 0 ? .ok : .badData
+    }
+
+    private static func export(to file: String, _ context: Context) throws {
+        let text = waypointsMessage(try context.regions(), base: context.base).text
+        guard file != "-" else { return Terminal.print(json: text) }
+        try FileAccess.writeNamed(Array((text + "\n").utf8), to: file)
+    }
+}

@@ -1,0 +1,142 @@
+import Base
+import Configuration
+import Gateway
+import Glibc
+import OwnTracks
+import Regions
+import Scanning
+import Shell
+import System
+
+/// `replay`: plays recordings through the whole gateway, in virtual time. It does not touch the stored state.
+enum ReplayCommand {
+    static let specification = CommandSpecification(
+        "replay", operands: "CAPTURE…", "play btsnoop captures through the whole gateway, in virtual time",
+        options: [
+            OptionSpecification("regions", "FILE", "an OwnTracks .otrw file with the regions"),
+            OptionSpecification(
+                "tail", "SECONDS", "go on listening after the last record, so that pending leaves fire"),
+            OptionSpecification("publish", nil, "send the messages to the configured broker, too"),
+            OptionSpecification("speed", "N", "play N times as fast as it was recorded (default: as fast as it goes)"),
+        ],
+        examples: [
+            (
+                "ibeacon-gateway replay walk.btsnoop --regions home.otrw --tail 120",
+                "every message that would be published, one JSON line each"
+            ),
+            (
+                "ibeacon-gateway replay walk.btsnoop --regions home.otrw | jq -r 'select(.payload.event) | .payload | \"\\(.tst) \\(.event) \\(.desc)\"'",
+                "who came and went, when"
+            ),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        guard !arguments.operands.isEmpty else {
+            throw Failure(.usage, "say which capture to play; see 'ibeacon-gateway replay --help'")
+        }
+        let tail = try arguments.seconds("tail") ?? .zero
+        let pace = Pace(speed: try arguments.positiveNumber("speed"))
+        let settings = try Settings.load(arguments)
+        var output = LineBuffer()
+        let publisher =
+            arguments.has("publish") ? try DirectPublisher(settings.configuration, purpose: "replay") : nil
+        let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
+        var gateway = Gateway(
+            configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true),
+            explainsTransitions: arguments.has("verbose"))
+        var stored: [RegionSet] = []
+        if let file = arguments.value("regions") {
+            stored.append(try regions(in: file, base: settings.configuration.numberBase, log))
+        }
+        _ = gateway.handle(
+            .start(StoredState(configuration: settings.configuration, regions: stored)), at: .zero)
+        var replay = Replay(gateway: gateway)
+        var failure: CaptureError?
+        let started = ContinuousClock.now
+        let perform = { (effect: Effect) in
+            output.add(effect, isVerbose: arguments.has("verbose"), log)
+            if case .publish(let message) = effect { publisher?.publish(message) }
+        }
+        do throws(CaptureError) {
+            for path in arguments.operands { try replay.play(path, pace: pace.wait, perform) }
+        } catch {
+            failure = error
+        }
+        replay.listen(for: tail, pace: pace.wait, perform)
+        output.flush()
+        try publisher?.finish()
+        log(summary(of: replay, took: ContinuousClock.now - started))
+        if let failure {
+            throw Failure(failure.isMissingFile ? .noInput : .badData, failure.description)
+        }
+        return .ok
+    }
+
+    private static func regions(
+        in file: String, base: NumberBase, _ log: (String) -> Void
+    ) throws(Failure) -> RegionSet {
+        let reading = try WaypointsFile.read(file, base: base)
+        for problem in reading.problems { log("\(file): \(problem)") }
+        var regions = RegionSet()
+        regions.apply(reading.changes)
+        return regions
+    }
+
+    private static func summary(of replay: Replay, took: Duration) -> String {
+        let summary = replay.summary
+        let counters = replay.gateway.counters
+        let rate = UInt64(Double(summary.reports) / max(took.inSeconds, 1e-6))
+        return """
+            \(summary.reports) reports (\(summary.malformed) malformed, \(summary.lost) lost), \
+            \(counters.sightings) iBeacons, \(counters.enters) enters, \(counters.leaves) leaves, \
+            \(summary.messages) messages; \(decimal(summary.duration)) s recorded, \
+            played in \(decimal(took)) s (\(rate) reports/s)
+            """
+    }
+}
+
+/// Limits virtual time to a multiple of real time.
+private struct Pace {
+    let speed: Double?
+    private let start = ContinuousClock.now
+
+    init(speed: Double?) { self.speed = speed }
+
+    func wait(until instant: MonotonicInstant) {
+        guard let speed else { return }
+        let due = start + .nanoseconds(Int64(Double(instant.nanoseconds) / speed))
+        while true {
+            let remaining = ContinuousClock.now.duration(to: due).inSeconds
+            guard remaining > 0 else { return }
+            let time = timespec(tv_sec: Int(remaining), tv_nsec: Int((remaining - remaining.rounded(.down)) * 1e9))
+            withUnsafePointer(to: time) { _ = nanosleep($0, nil) }
+        }
+    }
+}
+
+/// Collects lines for standard output, so that one write covers many lines.
+private struct LineBuffer {
+    private var bytes: [UInt8] = []
+
+    mutating func add(_ effect: Effect, isVerbose: Bool, _ log: (String) -> Void) {
+        if case .publish(let message) = effect {
+            bytes += MessageLine.bytes(of: message)
+            if bytes.count > 32768 || Terminal.isInteractive { flush() }
+        }
+        if isVerbose, let entry = effect.logEntry { log(entry.text) }
+    }
+
+    mutating func flush() {
+        Terminal.print(jsonLines: bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}
+
+extension CaptureError {
+    fileprivate var isMissingFile: Bool {
+        switch reason {
+        case .cannotOpen, .isDirectory, .isNoFile: true
+        default: false
+        }
+    }
+}

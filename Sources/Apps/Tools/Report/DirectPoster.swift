@@ -1,0 +1,45 @@
+import Configuration
+import GatewayApp
+import HTTPMessaging
+import Messaging
+import Shell
+import System
+
+/// Posts messages of one command over HTTP, and waits for each answer. Commands in the answers are not executed: the
+/// service receives them with the answer to its next message.
+final class DirectPoster {
+    private let endpoint: BrokerSettings.Posting
+    private let settings: HTTPSettings
+    private var client: HTTPClient
+
+    init(_ configuration: Configuration) throws(Failure) {
+        let broker = BrokerSettings(configuration, for: .command("direct"))
+        guard let endpoint = broker.endpoint else { throw Failure(.configuration, "mode 3 has no url") }
+        self.endpoint = endpoint
+        settings = HTTPSettings(broker, endpoint)
+        do throws(HTTPFailure) {
+            client = try HTTPClient(settings)
+        } catch {
+            throw Self.failure(error, settings)
+        }
+    }
+
+    /// Posts a message.
+    ///
+    /// - Parameter base: The base topic of the message's tracker.
+    func post(_ payload: [UInt8], of base: String) throws(Failure) {
+        guard let sender = endpoint.sender(of: base) else { return }
+        let answer: HTTPAnswer?
+        do throws(HTTPFailure) {
+            answer = try client.post(payload, by: HTTPSender(sender))
+        } catch {
+            throw Self.failure(error, settings)
+        }
+        guard let answer, !answer.isSuccess else { return }
+        throw Self.failure(.status(answer.status), settings)
+    }
+
+    private static func failure(_ failure: HTTPFailure, _ settings: HTTPSettings) -> Failure {
+        Failure(.unavailable, "the message was not taken: \(failure); \(failure.cure(settings))")
+    }
+}

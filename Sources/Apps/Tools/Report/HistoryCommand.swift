@@ -1,0 +1,115 @@
+import Base
+import JSON
+import OwnTracks
+import Regions
+import Shell
+import Storage
+import System
+
+/// `history`: past transitions from the store, whether the service runs or not.
+enum HistoryCommand {
+    static let specification = CommandSpecification(
+        "history", "show who came and went",
+        options: [
+            OptionSpecification("region", "REGION", "only this region, by rid or name"),
+            OptionSpecification(
+                "since", "TIME", "from this time on: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
+            OptionSpecification("csv", nil, "comma-separated values"),
+            OptionSpecification("gpx", nil, "the locations instead, as a GPX file with a track for each tracker"),
+        ],
+        examples: [
+            ("ibeacon-gateway history --since 2d", "the last two days"),
+            ("ibeacon-gateway history --region Kitchen --csv > kitchen.csv", "for a spreadsheet"),
+            ("ibeacon-gateway history --since 7d --gpx > week.gpx", "for a map"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first {
+            throw Failure(.usage, "history takes no '\(word)'; --region \(word)?")
+        }
+        let settings = try Settings.load(arguments)
+        var filter = HistoryFilter()
+        filter.region = arguments.value("region")
+        if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
+        if arguments.has("gpx") { return try printTracks(filter, arguments, settings) }
+        var entries: [HistoryEntry] = []
+        do {
+            let reader = try StoreReader(directory: settings.stateDirectory)
+            try reader.forEachTransition(filter) {
+                entries.append($0)
+                return true
+            }
+        } catch StoreError.absent {
+            entries = []
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        if arguments.has("json") {
+            for entry in entries { Terminal.print(json: json(entry).text) }
+        } else if arguments.has("csv") {
+            Terminal.print((["time,event,name,rid,beacon,tracker"] + entries.map(csv)).joined(separator: "\n"))
+        } else if entries.isEmpty {
+            Terminal.print("nothing happened yet")
+        } else {
+            let rows = entries.map {
+                [time(of: $0), "\($0.event)", $0.name, $0.rid, $0.beacon.map { "\($0)" } ?? ""]
+            }
+            Terminal.print(Terminal.table(["TIME (UTC)", "EVENT", "REGION", "RID", "BEACON"], rows))
+        }
+        return .ok
+    }
+
+    private static func printTracks(
+        _ filter: HistoryFilter, _ arguments: Arguments, _ settings: Settings
+    ) throws -> ExitCode {
+        for other in ["csv", "json", "region"] where arguments.has(other) {
+            throw Failure(.usage, "--gpx prints locations; --\(other) is for transitions. Leave one of the two out")
+        }
+        var points: [ExactString: [Track.Point]] = [:]
+        do {
+            let reader = try StoreReader(directory: settings.stateDirectory)
+            try reader.forEachLocation(filter) { entry in
+                // A location without a known time cannot be placed on a track.
+                guard entry.stamp != .provisional else { return true }
+                let coordinates = Coordinates(latitude: entry.latitude, longitude: entry.longitude)
+                let time = TimeText.utc(entry.timestamp).split(separator: " ").joined(separator: "T") + "Z"
+                points[entry.tracker, default: []].append(
+                    Track.Point(coordinates: coordinates, time: time, trigger: entry.trigger))
+                return true
+            }
+        } catch StoreError.absent {
+            points = [:]
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+        let tracks = points.sorted { $0.key < $1.key }.map { Track(name: $0.key.text, points: $0.value) }
+        Terminal.print(gpx(tracks, creator: "ibeacon-gateway \(Program.version)"))
+        return .ok
+    }
+
+    private static func time(of entry: HistoryEntry) -> String {
+        switch entry.stamp {
+        case .exact: TimeText.utc(entry.timestamp)
+        case .estimated: "~" + TimeText.utc(entry.timestamp)
+        case .provisional: "not known yet"
+        }
+    }
+
+    private static func json(_ entry: HistoryEntry) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "event": .string("\(entry.event)"), "desc": .string(entry.name), "rid": .string(entry.rid),
+            "tracker": .string(entry.tracker),
+        ]
+        if entry.stamp != .provisional { members["tst"] = .integer(entry.timestamp) }
+        if entry.stamp == .estimated { members["estimated"] = true }
+        if let beacon = entry.beacon { members["beacon"] = .string("\(beacon)") }
+        return .object(members)
+    }
+
+    private static func csv(_ entry: HistoryEntry) -> String {
+        let fields = [
+            time(of: entry), "\(entry.event)", entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker,
+        ]
+        return fields.map(CSV.quoted).joined(separator: ",")
+    }
+}

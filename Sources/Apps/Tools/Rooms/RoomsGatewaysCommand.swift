@@ -1,0 +1,62 @@
+import Base
+import JSON
+import RoomsApp
+import Shell
+import SiteProtocol
+import System
+
+/// `rooms gateways`: lists and removes the gateways of a site.
+enum RoomsGatewaysCommand {
+    static let actions = ["list", "remove"]
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        let words = Array(arguments.operands.dropFirst())
+        switch (words.first, words.count) {
+        case (nil, _), ("list", 1): return try list(arguments)
+        case ("remove", 2): return try remove(words[1], arguments)
+        case ("remove", _): throw Failure(.usage, "say which one: rooms gateways remove NAME")
+        case (let word?, _):
+            let hint = suggestion(for: word, among: actions).map { "; did you mean '\($0)'?" } ?? ""
+            throw Failure(.usage, "there is no command 'rooms gateways \(words.joined(separator: " "))'\(hint)")
+        }
+    }
+
+    private static func list(_ arguments: Arguments) throws -> ExitCode {
+        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        defer { topics.close() }
+        try topics.collect()
+        let status = SiteStatus(topics)
+        if arguments.has("json") {
+            Terminal.print(json: status.gatewaysJSON.text)
+        } else {
+            Terminal.print(status.gatewaysText)
+        }
+        return .ok
+    }
+
+    /// Longest time that the service may take.
+    private static let patience: Duration = .seconds(10)
+
+    /// Removes the card of a gateway. The active service then forgets the gateway and clears its own messages about it.
+    private static func remove(_ name: String, _ arguments: Arguments) throws -> ExitCode {
+        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        defer { topics.close() }
+        try topics.collect()
+        let site = topics.identity.site
+        let status = SiteStatus(topics)
+        let gateway = try status.gateway(name)
+        try status.needActiveService()
+        try topics.publish(.card(site: site, gateway: name), [], isRetained: true)
+        let health = RoomTopic.health(site: site, gateway: name).text
+        try topics.wait(Self.patience) { $0[health] == nil }
+        guard topics.retained[health] == nil else {
+            throw Failure(
+                .unavailable, "the service still names \(name); does rooms.gateways of its configuration hold it?")
+        }
+        if gateway.availability == "online" {
+            Terminal.printError(
+                "\(name) is online and comes back when it connects again; write rooms: null in its configuration")
+        }
+        return .ok
+    }
+}

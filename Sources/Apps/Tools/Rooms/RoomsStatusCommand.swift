@@ -1,0 +1,36 @@
+import Configuration
+import Glibc
+import JSON
+import Shell
+import System
+
+/// `rooms status`: the tags, rooms and gateways of a site, from the broker's retained messages. It works on every
+/// machine that can reach the broker. Where the active service runs, it adds the reasons that the service's page shows.
+enum RoomsStatusCommand {
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        let settings = try Settings.load(arguments)
+        let topics = try SiteTopics(settings, filters: SiteStatus.filters)
+        defer { topics.close() }
+        try topics.collect()
+        var status = SiteStatus(topics)
+        if let address = settings.configuration.rooms?.statusPage { addReasons(to: &status, from: address) }
+        if arguments.has("json") {
+            Terminal.print(json: status.json.text)
+        } else {
+            Terminal.print(status.text(now: Int64(time(nil))))
+        }
+        return status.hasActiveService ? .ok : .unavailable
+    }
+
+    /// The page is asked for one tag at a time, and the text of many tags is long.
+    private static let mostReasons = 20
+
+    /// Another machine's service has no page here, and then there are no reasons.
+    private static func addReasons(to status: inout SiteStatus, from address: ListenAddress) {
+        let client = StatusClient(local: address)
+        for tag in status.tagIDs.prefix(mostReasons) {
+            guard let answer = try? client.ask("/tag.json?id=\(StatusClient.encoded(tag))") else { return }
+            status.setReasons(answer["reasons"]?.array?.compactMap(\.string) ?? [], ofTag: tag)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import JSON
+import RoomsApp
+import SiteProtocol
+
+/// A gateway as the retained messages of a site show it.
+struct SiteGateway {
+    let id: String
+    /// The gateway's card; nil for an ESPresense node.
+    var card: JSONValue?
+    /// The active service's message about the gateway; nil if there is no active service or no message yet.
+    var health: JSONValue?
+    /// `online` or `offline`, from the broker.
+    var availability: String?
+
+    /// Whether the gateway's card cannot be decrypted.
+    var isClosed = false
+
+    init(id: String) { self.id = id }
+
+    private var report: HealthMessage? { health.map(HealthMessage.init) }
+
+    var room: String? { report?.room ?? card?["room"]?.string }
+    var roomID: String? { room.map(RoomName.id) }
+
+    private var trouble: GatewayHealth.Trouble? {
+        report?.trouble ?? (isClosed ? .wrongKey : nil)
+    }
+
+    /// A short text for a table.
+    var state: String {
+        switch trouble {
+        case .sharedName: "shared name"
+        case .offline: "offline"
+        case .noReadings: "no readings"
+        case .silent: "silent"
+        case .notListening: "not listening"
+        case .deaf: "deaf"
+        case .exchanged: "exchanged?"
+        case .wrongKey: "wrong key"
+        case nil: report?.isListening == true ? "listening" : availability ?? "unknown"
+        }
+    }
+
+    /// nil if the gateway has no problem.
+    func advice(site: String) -> GatewayAdvice? { trouble.map { GatewayAdvice($0, of: id, site: site) } }
+
+    var json: JSONValue {
+        var members = card?.object ?? [:]
+        members["availability"] = availability.map(JSONValue.string) ?? .null
+        members["health"] = health ?? .null
+        return .object(members)
+    }
+}

@@ -1,0 +1,219 @@
+import Base
+import JSON
+import RoomsApp
+import Shell
+import SiteProtocol
+import System
+
+/// The state of a site, from its retained messages.
+struct SiteStatus {
+    /// The needed topic filters, below `ibeacon-rooms/<site>`.
+    static let filters = ["tags", "tag/+", "room/+", "gateway/+", "health/+", "service/+"]
+
+    let site: String
+    private var tags: [(id: String, state: JSONValue)] = []
+    private var rooms: [(id: String, state: JSONValue)] = []
+    private(set) var gateways: [SiteGateway] = []
+    private var services: [(id: String, card: JSONValue)] = []
+    /// Gateways that are online and have no card of this site.
+    private var strangers: [String] = []
+
+    /// Why the messages of the services cannot be decrypted; nil if they can, or if there is none.
+    private var reasonOfClosure: SealError?
+
+    /// The state that a connection has collected.
+    init(_ topics: SiteTopics) {
+        self.init(topics.retained, closed: topics.closed.mapValues(\.reason), site: topics.identity.site)
+    }
+
+    /// - Parameters:
+    ///   - retained: The payloads by topic.
+    ///   - closed: Why other messages cannot be decrypted, by topic.
+    init(_ retained: [String: [UInt8]], closed: [String: SealError], site: String) {
+        self.site = site
+        var found: [String: SiteGateway] = [:]
+        var availability: [String: String] = [:]
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
+            if case .availability(let device) = RoomTopic(topic) {
+                availability[TopicIdentifier.identifier(of: device)] = String(decoding: payload, as: UTF8.self)
+            }
+            guard let json = try? JSONValue(parsing: payload) else { continue }
+            switch RoomTopic(topic) {
+            case .tag(_, let id): tags.append((id, json))
+            case .room(_, let id): rooms.append((id, json))
+            case .service(_, let id): services.append((id, json))
+            case .card(_, let id): found[id, default: SiteGateway(id: id)].card = json
+            case .health(_, let id): found[id, default: SiteGateway(id: id)].health = json
+            default: break
+            }
+        }
+        for (topic, reason) in closed {
+            switch RoomTopic(topic) {
+            case .card(_, let id): found[id, default: SiteGateway(id: id)].isClosed = true
+            case .service, .tags: reasonOfClosure = reason
+            default: break
+            }
+        }
+        strangers = availability.filter { $0.value == "online" && found[$0.key] == nil }.keys.sorted()
+        gateways = found.values.sorted { $0.id < $1.id }.map { gateway in
+            var gateway = gateway
+            gateway.availability = availability[gateway.id]
+            // Without an active service, the retained health is old.
+            if !hasActiveService { gateway.health = nil }
+            return gateway
+        }
+    }
+
+    /// Sentences by the id of the tag.
+    private var reasons: [String: [String]] = [:]
+
+    var tagIDs: [String] { tags.map(\.id) }
+
+    /// Why the tag is where it is, as the active service says.
+    mutating func setReasons(_ sentences: [String], ofTag id: String) { reasons[id] = sentences }
+
+    /// Whether the card of a service says that it is active.
+    var hasActiveService: Bool { services.contains { $0.card["active"]?.asBool == true } }
+
+    /// The cards that say that their service is active, by the service's name.
+    var activeServices: [String: JSONValue] {
+        Dictionary(services.filter { $0.card["active"]?.asBool == true }.map { ($0.id, $0.card) }) { first, _ in first }
+    }
+
+    func needActiveService() throws(Failure) {
+        guard !hasActiveService else { return }
+        if let closure { throw Failure(.badData, "\(closure.text); \(closure.cure)") }
+        throw Failure(
+            .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
+    }
+
+    /// The id of the room with this id or name.
+    func room(_ name: String) throws(Failure) -> String {
+        if let room = rooms.first(where: { $0.id == name || $0.state["name"]?.string == name }) { return room.id }
+        if let room = rooms.first(where: { $0.id == RoomName.id(of: name) }) { return room.id }
+        let known = rooms.map { $0.state["name"]?.string ?? $0.id }
+        let hint = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+        throw Failure(.badData, "site '\(site)' has no room '\(name)'\(hint)")
+    }
+
+    func gateway(_ name: String) throws(Failure) -> SiteGateway {
+        if let gateway = gateways.first(where: { $0.id == name }) { return gateway }
+        let hint = suggestion(for: name, among: gateways.map(\.id)).map { "; did you mean '\($0)'?" } ?? ""
+        throw Failure(.badData, "site '\(site)' has no gateway '\(name)'\(hint)")
+    }
+
+    // MARK: JSON
+
+    var json: JSONValue {
+        let roomsWithGateways = rooms.map { id, state in
+            var members = state.object ?? [:]
+            members["gateways"] = .array(gateways.filter { $0.roomID == id }.map { .string($0.id) })
+            return (id, JSONValue.object(members))
+        }
+        let tagsWithReasons = tags.map { id, state in
+            var members = state.object ?? [:]
+            members["reasons"] = reasons[id].map { .array($0.map(JSONValue.string)) }
+            return (id, JSONValue.object(members))
+        }
+        return .object([
+            "tags": Self.object(tagsWithReasons), "rooms": Self.object(roomsWithGateways),
+            "services": Self.object(services.map { ($0.id, $0.card) }), "gateways": gatewaysJSON,
+            "outside": .array(strangers.map(JSONValue.string)),
+        ])
+    }
+
+    var gatewaysJSON: JSONValue { Self.object(gateways.map { ($0.id, $0.json) }) }
+
+    private static func object(_ list: [(id: String, state: JSONValue)]) -> JSONValue {
+        .object(Dictionary(list.map { ($0.id, $0.state) }) { first, _ in first })
+    }
+
+    // MARK: Text
+
+    func text(now: Int64) -> String {
+        var blocks = [head]
+        blocks.append(
+            tags.isEmpty
+                ? "no tag was heard yet; add one with: ibeacon-gateway rooms tags add NAME:UUID:MAJOR:MINOR"
+                : Terminal.table(
+                    ["TAG", "ROOM", "FOR", "CONFIDENCE"],
+                    tags.map { id, state in
+                        let isHome = state["home"]?.asBool == true
+                        let room = isHome ? state["roomName"]?.string ?? "at home" : "away"
+                        let confidence =
+                            state["confidence"]?.asNumber.map { "\(Int((max(0, min(1, $0)) * 100).rounded())) %" } ?? ""
+                        let seconds = state["since"]?.asInteger.map { now - max(0, min(now, $0)) }
+                        return [
+                            state["name"]?.string ?? id, room, seconds.map(Self.span) ?? "", isHome ? confidence : "",
+                        ]
+                    }))
+        let explained = tags.compactMap { id, state in
+            reasons[id].map { Terminal.printable("\(state["name"]?.string ?? id): \($0.joined(separator: " "))") }
+        }
+        if !explained.isEmpty { blocks.append(explained.joined(separator: "\n")) }
+        return (blocks + [gatewaysText]).joined(separator: "\n\n")
+    }
+
+    /// The gateways as a table, followed by advice and remarks.
+    var gatewaysText: String {
+        let table =
+            gateways.isEmpty
+            ? "no gateway has said where it stands; each needs the same broker and site"
+            : Terminal.table(
+                ["GATEWAY", "ROOM", "STATE", "SCANNER", "VERSION"],
+                gateways.map {
+                    [
+                        $0.id, $0.room ?? "", $0.state, $0.card?["scanner"]?.string ?? "",
+                        $0.card?["version"]?.string ?? "",
+                    ]
+                })
+        let advice = self.advice
+        return advice.isEmpty ? table : table + "\n\n" + advice.joined(separator: "\n")
+    }
+
+    private var advice: [String] {
+        (gatewayAdvice.map { "\($0.text): \($0.cure)" } + remarks).map(Terminal.printable)
+    }
+
+    /// The problems of gateways, with advice.
+    var gatewayAdvice: [GatewayAdvice] { gateways.compactMap { $0.advice(site: site) } }
+
+    /// Facts that may be intended: gateways that are not part of this site, and rooms without a gateway.
+    var remarks: [String] {
+        let empty = rooms.filter { room in !gateways.contains { $0.roomID == room.id } }
+        return strangers.map {
+            "\($0) is online and has no part in this site: it has rooms: null, another site, a broker that does not "
+                + "let it read ibeacon-rooms/\(site)/tags, or a version without rooms"
+        } + empty.map { "\($0.state["name"]?.string ?? $0.id) has no gateway: the room is known from training" }
+    }
+
+    /// Why nothing of the site can be read here, with advice; nil if it can be read.
+    var closure: (text: String, cure: String)? {
+        guard let reasonOfClosure, !hasActiveService else { return nil }
+        return (
+            "a message of site '\(site)' cannot be read here: \(reasonOfClosure)",
+            "give this machine the key that the service of the site has, as rooms.encryptionKeyFile"
+        )
+    }
+
+    private var head: String {
+        if let closure { return "\(closure.text)\n\(closure.cure)" }
+        let active = services.filter { $0.card["active"]?.asBool == true }.map(\.id)
+        let standby = services.filter { $0.card["active"]?.asBool != true }.map(\.id)
+        guard !active.isEmpty else {
+            return "site '\(site)': no rooms service is active; start one with: "
+                + "sudo systemctl enable --now ibeacon-gateway-rooms"
+        }
+        let others = standby.isEmpty ? "" : ", not active: \(standby.joined(separator: ", "))"
+        return Terminal.printable("site '\(site)': decided by \(active.joined(separator: " and "))\(others)")
+    }
+
+    private static func span(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<60: "\(seconds) s"
+        case ..<3600: "\(seconds / 60) min"
+        case ..<86_400: "\(seconds / 3600) h \(seconds / 60 % 60) min"
+        default: "\(seconds / 86_400) d \(seconds / 3600 % 24) h"
+        }
+    }
+}

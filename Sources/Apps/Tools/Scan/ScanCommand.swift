@@ -1,0 +1,205 @@
+import Base
+import Beacon
+import Configuration
+import GatewayApp
+import Glibc
+import OwnTracks
+import Regions
+import Runtime
+import Scanning
+import Shell
+import Storage
+import System
+
+/// `scan`: shows the beacons nearby, with or without a running service.
+enum ScanCommand {
+    static let specification = CommandSpecification(
+        "scan", "show who is near",
+        options: [
+            OptionSpecification("duration", "SECONDS", "end after this time (default: when interrupted)"),
+            OptionSpecification("all", nil, "show every advertiser, not only iBeacons"),
+            OptionSpecification("write", "FILE", "record what is heard, as btsnoop that replay takes"),
+        ],
+        examples: [
+            ("ibeacon-gateway scan", "a table that is renewed every second"),
+            ("ibeacon-gateway scan --json --duration 10", "JSON lines: each beacon, each second"),
+            ("ibeacon-gateway scan --duration 60 --write walk.btsnoop", "a recording for replay"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "scan takes no '\(word)'") }
+        let settings = try Settings.load(arguments)
+        let table = ScanTable(
+            regions: regions(settings), masks: settings.configuration.batteryMasks, includesOthers: arguments.has("all")
+        )
+        let recording = try arguments.value("write").map(Recording.init)
+        let session = try ScanSession(settings, arguments, table: table, recording: recording)
+        return try session.run(for: try arguments.seconds("duration"))
+    }
+
+    /// The regions of the configuration, and the stored regions of the service if this user may read them.
+    private static func regions(_ settings: Settings) -> [Region] {
+        var regions = RegionSet()
+        if let stored = try? StoreReader(directory: settings.stateDirectory).regions() {
+            for set in stored.values { regions.apply(set.regions.map { .set($0, isRIDDerived: false) }) }
+        }
+        for tracker in settings.configuration.trackers { regions.apply(tracker.waypoints.changes) }
+        return regions.regions
+    }
+}
+
+/// A capture that is being written.
+final class Recording {
+    private var writer: CaptureWriter
+    private(set) var failure: CaptureError?
+
+    init(_ path: String) throws(Failure) {
+        do throws(CaptureError) {
+            writer = try CaptureWriter(path: path)
+        } catch {
+            throw Failure(.cannotCreate, "\(error)")
+        }
+    }
+
+    func write(_ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver) {
+        guard failure == nil else { return }
+        do throws(CaptureError) {
+            let microseconds = Clocks.wallNanoseconds() / 1_000
+            try writer.write(report, data: data, wallMicroseconds: microseconds, receiver: receiver)
+        } catch {
+            failure = error
+        }
+    }
+
+    func flush() {
+        do throws(CaptureError) {
+            try writer.flush()
+        } catch {
+            failure = failure ?? error
+        }
+    }
+}
+
+/// One run of `scan`, with its own event loop.
+private final class ScanSession: ScannerOutput {
+    private let loop: EventLoop
+    private let log: Log
+    private let isJSON: Bool
+    private let isLive: Bool
+    private let isQuiet: Bool
+    private let isVerbose: Bool
+    private let recording: Recording?
+    private var table: ScanTable
+    private var scanner: (any Scanner)?
+    private var timer: LoopTimer?
+    private var signals: [SignalWatch] = []
+    private var lastShown = MonotonicInstant.zero
+    private var end: MonotonicInstant?
+    private var hasListened = false
+
+    init(_ settings: Settings, _ arguments: Arguments, table: ScanTable, recording: Recording?) throws {
+        loop = try EventLoop()
+        log = Log(threshold: .info)
+        isJSON = arguments.has("json")
+        isLive = Terminal.isInteractive && !isJSON
+        isQuiet = arguments.has("quiet")
+        isVerbose = arguments.has("verbose")
+        self.table = table
+        self.recording = recording
+        do throws(ScannerError) {
+            scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    func run(for duration: Duration?) throws -> ExitCode {
+        do throws(ScannerError) {
+            try scanner?.start()
+        } catch {
+            throw Self.failure(error)
+        }
+        let now = Clocks.now()
+        lastShown = now
+        end = duration.map { now.advanced(by: $0) }
+        for signal in [SIGTERM, SIGINT] {
+            signals.append(try loop.onSignal(signal) { [unowned self] in finish() })
+        }
+        let timer = try loop.timer { [unowned self] in tick(at: $0) }
+        self.timer = timer
+        arm(after: now)
+        let code = try loop.run()
+        if let failure = recording?.failure {
+            if failure.isClosedPipe { Terminal.endByClosedPipe() }
+            throw Failure(.inputOutput, "\(failure)")
+        }
+        return ExitCode(rawValue: code) ?? .ok
+    }
+
+    private static func failure(_ error: ScannerError) -> Failure {
+        switch error.kind {
+        case .permission: Failure(.noPermission, error.description)
+        case .unavailable: Failure(.unavailable, error.description)
+        case .badInput: Failure(.noInput, error.description)
+        }
+    }
+
+    private func arm(after now: MonotonicInstant) {
+        let next = now.advanced(by: .seconds(1))
+        try? timer?.arm(at: end.map { min($0, next) } ?? next)
+    }
+
+    private func tick(at now: MonotonicInstant) {
+        if let end, now >= end { return finish() }
+        if isJSON {
+            for line in table.json(after: lastShown, at: now) { Terminal.print(json: line) }
+        } else if isLive {
+            Terminal.showPage(table.text(at: now))
+        }
+        lastShown = now
+        arm(after: now)
+    }
+
+    private func finish() {
+        let now = Clocks.now()
+        scanner?.stop()
+        recording?.flush()
+        if isJSON {
+            for line in table.json(after: lastShown, at: now) { Terminal.print(json: line) }
+        } else if isLive {
+            Terminal.showPage(table.text(at: now))
+        } else {
+            Terminal.print(table.text(at: now))
+        }
+        // The reason is logged already.
+        loop.exit((hasListened ? ExitCode.ok : .unavailable).rawValue)
+    }
+
+    // MARK: ScannerOutput
+
+    func heard(
+        _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
+    ) {
+        table.heard(report, data: data, by: receiver, at: instant)
+        recording?.write(report, data: data, by: receiver)
+    }
+
+    func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
+        if isListening { hasListened = true }
+        if isVerbose { Terminal.printError("\(isListening ? "listening" : "not listening"): \(reason)") }
+    }
+
+    func notice(_ notice: ScannerNotice) {
+        let threshold: LogPriority = isVerbose ? .debug : isQuiet ? .error : .info
+        if notice.priority <= threshold { Terminal.printError(notice.text) }
+    }
+
+    func finished(at instant: MonotonicInstant) { finish() }
+}
+
+extension CaptureError {
+    /// The reader of a recording that goes to a pipe has ended.
+    fileprivate var isClosedPipe: Bool {
+        if case .cannotWrite(EPIPE) = reason { file == "-" } else { false }
+    }
+}

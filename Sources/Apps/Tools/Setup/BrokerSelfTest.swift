@@ -1,0 +1,182 @@
+import Base
+import Configuration
+import GatewayApp
+import JSON
+import Messaging
+import OwnTracks
+import Runtime
+import Shell
+import System
+
+/// Connects to the broker with the settings of the service, in addition to it, and tests the rights that the service
+/// needs.
+///
+/// With MQTT 3.1.1 a broker cannot refuse a message, so the test uses MQTT 5 if the broker supports it. The right to
+/// read is tested by sending a message to the command topic and receiving it: a broker may accept a subscription and
+/// then deliver nothing.
+final class BrokerSelfTest {
+    /// The results of the test.
+    struct Outcome {
+        /// Why the connection failed, if it failed.
+        var failure: BrokerFailure?
+        /// Topics for which the broker refuses messages, with its reasons.
+        var refused: [(topic: String, reason: String)] = []
+        /// Whether the gateway may read commands; nil if the test could not determine it.
+        var hearsCommands: Bool?
+        /// Whether the protocol version lets the broker refuse a message.
+        var canRefuse = false
+        /// Whether the list of tags of the site's rooms service was received.
+        var hearsTags = false
+        /// Why the list of tags cannot be decrypted.
+        var refusedTags: SealError?
+        /// Why the broker refuses readings for the rooms service; nil if it accepts them.
+        var refusedFeed: (topic: String, reason: String)?
+    }
+
+    private enum Step: Int64, CaseIterable { case event = 1, location, feed, command }
+
+    /// Longest time for the connection with TLS and login, and then for the answers.
+    private static let patience: Duration = .seconds(12)
+    /// Longest time for the echo of a command, after its acknowledgement.
+    private static let echoPatience: Duration = .seconds(3)
+
+    private let configuration: Configuration
+    private var outcome = Outcome()
+    private var isConnected = false
+    private var answered: Set<Step> = []
+    private var hasEcho = false
+    private var subscriptionRefused = false
+    private var isOver = false
+
+    private init(_ configuration: Configuration) { self.configuration = configuration }
+
+    /// Runs the test; blocks for up to half a minute if the broker does not answer.
+    static func run(_ configuration: Configuration) throws -> Outcome {
+        let modern = BrokerSelfTest(configuration)
+        try modern.attempt(level: .v5)
+        guard let failure = modern.outcome.failure, failure.isAboutProtocol, configuration.broker.protocolLevel != .v5
+        else { return modern.outcome }
+        let plain = BrokerSelfTest(configuration)
+        try plain.attempt(level: configuration.broker.protocolLevel)
+        return plain.outcome
+    }
+
+    private func attempt(level: MQTTProtocolLevel) throws {
+        let loop = try EventLoop()
+        var settings = BrokerSettings(configuration, for: .command("doctor"))
+        settings.protocolLevel = level
+        // The test must determine the protocol version, so it must not fall back to another.
+        settings.fallsBack = false
+        settings.connectTimeout = .seconds(10)
+        outcome.canRefuse = level == .v5
+        let waker = try loop.waker { [unowned self] in drain() }
+        let connection = try BrokerConnection(settings, wake: waker.waker.wake)
+        self.connection = connection
+        defer { self.connection = nil }
+        connection.subscribe(to: Set([tracker.topics.command] + [feed?.tags].compactMap(\.self)))
+        try connection.start()
+        try loop.step(until: Clocks.now().advanced(by: Self.patience)) {
+            isOver || (isConnected && answered.count == steps.count)
+        }
+        if isConnected, outcome.failure == nil {
+            try loop.step(until: Clocks.now().advanced(by: Self.echoPatience)) {
+                isOver || hasEcho || subscriptionRefused || !sendsCommand
+            }
+            judgeReading()
+        } else if outcome.failure == nil {
+            outcome.failure = .silent
+        }
+        _ = connection.stop(within: .seconds(2))
+    }
+
+    private var connection: BrokerConnection?
+    private var tracker: TrackerConfiguration { configuration.trackers[0] }
+
+    /// A gateway with a key would refuse an unencrypted command and log this.
+    private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == nil }
+    private var feed: ReadingFeedLink.Settings? { ReadingFeedLink.Settings(configuration) }
+    private var steps: [Step] {
+        Step.allCases.filter { step in
+            switch step {
+            case .event, .location: true
+            case .feed: feed != nil
+            case .command: sendsCommand
+            }
+        }
+    }
+
+    private func drain() {
+        for event in connection?.drainEvents() ?? [] {
+            switch event {
+            case .connected:
+                isConnected = true
+                publish()
+            case .disconnected(let failure, _):
+                outcome.failure = failure
+                isOver = true
+            // Other hosts of the cluster have not been tried yet.
+            case .moved(let host):
+                if host != configuration.broker.hosts[0] { (outcome.failure, isOver) = (nil, false) }
+            case .message(let message):
+                if message.topic == tracker.topics.command, !message.retained { hasEcho = true }
+                if let feed, message.topic == feed.tags, !message.payload.isEmpty {
+                    outcome.hearsTags = true
+                    do throws(SealError) { _ = try feed.opened(message.payload) } catch { outcome.refusedTags = error }
+                }
+            case .acknowledged(let token):
+                if let step = Step(rawValue: token.rawValue) { answered.insert(step) }
+            case .refused(let token, let refusal):
+                guard let step = Step(rawValue: token.rawValue) else { continue }
+                answered.insert(step)
+                refusedSteps.insert(step)
+                switch step {
+                case .event, .location: outcome.refused.append((topic(of: step), "\(refusal)"))
+                case .feed: outcome.refusedFeed = (topic(of: step), "\(refusal)")
+                case .command: break
+                }
+            case .subscriptionRefused(let filter):
+                if filter == tracker.topics.command { subscriptionRefused = true }
+            // The test has no command reader, and a dropped message does not affect it.
+            case .commands, .untaken, .subscribed: break
+            }
+        }
+    }
+
+    private var refusedSteps: Set<Step> = []
+
+    /// Publishes harmless messages. All readers of these topics know last wills, and none acts on them. The command
+    /// requests the status of a running gateway, which changes nothing. Rooms services ignore version 0 of the feed.
+    private func publish() {
+        for step in steps {
+            let payload: [UInt8] =
+                switch step {
+                case .event, .location: LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
+                case .feed: feed?.seal.sealed(Array(#"{"v":0}"#.utf8), for: topic(of: step)) ?? []
+                case .command: Array(#"{"_type":"cmd","action":"status"}"#.utf8)
+                }
+            _ = connection?.publish(
+                OutgoingMessage(
+                    token: MessageToken(rawValue: step.rawValue), topic: topic(of: step), payload: payload,
+                    qos: .atLeastOnce, retain: false))
+        }
+    }
+
+    private func topic(of step: Step) -> String {
+        switch step {
+        case .event: tracker.topics.event
+        case .location: tracker.topics.base
+        case .feed: feed?.heard ?? ""
+        case .command: tracker.topics.command
+        }
+    }
+
+    private func judgeReading() {
+        if subscriptionRefused {
+            outcome.hearsCommands = false
+        } else if hasEcho {
+            outcome.hearsCommands = true
+        } else if sendsCommand, outcome.canRefuse, !refusedSteps.contains(.command) {
+            outcome.hearsCommands = false
+        }
+    }
+}

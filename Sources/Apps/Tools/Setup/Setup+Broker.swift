@@ -1,0 +1,88 @@
+import Configuration
+import Shell
+import System
+
+extension Setup {
+    /// Uses the given broker, or searches for one and asks.
+    mutating func findBroker() throws {
+        tls = arguments.has("tls") || arguments.has("ca-file")
+        username = arguments.value("username")
+        if let file = arguments.value("password-file") { password = try Self.password(in: file) }
+        let standard: UInt16 = tls ? 8883 : 1883
+        if let given = arguments.value("host") {
+            host = given
+            port = try givenPort() ?? standard
+            return
+        }
+        dialogue.show("Looking for an MQTT broker …")
+        let found = tls ? nil : BrokerSearch.find()
+        guard found != nil || dialogue.isInteractive else {
+            throw Failure(.unavailable, "no MQTT broker was found, here or by mDNS; name it with --host")
+        }
+        dialogue.show(found.map { "Found one at \($0.host):\($0.port)." } ?? "None was found, here or by mDNS.")
+        let answer = try dialogue.ask("MQTT broker", found.map { "\($0.host)" } ?? "")
+        guard !answer.isEmpty else { throw Failure(.usage, "setup needs a broker") }
+        host = answer
+        port = try givenPort() ?? (answer == found?.host ? found?.port : nil) ?? standard
+    }
+
+    private func givenPort() throws(Failure) -> UInt16? {
+        guard let text = arguments.value("port") else { return nil }
+        guard let port = UInt16(text) else {
+            throw Failure(.usage, "--port '\(text)' is no port; write 1 to 65535, or 0 for offline")
+        }
+        return port
+    }
+
+    private static func password(in file: String) throws(Failure) -> Secret {
+        let line = try FileAccess.readNamed(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
+            throw Failure(.badData, "the first line of \(file) is empty or not UTF-8")
+        }
+        return Secret(text)
+    }
+
+    /// Connects with the settings of the service, and asks for a login if the broker requires one.
+    mutating func testBroker() throws {
+        guard port != 0, !arguments.has("no-test") else { return }
+        while true {
+            let settings = try settings()
+            dialogue.show("Testing the broker at \(host):\(port) …")
+            let findings = try DoctorChecks.broker(settings)
+            for finding in findings { for line in finding.lines { dialogue.show("  " + line) } }
+            if findings.allSatisfy(\.isWell) { return }
+            guard dialogue.isInteractive else {
+                throw Failure(
+                    .unavailable, "the broker cannot be used as it is; nothing was written (--no-test writes anyway)")
+            }
+            try mend()
+        }
+    }
+
+    /// Asks for other answers after a failure, or ends.
+    private mutating func mend() throws {
+        if try dialogue.confirm("Try with a user name and password?", username == nil) {
+            username = try dialogue.ask("User name", username ?? "")
+            if username?.isEmpty == true { username = nil }
+            let text = try dialogue.askSecret("Password")
+            password = text.isEmpty ? nil : Secret(text)
+        } else if try dialogue.confirm("Try another broker?", true) {
+            host = try dialogue.ask("MQTT broker", host)
+            let text = try dialogue.ask("Port", "\(port)")
+            guard let port = UInt16(text) else { return dialogue.show("'\(text)' is no port.") }
+            self.port = port
+            tls = try dialogue.confirm("With TLS?", port == 8883)
+        } else {
+            throw Failure(.unavailable, "no broker that can be used; nothing was written")
+        }
+    }
+
+    /// Asks for the room and the two-letter tracker id.
+    mutating func nameRoom() throws {
+        room = try arguments.value("room") ?? dialogue.ask("Which room is this", Settings.hostName)
+        let standard = String(deviceID.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(2)).uppercased()
+        trackerID =
+            try arguments.value("tid") ?? dialogue.ask("Tracker id, two characters", standard.isEmpty ? "GW" : standard)
+        _ = try settings()
+    }
+}

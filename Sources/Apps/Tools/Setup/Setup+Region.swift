@@ -1,0 +1,124 @@
+import Base
+import Configuration
+import Glibc
+import OwnTracks
+import Regions
+import Shell
+import Storage
+import System
+
+extension Setup {
+    /// Defines the first region, from the beacon that is held to the antenna.
+    mutating func chooseRegion() throws {
+        let wish = arguments.value("beacon") ?? (dialogue.isInteractive ? "ask" : "none")
+        switch wish {
+        case "none": return
+        case "strongest", "ask": try chooseByEar(asks: wish == "ask")
+        default: region = (try name(), wish)
+        }
+        // Invalid answers must be found before anything is written.
+        _ = try describedRegion()
+    }
+
+    private func name() throws(Failure) -> String {
+        if let name = arguments.value("region") { return name }
+        return try dialogue.ask("Name of the first region", "Beacon")
+    }
+
+    private mutating func chooseByEar(asks: Bool) throws {
+        let duration = try arguments.seconds("listen") ?? .seconds(10)
+        while true {
+            dialogue.show(
+                "Hold the beacon of your first region to the antenna. Listening for \(decimal(duration)) s …")
+            let listener = try BeaconListener.listen(try settings(), for: duration)
+            let heard = listener.heard
+            guard let best = heard.first else {
+                let reason = listener.problems.first ?? "no iBeacon was heard, of \(listener.reports) reports"
+                guard asks else { throw Failure(.unavailable, "\(reason); nothing was written") }
+                dialogue.show(Terminal.printable(reason))
+                guard try dialogue.confirm("Listen again?", true) else { return }
+                continue
+            }
+            let rows = heard.prefix(10).map { ["\($0.beacon)", "\($0.strength) dBm", "\($0.reports)"] }
+            dialogue.show(Terminal.table(["BEACON", "STRENGTH", "REPORTS"], rows))
+            guard asks else { return region = (try name(), "\(best.beacon)") }
+            if try dialogue.confirm("Make a region of the strongest, \(best.beacon)?", true) {
+                return region = (try name(), "\(best.beacon)")
+            }
+            guard try dialogue.confirm("Listen again?", true) else { return }
+        }
+    }
+
+    private func describedRegion() throws(Failure) -> Region? {
+        guard let region else { return nil }
+        let text = "\(region.name):\(region.beacon)"
+        let description: RegionDescription
+        do throws(RegionDescriptionError) {
+            // The numbers shown here are decimal, and so are the numbers that the user types.
+            description = try RegionDescription(parsing: text, base: .decimal)
+        } catch {
+            throw Failure(.usage, "'\(text)' is no region: \(error)")
+        }
+        guard description.pattern != nil else {
+            throw Failure(.usage, "'\(region.beacon)' has no UUID; write UUID[:MAJOR[:MINOR]]")
+        }
+        let now = Int64(time(nil))
+        return Region(rid: derivedRID(name: description.name, timestamp: now), description: description, timestamp: now)
+    }
+
+    /// Writes all answers.
+    func write() throws {
+        let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
+        if FileAccess.exists(path) { dialogue.show("Kept the old configuration as \(try SetupFiles.keep(path)).") }
+        if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
+        try SetupFiles.write(SetupFiles.configuration(members), to: path)
+        // Read in the same way as by the service.
+        let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
+        dialogue.show("Wrote \(path).")
+        try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)
+    }
+
+    /// Writes the new region. Regions belong to a topic, so those of a previous topic are copied.
+    private func writeRegions(of base: String, before: String?) throws {
+        var regions: [Region] = []
+        if let before, !before.hasSameBytes(as: base),
+            let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
+        {
+            regions = stored
+            dialogue.show("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
+        }
+        if let region = try describedRegion() {
+            regions.append(region)
+            dialogue.show("Made the region \(region.displayName).")
+        }
+        guard !regions.isEmpty else { return }
+        try FileAccess.createDirectory(stateDirectory)
+        do {
+            let editor = try StoreEditor(directory: stateDirectory)
+            try editor.edit(base, regions.map { .set($0, isRIDDerived: false) })
+        } catch {
+            throw Failure(.inputOutput, "\(error)")
+        }
+    }
+
+    /// Starts the service, or restarts it with the answers.
+    func startService() throws {
+        let service = SystemService.gateway
+        guard isForService, service.isInstalled else { return }
+        guard service.mayBeControlled else {
+            return dialogue.show("To start the service: sudo systemctl restart ibeacon-gateway")
+        }
+        guard service.control("enable", "--quiet"), service.control("restart") else {
+            throw Failure(.unavailable, "the service does not start; why: journalctl -u ibeacon-gateway -n 20")
+        }
+        dialogue.show("The service runs.")
+    }
+
+    func conclude() {
+        let base = (try? settings().configuration.trackers[0].topics.base) ?? ""
+        Terminal.print("Who comes and goes is published on \(base)/event.")
+        Terminal.print("See it:         mosquitto_sub -h \(host) -p \(port) -v -t '\(base)/#'")
+        Terminal.print("Who is near:    sudo ibeacon-gateway scan")
+        Terminal.print("If it does not: sudo ibeacon-gateway doctor")
+    }
+}

@@ -1,0 +1,154 @@
+import Configuration
+import Glibc
+import JSON
+import Shell
+import System
+
+/// `setup`: the first configuration, by questions or by options.
+enum SetupCommand {
+    static let specification = CommandSpecification(
+        "setup", "find the broker, make the first region, write the configuration, start the service",
+        options: [
+            OptionSpecification("host", "HOST", "the broker (default: sought here and in the local network)"),
+            OptionSpecification("port", "PORT", "its port (default 1883, or 8883 with --tls)"),
+            OptionSpecification("tls", nil, "encrypt the connection to it"),
+            OptionSpecification("ca-file", "FILE", "its own certificate authority"),
+            OptionSpecification("username", "NAME", "the login there"),
+            OptionSpecification(
+                "password-file", "FILE", "a file whose first line is the password; '-' is standard input"),
+            OptionSpecification("room", "NAME", "where this gateway is (default: the host's name)"),
+            OptionSpecification("tid", "TID", "two characters for trackers' maps (default: made of the room)"),
+            OptionSpecification("region", "NAME", "name of the first region (default: Beacon)"),
+            OptionSpecification(
+                "beacon", "BEACON", "UUID[:MAJOR[:MINOR]] of the first region, 'strongest', or 'none'"),
+            OptionSpecification("listen", "SECONDS", "how long beacons are listened for (default 10)"),
+            OptionSpecification("scanner", "WAY", "auto, mgmt, hci, bluez, or the path of a recording"),
+            OptionSpecification(
+                "rooms-service", nil, "this machine decides which room each tag is in; one per house does"),
+            OptionSpecification("no-test", nil, "do not test the broker"),
+            OptionSpecification("no-service", nil, "do not touch the service"),
+            OptionSpecification("force", nil, "replace a configuration that is there; the old one is kept as .old"),
+            OptionSpecification("yes", nil, "ask nothing"),
+        ],
+        examples: [
+            ("sudo ibeacon-gateway setup", "asks what it cannot find"),
+            (
+                "sudo ibeacon-gateway setup --yes --host broker.lan --room Kitchen --beacon strongest --region Keys",
+                "asks nothing"
+            ),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "setup takes no '\(word)'; --room \(word)?") }
+        let asks = !arguments.has("yes")
+        guard !asks || isatty(STDIN_FILENO) == 1 else {
+            throw Failure(.usage, "there is no terminal to ask at; give the answers as options, and --yes")
+        }
+        var setup = Setup(arguments, Dialogue(isInteractive: asks))
+        try setup.prepare()
+        try setup.findBroker()
+        try setup.nameRoom()
+        try setup.testBroker()
+        try setup.chooseRegion()
+        try setup.chooseRoomsService()
+        try setup.write()
+        try setup.startService()
+        try setup.startRoomsService()
+        setup.conclude()
+        return .ok
+    }
+}
+
+/// The answers so far. Nothing is written before the last answer.
+struct Setup {
+    let arguments: Arguments
+    let dialogue: Dialogue
+    let path: String
+    var host = "localhost"
+    var port: UInt16 = 1883
+    var tls = false
+    var username: String?
+    var password: Secret?
+    var room = ""
+    var trackerID = ""
+    /// The name, and the UUID with major and minor.
+    var region: (name: String, beacon: String)?
+    /// Whether this machine runs the rooms service; nil: the service stays as it is.
+    var runsRoomsService: Bool?
+
+    init(_ arguments: Arguments, _ dialogue: Dialogue) {
+        self.arguments = arguments
+        self.dialogue = dialogue
+        path = arguments.value("config") ?? Settings.environment("IBEACON_GATEWAY_CONFIG") ?? Settings.defaultPath
+    }
+
+    var stateDirectory: String {
+        arguments.value("state-dir") ?? Settings.environment("STATE_DIRECTORY") ?? Settings.defaultStateDirectory
+    }
+
+    /// Whether these are the files that the service uses.
+    var isForService: Bool {
+        path == Settings.defaultPath && stateDirectory == Settings.defaultStateDirectory && !arguments.has("no-service")
+    }
+
+    /// Detects failures early that would otherwise happen at the end.
+    mutating func prepare() throws {
+        let directory = SetupFiles.directory(of: path)
+        try FileAccess.createDirectory(directory)
+        guard access(directory, W_OK) == 0 else {
+            throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
+        }
+        guard FileAccess.exists(path), !arguments.has("force") else { return }
+        let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
+        guard dialogue.isInteractive, try dialogue.confirm(question, false) else {
+            throw Failure(.cannotCreate, "\(path) stays as it is; --force replaces it and keeps the old one as .old")
+        }
+    }
+
+    /// The members of the configuration, without the password, which is in a separate file.
+    var members: [(name: String, value: JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("_type", "configuration"), ("host", .string(host)), ("port", .integer(Int64(port))),
+        ]
+        if tls { members.append(("tls", true)) }
+        if let file = arguments.value("ca-file") { members.append(("caFile", .string(Self.absolute(file)))) }
+        if let username { members.append(("username", .string(username))) }
+        if password != nil { members.append(("passwordFile", .string(passwordPath))) }
+        members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]
+        if room != deviceID { members.append(("room", .string(room))) }
+        switch arguments.value("scanner") {
+        case nil, "auto"?: break
+        case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))
+        case let file?: members.append(("scanner", ["capture": .string(Self.absolute(file))]))
+        }
+        return members
+    }
+
+    var passwordPath: String { SetupFiles.directory(of: path) + "/password" }
+
+    /// The settings that result from the answers so far, including the password.
+    func settings() throws(Failure) -> Settings {
+        let json = JSONValue.object(
+            Dictionary(members.filter { $0.name != "passwordFile" }.map { ($0.name, $0.value) }) { first, _ in first })
+        do throws(ConfigurationError) {
+            var configuration = try Configuration(json, hostName: Settings.hostName)
+            configuration.broker.password = password
+            return Settings(configuration: configuration, json: json, path: path, stateDirectory: stateDirectory)
+        } catch {
+            throw Failure(.usage, "these answers do not fit: \(error)")
+        }
+    }
+
+    /// The room as a topic level: `Living room` becomes `living-room`.
+    var deviceID: String {
+        let parts = room.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
+        let name = parts.joined(separator: "-")
+        return name.isEmpty ? "gateway" : name
+    }
+
+    private static func absolute(_ file: String) -> String {
+        guard !file.hasPrefix("/"), let here = getcwd(nil, 0) else { return file }
+        defer { free(here) }
+        return String(cString: here) + "/" + file
+    }
+}

@@ -1,0 +1,66 @@
+import Base
+import JSON
+import Shell
+import System
+
+/// `status`: the state of the running service.
+enum StatusCommand {
+    static let specification = CommandSpecification(
+        "status", "show what the running service sees and does",
+        options: [
+            OptionSpecification("explain", "REGION", "why this region (name or RID) is occupied or not"),
+            OptionSpecification(
+                "token", nil, "print the token that the status page asks for; make it if there is none"),
+        ],
+        examples: [
+            ("ibeacon-gateway status", "scanner, broker, queue, and who is where"),
+            ("ibeacon-gateway status --json | jq '.trackers[].regions[] | select(.inside).name'", "for scripts"),
+            ("ibeacon-gateway status --explain Kitchen", "the beacon's rhythm, and when it would leave"),
+        ])
+
+    static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.first { throw Failure(.usage, "status takes no '\(word)'") }
+        let settings = try Settings.load(arguments)
+        if arguments.has("token") {
+            Terminal.print(try token(settings, isQuiet: arguments.has("quiet")))
+            return .ok
+        }
+        let client = try StatusClient(settings)
+        if let region = arguments.value("explain") { return try explain(region, client, arguments.has("json")) }
+        let status = try client.ask("/status.json")
+        if arguments.has("json") {
+            Terminal.print(json: status.text)
+        } else {
+            Terminal.print(StatusText(status).text)
+        }
+        return .ok
+    }
+
+    private static func token(_ settings: Settings, isQuiet: Bool) throws(Failure) -> String {
+        if let token = try StatusToken.read(in: settings.stateDirectory) { return token }
+        try FileAccess.createDirectory(settings.stateDirectory)
+        let token = try StatusToken.make(in: settings.stateDirectory)
+        if !isQuiet {
+            Terminal.printError("a new token; a service that runs takes it when it is started again")
+        }
+        return token
+    }
+
+    private static func explain(_ region: String, _ client: StatusClient, _ isJSON: Bool) throws -> ExitCode {
+        let answer = try client.ask("/explain.json?region=\(StatusClient.encoded(region))")
+        if let regions = answer.array, regions.isEmpty {
+            let trackers = try client.ask("/status.json")["trackers"]?.array ?? []
+            let names = trackers.flatMap { $0["regions"]?.array ?? [] }.compactMap { $0["name"]?.string }
+            let hint =
+                suggestion(for: region, among: names).map { "; did you mean '\($0)'?" }
+                ?? "; 'ibeacon-gateway regions list' shows them"
+            throw Failure(.badData, "there is no beacon region '\(region)'\(hint)")
+        }
+        if isJSON {
+            Terminal.print(json: answer.text)
+        } else {
+            Terminal.print((answer.array ?? []).map(ExplanationText.text).joined(separator: "\n\n"))
+        }
+        return .ok
+    }
+}

@@ -1,0 +1,3 @@
+import Tools
+
+CommandLineProgram.run()

@@ -1,0 +1,96 @@
+import Base
+import OwnTracks
+
+/// Commands that wait for their turn. Every client that may publish on `/cmd` can send as many as the broker passes on.
+///
+/// The cost of a command grows with the number of regions. So only ticks carry out commands, and each tick carries out
+/// only as many as take a few milliseconds, or a single large one. Equal queries that wait at the same time get one
+/// answer. The queue is bounded; further commands are refused.
+struct CommandQueue: Sendable {
+    /// Commands that may wait.
+    static let mostWaiting = 256
+    /// Regions that waiting commands may contain, without the first command: about 20 MB.
+    static let mostWaitingRegions = Gateway.mostRegions
+    /// Time that is reserved for each region that a command reads or writes.
+    private static let nanosecondsPerRegion: Int64 = 4_000
+    /// Commands run ahead of the reserved time by at most this.
+    private static let mostAhead: Int64 = 20_000_000
+
+    private var waiting: [ReceivedCommand] = []
+    private var waitingRegions = 0
+    /// When the last command came.
+    private var lastArrival = MonotonicInstant.zero
+    /// The end of the time that is reserved for commands that ran.
+    private var busyUntil = MonotonicInstant.zero
+
+    /// When the next command may run; nil: none waits.
+    var due: MonotonicInstant? {
+        if waiting.isEmpty { return nil }
+        return max(MonotonicInstant(nanoseconds: busyUntil.nanoseconds &- Self.mostAhead), lastArrival)
+    }
+
+    enum Admission { case queued, answeredByAnother, refused }
+
+    mutating func add(_ command: ReceivedCommand, at now: MonotonicInstant) -> Admission {
+        if command.isQuery {
+            // After the last command that changes something, equal queries have the same answer.
+            for other in waiting.reversed() {
+                guard other.isQuery else { break }
+                if other.isSameQuery(as: command) { return .answeredByAnother }
+            }
+        }
+        let regions = command.regionCount
+        let isTooLarge = !waiting.isEmpty && waitingRegions + regions > Self.mostWaitingRegions
+        guard waiting.count < Self.mostWaiting, !isTooLarge else { return .refused }
+        waiting.append(command)
+        lastArrival = now
+        waitingRegions += regions
+        return .queued
+    }
+
+    /// The next command, if it may run now.
+    ///
+    /// - Parameter regions: How many regions there are.
+    mutating func next(at now: MonotonicInstant, regions: Int) -> ReceivedCommand? {
+        guard let due, due <= now else { return nil }
+        let command = waiting.removeFirst()
+        waitingRegions -= command.regionCount
+        let cost = Int64(command.isCheap ? 1 : regions + command.regionCount + 1) &* Self.nanosecondsPerRegion
+        busyUntil = MonotonicInstant(nanoseconds: max(busyUntil, now).nanoseconds &+ cost)
+        return command
+    }
+}
+
+extension ReceivedCommand {
+    /// Whether the command changes nothing.
+    fileprivate var isQuery: Bool {
+        switch command {
+        case .success(.waypoints), .success(.status), .success(.dump), .success(.reportLocation): true
+        case .success(.setWaypoints), .success(.clearWaypoints), .success(.setConfiguration), .failure: false
+        }
+    }
+
+    fileprivate func isSameQuery(as other: ReceivedCommand) -> Bool {
+        guard tracker == other.tracker, isRetained == other.isRetained, wasEncrypted == other.wasEncrypted,
+            case .success(let mine) = command, case .success(let theirs) = other.command
+        else { return false }
+        return mine == theirs
+    }
+
+    /// The number of regions in the command.
+    fileprivate var regionCount: Int {
+        switch command {
+        case .success(.setWaypoints(let reading)): reading.changes.count
+        case .success(.setConfiguration(_, let reading)): reading?.changes.count ?? 0
+        default: 0
+        }
+    }
+
+    /// Whether the cost does not depend on the number of regions.
+    fileprivate var isCheap: Bool {
+        switch command {
+        case .success(.reportLocation), .success(.dump), .failure: true
+        default: false
+        }
+    }
+}

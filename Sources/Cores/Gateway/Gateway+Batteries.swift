@@ -1,0 +1,62 @@
+import Base
+package import Beacon
+import Presence
+import Regions
+
+extension Gateway {
+    /// The last reading of the beacon's battery; nil if there is none, or if the beacon belongs to no region.
+    package func battery(of beacon: BeaconID) -> BatteryState? { batteries[beacon] }
+
+    /// The beacons whose batteries are low, the emptiest first, each with the names of its regions.
+    package var lowBatteries: [(beacon: BeaconID, names: [String], state: BatteryState)] {
+        batteries.low.map { ($0.beacon, regionNames(of: $0.beacon), $0.state) }
+    }
+
+    /// Keeps the reading of a beacon that belongs to a region. Readings of other beacons mean nothing to anyone.
+    mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> [Effect] {
+        let names = regionNames(of: telemetry.beacon)
+        guard !names.isEmpty else { return [] }
+        counters.telemetry += 1
+        guard let change = batteries.record(telemetry, at: now) else { return [] }
+        let subject = "the battery of \(names.joined(separator: ", "))"
+        let text =
+            switch change {
+            case .becameLow: "\(subject) is low: \(telemetry.battery); replace it (beacon \(telemetry.beacon))"
+            case .recovered: "\(subject) is no longer low: \(telemetry.battery) (beacon \(telemetry.beacon))"
+            }
+        return [.log(LogEntry(change == .becameLow ? .warning : .notice, "battery", text))] + storeLowBatteries()
+    }
+
+    /// The key of the low batteries in the store.
+    package static let lowBatteriesKey = "low batteries"
+
+    /// Stores the low batteries if they are not stored as they are now.
+    mutating func storeLowBatteries() -> [Effect] {
+        let bytes = KeptBatteries.bytes(batteries.low, clock: wallClock)
+        guard bytes != storedLowBatteries else { return [] }
+        storedLowBatteries = bytes
+        return [.value(key: Self.lowBatteriesKey, bytes)]
+    }
+
+    /// - Parameter bytes: The stored value of `lowBatteriesKey`.
+    mutating func restoreLowBatteries(_ bytes: [UInt8]) {
+        batteries.restore(KeptBatteries.low(in: bytes, clock: wallClock))
+        storedLowBatteries = bytes
+    }
+
+    /// Forgets the batteries of beacons that no longer belong to a region.
+    mutating func forgetBatteries() {
+        let engine = engine
+        batteries.removeAll { engine.regions(of: $0).isEmpty }
+    }
+
+    /// The names of the regions that a beacon belongs to, each once.
+    private func regionNames(of beacon: BeaconID) -> [String] {
+        var names: [String] = []
+        for key in engine.regions(of: beacon) where trackers.indices.contains(key.tracker) {
+            guard let region = trackers[key.tracker].regions[rid: key.rid] else { continue }
+            if !names.contains(region.displayName) { names.append(region.displayName) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,190 @@
+import Base
+import Configuration
+import OwnTracks
+package import Regions
+
+extension Gateway {
+    /// Puts a command into the queue; a later tick carries it out. One turn of the loop delivers all messages of the
+    /// broker's thread, but each large command needs a turn of its own.
+    mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        guard trackers.indices.contains(received.tracker) else { return [] }
+        switch commands.add(received, at: now) {
+        case .queued: return []
+        case .answeredByAnother:
+            counters.commands += 1
+            return []
+        case .refused: return refuse(received, "too many commands wait for their turn")
+        }
+    }
+
+    mutating func carryOutDueCommands(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        while let command = commands.next(at: now, regions: regionCount) { effects += obey(command, at: now) }
+        return effects
+    }
+
+    /// Regions of all trackers.
+    private var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
+
+    /// Carries out a command, or logs why it is refused.
+    private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        // The trackers may have changed since.
+        guard trackers.indices.contains(received.tracker) else { return [] }
+        let command: OwnTracks.Command
+        switch received.command {
+        case .success(let decoded): command = decoded
+        case .failure(let error): return refuse(received, "\(error)")
+        }
+        if let reason = reasonToRefuse(command, received) { return refuse(received, reason) }
+        switch command.admission(
+            to: .gateway, isRetained: received.isRetained, digest: received.digest,
+            applied: trackers[received.tracker].appliedCommands)
+        {
+        case .refused(let reason): return refuse(received, reason)
+        case .appliedBefore:
+            // It stays among the latest, however many live commands follow it.
+            let text = CommandAdmission.repetition(on: trackers[received.tracker].topics.command)
+            return [.log(LogEntry(.info, "command-repeated", text))] + remember(received)
+        case .carriedOut: break
+        }
+        if let reason = reasonNotToAnswer(command, received) { return refuse(received, reason) }
+        if case .setConfiguration(let changes, let waypoints) = command {
+            // Counted when the service reports the outcome.
+            return [.reconfigure(changes, waypoints: waypoints, tracker: received.tracker)]
+        }
+        counters.commands += 1
+        switch command {
+        case .setWaypoints(let reading):
+            return setWaypoints(reading, of: received.tracker, at: now) + remember(received)
+        case .clearWaypoints: return clearWaypoints(of: received.tracker, at: now)
+        case .waypoints: return [waypoints(of: received.tracker, at: now)]
+        case .reportLocation: return location(of: received.tracker, trigger: .requested, at: now)
+        case .status: return [status(of: received.tracker, at: now)]
+        case .dump: return [dump(of: received.tracker, at: now)]
+        case .setConfiguration: return []
+        }
+    }
+
+    private func reasonToRefuse(_ command: OwnTracks.Command, _ received: ReceivedCommand) -> String? {
+        guard configuration.obeysCommands else { return "commands are switched off ('cmd' is false)" }
+        if trackers[received.tracker].configuration.encryptionKey != nil, !received.wasEncrypted {
+            return "it came unencrypted, and this tracker has an encryption key"
+        }
+        if command.needsRemoteConfiguration, !configuration.allowsRemoteConfiguration {
+            return "'remoteConfiguration' is false"
+        }
+        return nil
+    }
+
+    /// Why a command that the gateway obeys cannot be answered at present.
+    private func reasonNotToAnswer(_ command: OwnTracks.Command, _ received: ReceivedCommand) -> String? {
+        if command == .reportLocation {
+            let tracker = trackers[received.tracker]
+            if !tracker.publishesLocations {
+                let mode = tracker.publishesPresence ? "manual" : "quiet"
+                return "reportLocation is not answered in \(mode) mode"
+            }
+            if !isPlaceKnown(of: received.tracker) { return Self.placeIsUnknown }
+        }
+        return nil
+    }
+
+    private mutating func remember(_ received: ReceivedCommand) -> [Effect] {
+        guard trackers[received.tracker].appliedCommands.remember(received.digest) else { return [] }
+        return [trackers[received.tracker].storedAppliedCommands]
+    }
+
+    private mutating func refuse(_ received: ReceivedCommand, _ reason: String) -> [Effect] {
+        counters.commandsRefused += 1
+        let topic = trackers[received.tracker].topics.command
+        return [.log(LogEntry(.warning, "command-refused", CommandAdmission.refusal(on: topic, reason)))]
+    }
+
+    /// Merges the regions of a command, and logs their mistakes.
+    mutating func setWaypoints(
+        _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
+    ) -> [Effect] {
+        counters.waypointsRefused += UInt64(reading.problemCount)
+        var effects = reading.problems.prefix(10).map { problem in
+            Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)"))
+        }
+        if reading.problemCount > 10 {
+            effects.append(
+                .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
+        }
+        return effects + change(reading.changes, of: tracker, at: now)
+    }
+
+    /// Regions of all trackers together. Ten thousand of a large site take about 20 MB; many commands, each within
+    /// its own limits, must not fill the machine.
+    package static let mostRegions = 50_000
+
+    /// Merges changes into a tracker's regions in one step. If there would be too many regions, none is merged.
+    mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
+        var regions = trackers[tracker].regions
+        let difference = regions.apply(completed(changes, of: tracker, at: now))
+        let others = regionCount - trackers[tracker].regions.regions.count
+        guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
+            counters.waypointsRefused += UInt64(difference.inserted.count)
+            let text = "these would be \(others + regions.regions.count) regions; \(Self.mostRegions) are possible"
+            return [.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))]
+        }
+        return replaceRegions(of: tracker, by: regions, difference, at: now)
+    }
+
+    /// The changes, with missing members (such as time stamps) taken from the regions that they replace.
+    func completed(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [RegionChange] {
+        let epoch = wallClock.isKnown ? wallClock.epochSeconds(at: now) : nil
+        let regions = trackers[tracker].regions
+        var latest: [ExactString: Region] = [:]
+        return changes.map { change in
+            guard case .set(let region, let isRIDDerived) = change else { return change }
+            let completed = region.succeeding(latest[region.rid] ?? regions[rid: region.rid], now: epoch)
+            latest[region.rid] = completed
+            return .set(completed, isRIDDerived: isRIDDerived)
+        }
+    }
+
+    private mutating func clearWaypoints(of tracker: Int, at now: MonotonicInstant) -> [Effect] {
+        var regions = trackers[tracker].regions
+        let difference = regions.removeAll()
+        return replaceRegions(of: tracker, by: regions, difference, at: now)
+    }
+
+    /// Replaces a tracker's regions. An occupied region that is removed is left first.
+    private mutating func replaceRegions(
+        of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, at now: MonotonicInstant
+    ) -> [Effect] {
+        let text =
+            "\(difference.inserted.count) new, \(difference.updated.count) changed, "
+            + "\(difference.removed.count) removed; \(regions.regions.count) regions now"
+        var effects: [Effect] = [.log(LogEntry(.info, "regions", "regions: \(text)"))]
+        guard !difference.isEmpty else { return effects }
+        // The transition of a region that is left because of the change has the old name.
+        trackers[tracker].former = trackers[tracker].regions
+        trackers[tracker].regions = regions
+        effects += monitor(at: now) + crossCircles(of: [tracker], at: now)
+        trackers[tracker].former = nil
+        effects.append(.regions(topic: trackers[tracker].topics.base, regions))
+        return effects + publish(announcements(of: difference, tracker: tracker), at: now)
+    }
+
+    private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
+        publish(
+            .reply, of: tracker, on: trackers[tracker].topics.waypoints,
+            bytes: waypointsBytes(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
+    }
+}
+
+extension Region {
+    package var isBeacon: Bool {
+        if case .beacon = kind { true } else { false }
+    }
+}
+
+extension TrackerState {
+    /// Stores the applied commands.
+    var storedAppliedCommands: Effect {
+        .value(key: AppliedCommands.storeKey(of: topics.base), appliedCommands.bytes)
+    }
+}

@@ -1,0 +1,84 @@
+import Base
+import Configuration
+import OwnTracks
+import Presence
+import Regions
+
+extension Gateway {
+    /// Applies another configuration. Regions and presence stay with their trackers.
+    mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
+        let origins = origins(of: new.trackers)
+        var effects: [Effect] = []
+        var states: [TrackerState] = []
+        for (settings, origin) in zip(new.trackers, origins) {
+            guard let origin else {
+                var state = TrackerState(settings, monitoring: new.monitoring)
+                state.lastLocation = now
+                states.append(state)
+                continue
+            }
+            let old = trackers[origin]
+            // A mode that a region switched to stays, unless the new settings change the mode.
+            let monitoring = new.monitoring == configuration.monitoring ? old.monitoring : new.monitoring
+            let state = old.reconfigured(settings, monitoring: monitoring)
+            // Regions and mode are stored under the topic of the tracker.
+            let hasMoved = old.topics != state.topics
+            if hasMoved { effects += [.regions(topic: state.topics.base, old.regions), state.storedAppliedCommands] }
+            if hasMoved || old.monitoring != monitoring {
+                effects.append(.monitoring(topic: state.topics.base, monitoring))
+            }
+            states.append(state)
+        }
+        let abandoned = abandonedStates(origins, new.trackers)
+        renameTrackers(origins)
+        configuration = new
+        trackers = states
+        ranging = RangingThrottle(interval: new.rangingInterval)
+        effects += mergeConfiguredRegions(at: now)
+        effects += publish(abandoned, at: now) + announce(at: now, isAgain: false)
+        // A tracker may exist now for edits that wait.
+        return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
+    }
+
+    /// For each new tracker the position of the old tracker that it continues: the old tracker with the same topic,
+    /// else the old tracker at the same position if its topic no longer exists (it got another topic).
+    private func origins(of new: [TrackerConfiguration]) -> [Int?] {
+        let before = trackers.map(\.topics)
+        let after = new.map(\.topics)
+        return after.indices.map { position in
+            if let same = before.firstIndex(of: after[position]) { return same }
+            guard before.indices.contains(position), !after.contains(before[position]) else { return nil }
+            return position
+        }
+    }
+
+    /// Renames the keys of the engine and of waiting transitions, which contain positions of trackers.
+    private mutating func renameTrackers(_ origins: [Int?]) {
+        guard origins.count != trackers.count || origins.enumerated().contains(where: { $0.offset != $0.element })
+        else { return }
+        var positions: [Int: Int] = [:]
+        for (position, origin) in origins.enumerated() { if let origin { positions[origin] = position } }
+        engine.rename { key in
+            // A removed tracker gets a unique key. Its leaves are not published.
+            RegionKey(tracker: positions[key.tracker] ?? -1 - key.tracker, rid: key.rid)
+        }
+        transitions.replace { transition in
+            var renamed = transition
+            guard let position = positions[transition.key.tracker] else { return nil }
+            renamed.key = RegionKey(tracker: position, rid: transition.key.rid)
+            return renamed
+        }
+    }
+
+    /// Withdrawals of the retained states of trackers that were removed, or have another device now.
+    private func abandonedStates(_ origins: [Int?], _ new: [TrackerConfiguration]) -> [RegionAnnouncement] {
+        trackers.indices.flatMap { position -> [RegionAnnouncement] in
+            let device = trackers[position].configuration.deviceID
+            let successor = origins.firstIndex(of: position)
+            guard successor.map({ new[$0].deviceID.hasSameBytes(as: device) }) != true else { return [] }
+            return trackers[position].regions.regions.filter(\.isBeacon).map {
+                .withdrawal(device: device, tracker: successor ?? 0, rid: $0.rid)
+            }
+        }
+    }
+}

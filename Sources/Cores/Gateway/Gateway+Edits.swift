@@ -1,0 +1,37 @@
+import Base
+import JSON
+import OwnTracks
+
+/// Changes of regions by the command line, while the service runs or before it starts.
+extension Gateway {
+    /// Under this key the service stores the topics that it has regions for, as a JSON array for the command line.
+    package static let servedTopicsKey = "served topics"
+
+    package var servedTopics: [UInt8] {
+        JSONValue.array(trackers.map { .string($0.topics.base) }).bytes
+    }
+
+    /// Merges edits like the regions of a command. The consequences of an edit (such as a leave) and the mark that it
+    /// is merged are one decision: each edit counts once, even after a power failure. Edits for a topic that no tracker
+    /// has stay on the disk and wait for settings that name it.
+    mutating func apply(_ edits: [StoredEdit], at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        var byTopic = Dictionary(grouping: edits) { ExactString($0.topic) }
+        for tracker in trackers.indices {
+            let topic = trackers[tracker].topics.base
+            // Edits that are read again may be merged already.
+            let new = (byTopic.removeValue(forKey: ExactString(topic)) ?? []).filter { $0.id > lastEdits[topic] ?? 0 }
+            guard let last = new.map(\.id).max() else { continue }
+            lastEdits[topic] = last
+            effects += change(new.map(\.change), of: tracker, at: now)
+            effects.append(.editsTaken(topic: topic, upTo: last))
+        }
+        guard !byTopic.isEmpty else { return effects }
+        let count = byTopic.values.reduce(0) { $0 + $1.count }
+        let topics = byTopic.keys.sorted().map(\.text).joined(separator: ", ")
+        let text =
+            "changes of regions wait (\(count)), as no tracker has the topic \(topics); they are taken with "
+            + "settings that name it"
+        return effects + [.log(LogEntry(.warning, "edits", text))]
+    }
+}

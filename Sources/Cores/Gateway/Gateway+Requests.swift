@@ -1,0 +1,46 @@
+import Base
+import Configuration
+import JSON
+import OwnTracks
+
+/// Requests of the status page and Home Assistant, and the outcome of remote settings.
+extension Gateway {
+    /// Under this key the service stores the settings that came by `setConfiguration`.
+    package static let remoteSettingsKey = "remote configuration"
+
+    mutating func carryOut(_ request: Request, at now: MonotonicInstant) -> [Effect] {
+        switch request {
+        case .changeRegions(let tracker, let changes):
+            return trackers.indices.contains(tracker) ? change(changes, of: tracker, at: now) : []
+        case .reportLocation(let tracker, let pointOfInterest):
+            guard trackers.indices.contains(tracker) else { return [] }
+            guard isPlaceKnown(of: tracker) else {
+                return [.log(LogEntry(.warning, "place", "no location is published: \(Self.placeIsUnknown)"))]
+            }
+            return location(of: tracker, trigger: .manual, pointOfInterest: pointOfInterest, at: now)
+        case .setMonitoring(let tracker, let mode):
+            guard trackers.indices.contains(tracker) else { return [] }
+            var effects: [Effect] = []
+            switchMonitoring(of: tracker, to: mode.rawValue, &effects, at: now)
+            return effects
+        }
+    }
+
+    /// Counts a `setConfiguration` by its outcome, and stores settings that are kept with the regions that came with
+    /// them.
+    mutating func finish(_ outcome: SettingsOutcome, at now: MonotonicInstant) -> [Effect] {
+        switch outcome {
+        case .refused:
+            counters.commandsRefused += 1
+            return []
+        case .kept(let settings, let waypoints, let tracker):
+            counters.commands += 1
+            remoteSettings = settings
+            var effects: [Effect] = [.value(key: Self.remoteSettingsKey, settings.bytes)]
+            if trackers.indices.contains(tracker) {
+                effects += waypoints.flatMap { setWaypoints($0, of: tracker, at: now) }
+            }
+            return effects
+        }
+    }
+}

@@ -1,0 +1,257 @@
+package import Base
+package import Configuration
+package import JSON
+import OwnTracks
+import Presence
+import Regions
+
+/// All decisions of the gateway: sightings, commands, edits and time in; messages and state to store out.
+///
+/// `handle` is the only mutating entrance. The gateway reads no clock, opens no file and has no socket, so that every
+/// behaviour can be replayed. Its state may be read at any time.
+package struct Gateway: Sendable {
+    package internal(set) var configuration: Configuration
+    package internal(set) var trackers: [TrackerState]
+    package internal(set) var counters = Counters()
+    package internal(set) var wallClock: WallClock
+    /// The stored settings of `setConfiguration`, which replace those of the file.
+    package internal(set) var remoteSettings: JSONValue?
+    /// Whether each transition is explained in the debug log. Formatting the explanation costs time.
+    package let explainsTransitions: Bool
+    var engine = PresenceEngine()
+    /// Members of the answer to `status` that the service provided.
+    var about: [String: JSONValue] = [:]
+    /// The beacon regions in force and their index, for ranging only.
+    var monitored: [MonitoredRegion] = []
+    var index = RegionIndex([])
+    var ranging: RangingThrottle
+    /// Decided transitions that are not carried out yet.
+    var transitions = TurnQueue<PendingTransition>(turn: 100, pause: .milliseconds(5))
+    /// Announcements of regions that are not published yet.
+    var announcements = TurnQueue<RegionAnnouncement>(turn: 250, pause: .milliseconds(20))
+    /// Commands that are not carried out yet.
+    var commands = CommandQueue()
+    var persistence = PresencePersistence()
+    var batteries = BatteryTable()
+    /// The low batteries as they were stored last.
+    var storedLowBatteries = Array("[]".utf8)
+    /// The last merged edit of each tracker, by topic.
+    var lastEdits: [ExactString: Int64] = [:]
+    /// When the next turn of a queue is due. Stored, because it is read after each sighting.
+    private var queueDue: MonotonicInstant?
+    /// The instant of the last input.
+    private var latest = MonotonicInstant.zero
+    /// The last instant that was passed to the engine.
+    private var engineTime = MonotonicInstant.zero
+    /// Whether the state of all regions was published since the start.
+    private var hasAnnounced = false
+
+    package init(configuration: Configuration, wallClock: WallClock, explainsTransitions: Bool) {
+        self.configuration = configuration
+        self.wallClock = wallClock
+        self.explainsTransitions = explainsTransitions
+        ranging = RangingThrottle(interval: configuration.rangingInterval)
+        trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
+    }
+
+    /// When the next `tick` is needed; nil while nothing is pending.
+    package var nextDeadline: MonotonicInstant? {
+        guard let queueDue else { return engine.nextDeadline }
+        return min(queueDue, engine.nextDeadline ?? queueDue)
+    }
+
+    /// Handles one input at `instant`. Time does not go backwards: an instant before the previous one (of a report that
+    /// waited in a socket) is replaced by the previous one.
+    ///
+    /// - Returns: one decision. Everything that it stores belongs into one transaction.
+    package mutating func handle(_ input: Input, at instant: MonotonicInstant) -> [Effect] {
+        let now = max(instant, latest)
+        latest = now
+        let effects = decide(input, at: now)
+        // A sighting or reading without effects, the usual case, changes no queue.
+        switch input {
+        case .sighting, .telemetry: if effects.isEmpty { return effects }
+        default: break
+        }
+        defer { queueDue = earliestOfQueues }
+        return effects.isEmpty ? effects : withPresence(effects, at: now)
+    }
+
+    private var earliestOfQueues: MonotonicInstant? {
+        [transitions.due, announcements.due, commands.due, locationDue].compactMap(\.self).min()
+    }
+
+    private mutating func decide(_ input: Input, at now: MonotonicInstant) -> [Effect] {
+        switch input {
+        case .sighting(let sighting):
+            counters.sightings += 1
+            let effects = presence(.sighting(sighting), at: now)
+            return configuration.ranging ? effects + range(sighting, at: now) : effects
+        case .telemetry(let telemetry): return record(telemetry, at: now)
+        case .listening(let receiver, let isListening):
+            return presence(.listening(receiver, isListening), at: now)
+        case .scanDuty(let receiver, let duty): return presence(.scanDuty(receiver, duty), at: now)
+        case .absent(let duration): return handleAbsence(duration, at: now)
+        case .tick: return tick(at: now)
+        case .start(let stored): return start(with: stored, at: now)
+        case .checkpoint: return checkpoint(at: now) + storeLowBatteries()
+        case .stopping: return [.presence(.whole(wholePresence(at: now)))] + storeLowBatteries()
+        case .wallClock(let clock): return setWallClock(clock)
+        case .command(let command): return receive(command, at: now)
+        case .regionEdits(let edits): return apply(edits, at: now)
+        case .request(let request): return carryOut(request, at: now)
+        case .settings(let outcome): return finish(outcome, at: now)
+        case .configuration(let configuration): return reconfigure(configuration, at: now)
+        case .writeLost:
+            persistence.needsWhole()
+            return []
+        case .stateLost: return storeEverything(at: now)
+        case .brokerConnected(let isNew):
+            defer { hasAnnounced = true }
+            return isNew || !hasAnnounced ? announce(at: now, isAgain: hasAnnounced) : []
+        case .homeAssistantStarted: return announce(at: now, isAgain: true)
+        }
+    }
+
+    private mutating func setWallClock(_ clock: WallClock) -> [Effect] {
+        // The stored begins of occupancies refer to the previous clock.
+        if !clock.isCloseTo(wallClock) { persistence.needsWhole() }
+        wallClock = clock
+        return []
+    }
+
+    // MARK: - Time
+
+    /// A tick that is later than this was delayed by a stopped process, a busy machine or a long turn of the loop. A
+    /// turn takes no longer than this.
+    package static let toleratedLateness: Duration = .milliseconds(100)
+    /// An absence from this length on is reported in the log.
+    private static let notableAbsence: Duration = .milliseconds(200)
+
+    /// Lets silence count, and carries out everything that is due.
+    ///
+    /// For as long as a tick is late, no report was handled. That time does not count as silence.
+    private mutating func tick(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        let late = engine.nextDeadline.map { $0.duration(to: now) } ?? .zero
+        engineTime = now
+        if late > Self.toleratedLateness {
+            effects += report(absence: late)
+            effects += carryOut(engine.handle(.slept(late), at: now), at: now)
+        } else {
+            effects += carryOut(engine.handle(.tick, at: now), at: now)
+        }
+        effects += carryOutDueTransitions(at: now)
+        effects += publishDueLocations(at: now)
+        effects += carryOutDueCommands(at: now)
+        return effects + publishDueAnnouncements(at: now)
+    }
+
+    private mutating func handleAbsence(_ duration: Duration, at now: MonotonicInstant) -> [Effect] {
+        report(absence: duration) + presence(.slept(duration), absent: duration, at: now)
+    }
+
+    private func report(absence: Duration) -> [Effect] {
+        guard absence >= Self.notableAbsence else { return [] }
+        let text =
+            "no receiver listened for \(absence.nanoseconds / 1_000_000_000) s: "
+            + "the machine was suspended, or this program did not run"
+        return [.log(LogEntry(absence < .seconds(5) ? .info : .notice, "absence", text))]
+    }
+
+    /// Passes an input to the presence engine, and carries out its decisions.
+    ///
+    /// A beacon leaves by silence only at a tick: before that, a report of it may wait in a socket. So for all other
+    /// inputs the engine's time stops before the first leave that is due.
+    mutating func presence(
+        _ input: PresenceEngine.Input, absent: Duration = .zero, at now: MonotonicInstant
+    ) -> [Effect] {
+        var instant = now
+        if let due = engine.nextDeadline, due <= now {
+            // An absence delays the leave.
+            instant = min(now, MonotonicInstant(nanoseconds: due.nanoseconds &+ absent.nanoseconds &- 1))
+        }
+        engineTime = max(engineTime, instant)
+        let decisions = engine.handle(input, at: engineTime)
+        return decisions.isEmpty ? [] : carryOut(decisions, at: now)
+    }
+
+    // MARK: - Regions
+
+    /// Restores the stored state, and merges the regions of the configuration into it.
+    private mutating func start(with stored: StoredState, at now: MonotonicInstant) -> [Effect] {
+        configuration = stored.configuration
+        remoteSettings = stored.remoteSettings
+        about = stored.about
+        ranging = RangingThrottle(interval: configuration.rangingInterval)
+        trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
+        for tracker in trackers.indices { trackers[tracker].lastLocation = now }
+        for (tracker, regions) in stored.regions.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].regions = regions
+        }
+        for (tracker, mode) in stored.monitoring.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].monitoring = mode ?? trackers[tracker].monitoring
+        }
+        for (tracker, applied) in stored.appliedCommands.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].appliedCommands = applied
+        }
+        if let low = stored.lowBatteries { restoreLowBatteries(low) }
+        var effects: [Effect] = []
+        if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
+        if case .kept(let kept, let isSameBoot) = stored.presence {
+            // The state is restored before the configuration is merged, because that may end an occupancy.
+            effects += monitor(at: now) + restore(kept, isSameBoot: isSameBoot, at: now)
+        }
+        effects += mergeConfiguredRegions(at: now)
+        if case .occupied(let occupancy) = stored.presence {
+            for (tracker, regions) in occupancy.enumerated() where trackers.indices.contains(tracker) {
+                trackers[tracker].occupancy = regions
+            }
+        }
+        return effects
+    }
+
+    mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        var announced: [RegionAnnouncement] = []
+        for tracker in trackers.indices {
+            var regions = trackers[tracker].regions
+            let difference = regions.apply(
+                completed(trackers[tracker].configuration.waypoints.changes, of: tracker, at: now))
+            guard !difference.isEmpty else { continue }
+            trackers[tracker].former = trackers[tracker].regions
+            trackers[tracker].regions = regions
+            effects.append(.regions(topic: trackers[tracker].topics.base, regions))
+            announced += announcements(of: difference, tracker: tracker)
+        }
+        let left = monitor(at: now) + crossCircles(of: trackers.indices, at: now)
+        for tracker in trackers.indices { trackers[tracker].former = nil }
+        return left + effects + publish(announced, at: now)
+    }
+
+    /// Passes the present regions to the engine.
+    mutating func monitor(at now: MonotonicInstant) -> [Effect] {
+        monitored = monitoredRegions
+        persistence.needsWhole()
+        // Presence has an index of its own. This one is only for ranging.
+        index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])
+        defer { forgetBatteries() }
+        return presence(.regions(monitored), at: now)
+    }
+
+    /// The beacon regions of all trackers, with every default filled in.
+    private var monitoredRegions: [MonitoredRegion] {
+        trackers.enumerated().flatMap { position, tracker in
+            tracker.regions.regions.compactMap { region -> MonitoredRegion? in
+                guard case .beacon(let pattern) = region.kind else { return nil }
+                return MonitoredRegion(
+                    key: RegionKey(tracker: position, rid: region.rid),
+                    pattern: pattern.cleared(of: configuration.batteryMasks),
+                    leaveRule: region.leaveRule ?? configuration.leaveRule,
+                    leavesLater: region.asksForLongerLeave,
+                    enterRSSI: region.enterRSSI ?? configuration.enterRSSI,
+                    leaveRSSI: region.leaveRSSI ?? configuration.leaveRSSI)
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package import Base
+package import Beacon
+package import Configuration
+package import JSON
+package import OwnTracks
+package import Regions
+
+/// Everything that can happen to the gateway. The service's links create inputs, and `Gateway.handle` handles them.
+package enum Input: Sendable {
+    /// The store is open. The first input of a service; a replay may begin without stored state.
+    indirect case start(StoredState)
+    /// A receiver heard an iBeacon.
+    case sighting(Sighting)
+    /// A beacon told the state of its battery.
+    case telemetry(BeaconTelemetry)
+    /// A receiver began or ceased to listen.
+    case listening(Receiver, Bool)
+    /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
+    case scanDuty(Receiver, Double)
+    /// The machine was suspended for this long, up to now, and no receiver listened. This is the first input after the
+    /// suspend.
+    case absent(Duration)
+    /// Time passed, and all waiting reports of the radio were handled. Silence counts only at a tick, so a beacon
+    /// leaves by silence only at a tick.
+    case tick
+    /// Presence may be stored now, although no region was entered or left.
+    case checkpoint
+    /// The service is about to end.
+    case stopping
+    /// The wall clock was set or changed.
+    case wallClock(WallClock)
+    /// A message arrived on a tracker's `/cmd`.
+    case command(ReceivedCommand)
+    /// The command line edited regions. Edits that were handled before may be repeated.
+    case regionEdits([StoredEdit])
+    /// The status page or Home Assistant asks for this.
+    case request(Request)
+    /// The outcome of the settings of a `reconfigure` effect.
+    case settings(SettingsOutcome)
+    /// The configuration was read again, or is on trial.
+    indirect case configuration(Configuration)
+    /// The store gave up a write. The presence in it is lost.
+    case writeLost
+    /// The store uses another file, which may lack anything.
+    case stateLost
+    /// The broker accepted the connection. `isNew`: it remembers no session, and perhaps no retained message.
+    case brokerConnected(isNew: Bool)
+    /// Home Assistant announced its start. It knows no state.
+    case homeAssistantStarted
+}
+
+/// The state that the store had when it was opened.
+package struct StoredState: Sendable {
+    /// The configuration in force: the file, with the stored settings of `setConfiguration` over it.
+    package var configuration: Configuration
+    /// The regions of each tracker, in the order of the configuration.
+    package var regions: [RegionSet]
+    /// The monitoring mode of each tracker; nil: it was never switched.
+    package var monitoring: [MonitoringMode?]
+    package var presence: Presence
+    /// The stored settings of `setConfiguration`.
+    package var remoteSettings: JSONValue?
+    /// The value of `Gateway.servedTopicsKey`: the topics that the service stored last for the command line.
+    package var servedTopics: [UInt8]?
+    /// The value of `Gateway.lowBatteriesKey`.
+    package var lowBatteries: [UInt8]?
+    /// The value of `AppliedCommands.storeKey` of each tracker, in the order of the configuration.
+    package var appliedCommands: [AppliedCommands]
+    /// Members for the answer to `status`: the program's version and the like.
+    package var about: [String: JSONValue]
+
+    package enum Presence: Sendable {
+        /// No presence is stored; every beacon enters again.
+        case unknown
+        /// `isSameBoot`: instants in it are of this boot's clock.
+        case kept(KeptPresence, isSameBoot: Bool)
+        /// The occupancy of each tracker by `rid`, for a command that reports and does not listen.
+        case occupied([[ExactString: Occupancy]])
+    }
+
+    package init(
+        configuration: Configuration, regions: [RegionSet], monitoring: [MonitoringMode?] = [],
+        presence: Presence = .unknown, remoteSettings: JSONValue? = nil, servedTopics: [UInt8]? = nil,
+        lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
+        about: [String: JSONValue] = [:]
+    ) {
+        self.configuration = configuration
+        self.regions = regions
+        self.monitoring = monitoring
+        self.presence = presence
+        self.remoteSettings = remoteSettings
+        self.servedTopics = servedTopics
+        self.lowBatteries = lowBatteries
+        self.appliedCommands = appliedCommands
+        self.about = about
+    }
+}
+
+/// An edit of regions by the command line.
+package struct StoredEdit: Hashable, Sendable {
+    /// Grows with each edit of a tracker.
+    package let id: Int64
+    /// The base topic of the tracker.
+    package let topic: String
+    package let change: RegionChange
+
+    package init(id: Int64, topic: String, change: RegionChange) {
+        self.id = id
+        self.topic = topic
+        self.change = change
+    }
+}
+
+/// A request of the status page or Home Assistant. Positions of trackers are valid.
+package enum Request: Sendable {
+    case changeRegions(tracker: Int, [RegionChange])
+    case reportLocation(tracker: Int, pointOfInterest: String? = nil)
+    case setMonitoring(tracker: Int, MonitoringMode)
+}
+
+/// The outcome of a `setConfiguration`.
+package enum SettingsOutcome: Sendable {
+    /// The settings stay in force: all members that differ from the file, and the regions that came with the command.
+    case kept(JSONValue, waypoints: [WaypointsReading], tracker: Int)
+    /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
+    case refused
+}
+
+/// A decoded command from the broker.
+package struct ReceivedCommand: Sendable {
+    /// Position of the tracker whose `/cmd` it came on.
+    package let tracker: Int
+    package let command: Result<OwnTracks.Command, CommandError>
+    /// The broker had retained it.
+    package let isRetained: Bool
+    /// The command was encrypted with the tracker's key.
+    package let wasEncrypted: Bool
+    /// Finds a retained command that was applied before; nil: the command cannot be retained.
+    package let digest: CommandDigest?
+
+    package init(
+        tracker: Int, command: Result<OwnTracks.Command, CommandError>, isRetained: Bool, wasEncrypted: Bool,
+        digest: CommandDigest?
+    ) {
+        self.digest = digest
+        self.tracker = tracker
+        self.command = command
+        self.isRetained = isRetained
+        self.wasEncrypted = wasEncrypted
+    }
+}

@@ -1,0 +1,321 @@
+import Base
+import Beacon
+import Gateway
+import Health
+package import HomeAssistant
+import JSON
+import OwnTracks
+package import Status
+
+/// Describes the gateway's entities to Home Assistant, publishes their states, and removes old entities.
+///
+/// The gateway publishes the retained states of regions and the availability also without Home Assistant; everything
+/// else that the entities show comes from here. The feed remembers the sent messages and returns differences, so it can
+/// be called at every turn.
+package struct HomeAssistantFeed: Sendable {
+    package struct Settings: Hashable, Sendable {
+        /// The discovery prefix, usually `homeassistant`.
+        package var prefix: String
+        /// The gateway's `deviceId`.
+        package var device: String
+        package var version: String
+        /// The address of the status page for other machines, if there is one.
+        package var pageURL: String?
+        /// Whether buttons and selectors are offered: commands are obeyed without encryption.
+        package var takesCommands: Bool
+
+        package init(
+            prefix: String, device: String, version: String, pageURL: String? = nil, takesCommands: Bool = true
+        ) {
+            self.prefix = prefix
+            self.device = device
+            self.version = version
+            self.pageURL = pageURL
+            self.takesCommands = takesCommands
+        }
+
+        var node: String { "ibeacon-gateway-" + TopicIdentifier.identifier(of: device) }
+    }
+
+    /// A request of a user in Home Assistant.
+    package enum Request: Hashable, Sendable {
+        case restartScan
+        case reportLocation(tracker: Int)
+        case setMonitoring(tracker: Int, mode: Int)
+    }
+
+    /// The limit of regions of one tracker that become entities. Each region has five or six entities.
+    package static let regionLimit = 200
+    /// The interval of signal updates. Signals change with every packet.
+    package static let signalPeriod: Duration = .seconds(30)
+    /// The interval of battery updates. A voltage changes a little with each reading.
+    package static let batteryPeriod: Duration = .seconds(600)
+    package static let gatewayPeriod: Duration = .seconds(60)
+    /// The payload that makes Home Assistant remove an entity.
+    package static let removalDelay: Duration = .seconds(4)
+    /// A signal older than this is not published.
+    static let signalLife: Duration = .seconds(30)
+
+    private let settings: Settings
+    private var announced: [ExactString: String] = [:]
+    private var states: [ExactString: String] = [:]
+    private var sentAt: [ExactString: MonotonicInstant] = [:]
+    private var isStale = true
+    /// The data of the last descriptions.
+    private var described: [TrackerShape] = []
+    private var hasHeardDescriptions = false
+    private var removed = RemovedDescriptions()
+    /// Home Assistant announced its start, and `update` was not called since.
+    private var isBorn = false
+    /// States whose descriptions were removed, and when.
+    private var retired: [ExactString: MonotonicInstant] = [:]
+    /// The part of the gateway's state whose changes are published at once.
+    private var health: [String] = []
+    /// Whether messages waited when the gateway's state was published last.
+    private var toldWaiting = false
+
+    package init(_ settings: Settings) { self.settings = settings }
+
+    static func gatewayTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/gateway" }
+    static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
+
+    static func presenceTopic(_ tracker: StatusSnapshot.TrackerStatus) -> String {
+        "\(DeviceTopics.root(tracker.device))/presence/\(DeviceTopics.level(tracker.topic))"
+    }
+
+    static func signalTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
+        "\(DeviceTopics.root(tracker.device))/signal/\(DeviceTopics.level(rid))"
+    }
+
+    static func batteryTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
+        "\(DeviceTopics.root(tracker.device))/battery/\(DeviceTopics.level(rid))"
+    }
+
+    // MARK: Input
+
+    /// The subscriptions on each connection: Home Assistant's birth message, descriptions that earlier runs published,
+    /// and commands.
+    package var subscriptions: [String] {
+        var topics = ["\(settings.prefix)/status", "\(settings.prefix)/+/\(settings.node)/+/config"]
+        if settings.takesCommands { topics.append(Self.commandTopic(settings.device)) }
+        return topics
+    }
+
+    /// The broker may have lost retained messages: the next `update` sends all of them again.
+    package mutating func connected() {
+        isStale = true
+    }
+
+    /// Handles a message on one of the subscriptions.
+    ///
+    /// - Returns: The request of a user, if the message is one. After any other message, `update` is needed.
+    package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
+        if topic == "\(settings.prefix)/status" {
+            // A retained birth message is old, and everything is sent at each connection.
+            if payload == "online", !isRetained { (isStale, isBorn) = (true, true) }
+            return nil
+        }
+        if topic == Self.commandTopic(settings.device) {
+            return isRetained || !settings.takesCommands ? nil : Self.request(payload)
+        }
+        // A description from before a restart: `update` removes it if it is no longer valid.
+        let isOurs =
+            topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
+            && topic.contains("/\(settings.node)/")
+        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil {
+            announced[topic] = payload
+            hasHeardDescriptions = true
+        }
+        return nil
+    }
+
+    private static func request(_ payload: String) -> Request? {
+        let words = payload.split(separator: ":", omittingEmptySubsequences: false)
+        switch (words.first, words.count) {
+        case ("restart-scan", 1): return .restartScan
+        case ("report-location", 2): return Int(words[1]).map { .reportLocation(tracker: $0) }
+        case ("monitoring", 3):
+            guard let tracker = Int(words[1]), let mode = modes.firstIndex(of: String(words[2])) else { return nil }
+            return .setMonitoring(tracker: tracker, mode: mode - 1)
+        default: return nil
+        }
+    }
+
+    /// OwnTracks' modes −1 … 2.
+    private static let modes = ["quiet", "manual", "significant", "move"]
+
+    // MARK: Output
+
+    /// The messages that bring Home Assistant up to date.
+    package mutating func update(_ snapshot: StatusSnapshot) -> [HomeAssistantMessage] {
+        let tellsAll = isStale
+        // Descriptions received from the broker stay known, so that old ones are removed.
+        if isStale { (states, sentAt, isStale) = ([:], [:], false) }
+        var messages = descriptions(snapshot, tellsAll: tellsAll) + removed.messagesDue(at: snapshot.now)
+        if isBorn {
+            messages += removed.messagesAtBirth(at: snapshot.now)
+            isBorn = false
+        }
+        // States follow the descriptions, because Home Assistant must have subscribed when they arrive.
+        var current: Set<ExactString> = []
+        func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
+            current.insert(topic)
+            let text = value.text
+            guard states[topic].map(ExactString.init(_:)) != ExactString(text) else { return }
+            if let period, let last = sentAt[topic], last.duration(to: snapshot.now) < period { return }
+            states[topic] = text
+            sentAt[topic] = snapshot.now
+            messages.append(HomeAssistantMessage(topic: topic, payload: text))
+        }
+        // A queue that waits briefly for an acknowledgement is not published; an empty queue is.
+        let isNews = health != snapshot.health || (toldWaiting && snapshot.queue.pending == 0)
+        health = snapshot.health
+        let before = sentAt[Self.gatewayTopic(settings.device)]
+        send(Self.gatewayTopic(settings.device), snapshot.gatewayState, every: isNews ? nil : Self.gatewayPeriod)
+        if sentAt[Self.gatewayTopic(settings.device)] != before { toldWaiting = snapshot.queue.pending > 0 }
+        for tracker in snapshot.trackers {
+            send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
+            for region in tracker.regions.prefix(Self.regionLimit) {
+                let battery = Self.batteryTopic(tracker, rid: region.rid)
+                if let state = region.battery {
+                    let isNews = states[battery].map { $0.contains(Self.lowMark) != state.isLow } ?? true
+                    send(battery, state.entityState, every: isNews ? nil : Self.batteryPeriod)
+                } else {
+                    // The retained value of an earlier run is still the latest.
+                    current.insert(battery)
+                }
+                let topic = Self.signalTopic(tracker, rid: region.rid)
+                guard region.lastHeard != nil, snapshot.wallClock.isKnown else {
+                    // The retained value of an earlier run is still the latest. And Home Assistant logs an error for a
+                    // time that is null.
+                    current.insert(topic)
+                    if states[topic] == nil { states[topic] = "" }
+                    continue
+                }
+                let isNews = states[topic]?.isEmpty ?? true
+                send(topic, region.signalState(snapshot), every: isNews ? nil : Self.signalPeriod)
+            }
+        }
+        retire(states.keys.filter { !current.contains($0) }, at: snapshot.now)
+        return messages + removals(except: current, at: snapshot.now)
+    }
+
+    /// In the payload of a low battery.
+    private static let lowMark = "\"low\":true"
+
+    /// The topic of the signal or the battery in a description of an earlier run.
+    private static func signalTopic(describedBy payload: String) -> String? {
+        guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
+            topic.hasPrefix("ibeacon-gateway/"), topic.contains("/signal/") || topic.contains("/battery/")
+        else { return nil }
+        return topic
+    }
+
+    /// New and removed descriptions. A thousand descriptions take long, so they are made only if their data has
+    /// changed.
+    private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [HomeAssistantMessage] {
+        let shape = snapshot.trackers.map(TrackerShape.init)
+        guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
+        (described, hasHeardDescriptions) = (shape, false)
+        let wanted = DiscoveryList(snapshot, settings: settings, announced: Set(announced.keys)).messages
+        let topics = Set(wanted.map { ExactString($0.topic) })
+        let gone = announced.filter { !topics.contains($0.key) }
+        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:)).map(ExactString.init(_:))), at: snapshot.now)
+        defer { announced = Dictionary(wanted.map { (ExactString($0.topic), $0.payload) }) { first, _ in first } }
+        for topic in topics { removed.remove(topic.text) }
+        for (topic, payload) in gone { removed.add(topic.text, payload: payload) }
+        return wanted.filter { tellsAll || announced[$0.topic].map(ExactString.init(_:)) != ExactString($0.payload) }
+            + gone.keys.sorted().map { HomeAssistantMessage(topic: $0.text, payload: "") }
+    }
+
+    private mutating func retire(_ topics: some Sequence<ExactString>, at now: MonotonicInstant) {
+        for topic in topics {
+            (states[topic], sentAt[topic]) = (nil, nil)
+            retired[topic] = now
+        }
+    }
+
+    /// Empties states some time after their descriptions were removed: Home Assistant would otherwise log errors while
+    /// it is still subscribed.
+    private mutating func removals(except current: Set<ExactString>, at now: MonotonicInstant) -> [HomeAssistantMessage]
+    {
+        retired = retired.filter { !current.contains($0.key) }
+        let due = retired.filter { $0.value.duration(to: now) >= Self.removalDelay }.keys.sorted()
+        for topic in due { retired[topic] = nil }
+        return due.map { HomeAssistantMessage(topic: $0.text, payload: "") }
+    }
+
+    fileprivate static func modeName(_ mode: Int) -> String {
+        modes.indices.contains(mode + 1) ? modes[mode + 1] : "significant"
+    }
+}
+
+/// The data of the descriptions of a tracker's entities.
+private struct TrackerShape: Equatable {
+    private let texts: [ExactString]
+
+    init(_ tracker: StatusSnapshot.TrackerStatus) {
+        texts =
+            ([tracker.tid, tracker.topic, tracker.device, tracker.name ?? ""]
+            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description, $0.battery == nil ? "" : "battery"] }).map(
+                ExactString.init(_:))
+    }
+}
+
+extension StatusSnapshot {
+    fileprivate func timestamp(_ instant: MonotonicInstant?) -> JSONValue {
+        guard let instant, wallClock.isKnown else { return .null }
+        return iso8601(epochSeconds: wallClock.epochSeconds(at: instant)).map(JSONValue.string) ?? .null
+    }
+
+    /// The state whose changes are published at once.
+    fileprivate var health: [String] {
+        findings.filter { $0.level != .ok }.map(\.subject)
+            + [scanner.adapters.contains { $0.isListening } ? "listens" : ""]
+    }
+
+    fileprivate var gatewayState: JSONValue {
+        let rate = scanner.adapters.reduce(0) { $0 + $1.reportsPerSecond }
+        return [
+            "listening": .bool(scanner.adapters.contains { $0.isListening }),
+            "reportsPerSecond": .number((rate * 10).rounded() / 10),
+            "beacons": .integer(Int64(beacons.count)), "queue": .integer(Int64(queue.pending)),
+            "started": timestamp(startedAt),
+            "problems": .array(
+                findings.filter { $0.level != .ok }.prefix(10).map { .string("\($0.subject): \($0.text)") }),
+        ]
+    }
+}
+
+extension BatteryState {
+    fileprivate var entityState: JSONValue {
+        [
+            "battery": .integer(Int64(battery.percent)), "low": .bool(isLow),
+            "voltage": battery.millivolts.map { .plain(Double($0) / 1000) } ?? .null,
+            "temperature": temperature.map { .plain((Double($0) * 10).rounded() / 10) } ?? .null,
+        ]
+    }
+}
+
+extension StatusSnapshot.TrackerStatus {
+    fileprivate var presenceState: JSONValue {
+        let inside = regions.filter(\.isInside)
+        return [
+            "state": inside.isEmpty ? "not_home" : "home",
+            "in_zones": inside.isEmpty ? [] : ["zone.home"],
+            "regions": .array(inside.prefix(50).map { .string($0.name.asEntityName) }),
+            "monitoring": .string(HomeAssistantFeed.modeName(monitoring)),
+        ]
+    }
+}
+
+extension StatusSnapshot.RegionStatus {
+    fileprivate func signalState(_ snapshot: StatusSnapshot) -> JSONValue {
+        let isFresh = lastHeard.map { $0.duration(to: snapshot.now) <= HomeAssistantFeed.signalLife } ?? false
+        return [
+            "rssi": isFresh ? rssi.map { .integer(Int64($0.dBm)) } ?? .null : .null,
+            "distance": isFresh ? distance.map { .plain(($0 * 10).rounded() / 10) } ?? .null : .null,
+            "beacon": beacon.map { .string("\($0)") } ?? .null, "seen": snapshot.timestamp(lastHeard),
+        ]
+    }
+}

@@ -1,0 +1,178 @@
+package import Base
+package import Beacon
+import SiteProtocol
+
+/// Summarizes, for each second, the packets that this gateway received from the tags of a site.
+///
+/// The rooms service decides from these readings in which room a tag is. The feed stores nothing and repeats nothing: a
+/// reading that cannot be sent at once is useless. Without a list of tags the feed does nothing and needs no timer.
+///
+/// Memory is proportional to the number of tags, at most `mostTags`. One input takes constant time. The end of a second
+/// takes time proportional to the number of tags heard in it.
+package struct ReadingFeed: Sendable {
+    /// Largest number of tags of a site. Tags beyond this number are ignored.
+    package static let mostTags = FeedDecoder.mostTags
+    /// Time after which a gateway that hears no tag publishes an empty list, so that the service knows it is alive.
+    package static let keepalive: Duration = .seconds(10)
+    /// For this long after a second in which a tag was heard, there is a message for each second. So the service learns soon
+    /// that a tag has fallen silent, and not the gateway.
+    package static let attention: Duration = .seconds(30)
+    /// Each reading covers one second.
+    package static let period: Duration = .seconds(1)
+
+    package enum Input: Sendable {
+        /// Replaces the tags of the site, at most `mostTags`. Without a list (nil) the feed is off.
+        case tags([BeaconID]?)
+        /// A receiver started or stopped listening.
+        case listening(Receiver, Bool)
+        /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
+        case scanDuty(Receiver, Double)
+        /// The total number of advertising reports of any kind from all receivers. It starts again when an adapter is
+        /// removed.
+        case reports(UInt64)
+        /// A receiver heard an iBeacon.
+        case sighting(Sighting)
+        /// Other beacons than tags are to be reported, too, for this time, at most 300 s. Zero ends that.
+        case nearby(Duration)
+        /// Time passed.
+        case tick
+    }
+
+    package enum Message: Hashable, Sendable {
+        /// The payload of `ibeacon-rooms/<site>/heard/<gateway>`.
+        case heard([UInt8])
+        /// The payload of an ESPresense node about this beacon.
+        case node(BeaconID, [UInt8])
+        /// The strongest beacons of a second that are no tags; published only on request.
+        case nearby([NearbyBeacon])
+    }
+
+    /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock restarted.
+    private let boot: String
+    private var sequence: UInt64 = 0
+    private var places: [BeaconID: Int] = [:]
+    private var readings: [Reading] = []
+    /// Whether the site has a list of tags. If the list is empty, the messages only show that the gateway is alive.
+    package private(set) var isOn = false
+    /// Indices of the readings of tags heard in the current second.
+    private var heard: [Int] = []
+    /// Beginning of the current second.
+    private var start = MonotonicInstant.zero
+    private var lastMessage = MonotonicInstant.zero
+    /// End of the last second in which a tag was heard; nil: none was heard since the list of tags came.
+    private var lastHeard: MonotonicInstant?
+    /// Reports since the previous message, and the latest known total.
+    private var reports: UInt64 = 0
+    private var allReports: UInt64 = 0
+    private var radios = RadioTime()
+    /// nil: no messages of an ESPresense node are made.
+    private var node: NodeFeed?
+    private var nearby = NearbyFeed()
+
+    /// - Parameters:
+    ///   - boot: Up to 32 characters that differ at each start.
+    ///   - actsAsNode: Whether the messages of an ESPresense node are made, too.
+    package init(boot: String, actsAsNode: Bool = false) {
+        self.boot = boot
+        node = actsAsNode ? NodeFeed() : nil
+    }
+
+    /// When `tick` is due; nil while the feed is off.
+    package var nextDeadline: MonotonicInstant? {
+        guard isOn else { return nil }
+        return heard.isEmpty && nearby.isEmpty ? lastMessage.advanced(by: pause) : start.advanced(by: Self.period)
+    }
+
+    /// The time between two messages while no tag is heard.
+    private var pause: Duration {
+        guard let lastHeard, lastHeard.duration(to: lastMessage) < Self.attention else { return Self.keepalive }
+        return Self.period
+    }
+
+    /// Whether the next input ends a second, so that it may cause a message. The total of reports is passed before it: a beacon
+    /// that is heard before the tick would end the second with the total of ten seconds ago, and a message with 0 reports says
+    /// that this gateway received nothing at all.
+    ///
+    /// - Parameter now: When that input is handled.
+    package func endsSecond(at now: MonotonicInstant) -> Bool { isOn && start.duration(to: now) >= Self.period }
+
+    /// Handles one input.
+    ///
+    /// - Returns: The messages to publish now, in order. There is more than one `heard` only if more than
+    ///   `HeardMessage.mostBeacons` tags were heard in the second.
+    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Message] {
+        if case .reports(let all) = input {
+            reports &+= all >= allReports ? all - allReports : all
+            allReports = all
+            return []
+        }
+        let messages = isOn ? finishSeconds(before: now) : []
+        switch input {
+        case .tags(let tags): setTags(tags, at: now)
+        case .listening(let receiver, let isListening):
+            radios.set(receiver, isListening: isListening, at: now)
+        case .scanDuty(let receiver, let duty): radios.set(receiver, duty: duty, at: now)
+        case .sighting(let sighting): add(sighting, at: now)
+        case .nearby(let duration): if isOn { nearby.collect(for: duration, at: now) }
+        case .reports, .tick: break
+        }
+        return messages
+    }
+
+    private mutating func setTags(_ tags: [BeaconID]?, at now: MonotonicInstant) {
+        if !isOn {
+            start = now
+            lastMessage = now
+            reports = 0
+            radios.restart(at: now)
+        }
+        isOn = tags != nil
+        if !isOn { nearby = NearbyFeed() }
+        lastHeard = nil
+        heard.removeAll(keepingCapacity: false)
+        places = [:]
+        for tag in tags ?? [] where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
+        readings = Array(repeating: Reading(), count: places.count)
+        node = node.map { _ in NodeFeed() }
+        for (tag, place) in places { readings[place].beacon = tag }
+    }
+
+    private mutating func add(_ sighting: Sighting, at now: MonotonicInstant) {
+        guard let place = places[sighting.beacon] else { return nearby.add(sighting) }
+        if readings[place].count == 0 { heard.append(place) }
+        readings[place].add(sighting, at: now)
+    }
+
+    /// Ends the current second if it is over. Seconds without packets are skipped.
+    private mutating func finishSeconds(before now: MonotonicInstant) -> [Message] {
+        let elapsed = start.duration(to: now)
+        guard elapsed >= Self.period else { return [] }
+        var messages: [Message] = []
+        if !heard.isEmpty {
+            lastHeard = start.advanced(by: Self.period)
+            messages = message(at: start.advanced(by: Self.period))
+        }
+        let others = nearby.finish(at: start.advanced(by: Self.period))
+        let seconds = elapsed.nanoseconds / Self.period.nanoseconds
+        // An empty message covers the last complete second.
+        radios.advance(to: start.advanced(by: Self.period * Int(clamping: seconds - 1)), restarting: true)
+        start = start.advanced(by: Self.period * Int(clamping: seconds))
+        if messages.isEmpty, lastMessage.duration(to: start) >= pause { messages = message(at: start) }
+        radios.advance(to: start, restarting: true)
+        return others.isEmpty ? messages : messages + [.nearby(others)]
+    }
+
+    private mutating func message(at end: MonotonicInstant) -> [Message] {
+        radios.advance(to: end, restarting: false)
+        let header = HeardMessage.Header(boot: boot, at: end, listened: radios.listened, reports: reports)
+        let payloads = HeardMessage.payloads(header, firstSequence: sequence, heard.map { readings[$0].entry })
+        sequence &+= UInt64(payloads.count)
+        let messages =
+            payloads.map { .heard($0) } + (node?.messages(heard.map { ($0, readings[$0]) }, at: end) ?? [])
+        for place in heard { readings[place].clear() }
+        heard.removeAll(keepingCapacity: true)
+        reports = 0
+        lastMessage = end
+        return messages
+    }
+}

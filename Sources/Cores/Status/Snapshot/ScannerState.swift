@@ -1,0 +1,57 @@
+package import Base
+import Health
+import JSON
+
+extension StatusSnapshot {
+    /// The scanner and its radios.
+    package struct ScannerState: Hashable, Sendable {
+        /// `mgmt`, `hci`, `bluez` or `capture`.
+        package var name = ""
+        package var adapters: [Adapter] = []
+        /// The setting `scanDuty`; nil: "auto", or a recording is played.
+        package var scanDuty: Double?
+
+        package init(name: String = "", adapters: [Adapter] = [], scanDuty: Double? = nil) {
+            self.name = name
+            self.adapters = adapters
+            self.scanDuty = scanDuty
+        }
+    }
+
+    /// One radio.
+    package struct Adapter: Hashable, Sendable {
+        /// `hci0`, or the name of a recording.
+        package var name: String
+        package var isListening: Bool
+        /// Advertising reports since the start.
+        package var reports: UInt64 = 0
+        /// Advertising reports in each second of the last minute or so.
+        package var reportsPerSecond: Double = 0
+        package var malformed: UInt64 = 0
+        /// Reports that were lost before the gateway received them, as far as known.
+        package var lost: UInt64 = 0
+        /// How often scanning had to be started again.
+        package var restarts: UInt64 = 0
+        /// How often the controller had to be reset, because it hung or was deaf.
+        package var resets: UInt64 = 0
+        /// Share of the time in which the radio listens (0 … 1), if known.
+        package var duty: Double?
+        package var lastHeard: MonotonicInstant?
+
+        package init(name: String, isListening: Bool) {
+            self.name = name
+            self.isListening = isListening
+        }
+    }
+}
+
+extension StatusSnapshot.Adapter {
+    func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "name": .shown(name), "listening": .bool(isListening), "reports": .count(reports),
+            "reportsPerSecond": .tenths(reportsPerSecond), "malformed": .count(malformed), "lost": .count(lost),
+            "restarts": .count(restarts), "resets": .count(resets), "duty": .optional(duty.map { .hundredths($0) }),
+            "heardAgo": .ago(lastHeard, at: now),
+        ]
+    }
+}

@@ -1,0 +1,123 @@
+import Base
+import Gateway
+package import Health
+import JSON
+
+extension StatusSnapshot {
+    /// The findings of the health check that this snapshot allows, the worst first.
+    package var liveFindings: [Finding] {
+        let all =
+            radioFindings + brokers.map(\.finding) + [
+                storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding,
+            ]
+        return all.compactMap(\.self).sorted { $0.level.rank > $1.level.rank }
+    }
+
+    private var radioFindings: [Finding] {
+        guard !scanner.adapters.isEmpty else {
+            return [
+                Finding(
+                    .error, "adapter", "no Bluetooth adapter is in use",
+                    cure: "plug one in; 'ibeacon-gateway doctor' says what stands in the way")
+            ]
+        }
+        return scanner.adapters.map { adapter in
+            guard adapter.isListening else {
+                return Finding(
+                    .error, "adapter", "\(adapter.name) does not listen",
+                    cure: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
+            }
+            guard let wanted = scanner.scanDuty else { return Finding(.ok, "adapter", "\(adapter.name) listens") }
+            guard let duty = adapter.duty else {
+                return Finding(
+                    .warning, "adapter",
+                    "scanDuty \(JSONValue.plain(wanted).text) has no effect on \(adapter.name): '\(scanner.name)' did not set it",
+                    cure: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
+            }
+            let share = "\(Int((duty * 100).rounded())) % of the time"
+            return Finding(.ok, "adapter", "\(adapter.name) listens \(share), as scanDuty asks")
+        }
+    }
+
+    private var storeFinding: Finding {
+        guard let problem = store.problem else { return Finding(.ok, "disk", "the state can be written") }
+        return Finding(
+            .error, "disk", "the state cannot be written: \(problem)",
+            cure: "make room on the disk, or check that the state directory can be written; it is tried again")
+    }
+
+    private var queueFinding: Finding {
+        if queue.dropped > 0 {
+            return Finding(
+                .error, "queue", "\(queue.dropped) messages were given up for want of room",
+                cure: "bring the broker back; what happened meanwhile is in: ibeacon-gateway history")
+        }
+        guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
+        return Finding(
+            .warning, "queue", "the broker refused \(queue.setAside) messages for good",
+            cure: "check the gateway's rights on the broker; the log names the reason")
+    }
+
+    private var clockFinding: Finding {
+        guard !wallClock.isKnown else { return Finding(.ok, "clock", "the time of day is known") }
+        return Finding(
+            .warning, "clock", "the time of day is not known yet; messages wait for it",
+            cure: "connect the machine to the internet, or set the clock: timedatectl set-ntp true")
+    }
+
+    private var regionFinding: Finding {
+        let count = trackers.reduce(0) { $0 + $1.regions.count }
+        guard count == 0 else { return Finding(.ok, "regions", "beacon regions: \(count)") }
+        return Finding(
+            .warning, "regions", "there are no beacon regions, so there are no transitions",
+            cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
+    }
+
+    /// Names in a finding. A person replaces the batteries one after the other.
+    private static let namedBatteries = 3
+
+    private var batteryFinding: Finding? {
+        guard !lowBatteries.isEmpty else { return nil }
+        let named = lowBatteries.prefix(Self.namedBatteries).map {
+            "\($0.names.joined(separator: ", ")) \($0.state.battery)"
+        }
+        let others = lowBatteries.count - named.count
+        let list = named.joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
+        return Finding(
+            .warning, "battery", "low batteries: \(list)",
+            cure: "replace the battery; a beacon with an empty battery looks like one that left")
+    }
+
+    private var crowdFinding: Finding? {
+        guard let crowded = overflow.crowded else { return nil }
+        return Finding(
+            .warning, "strangers", "\(crowded)",
+            cure: "give your own beacons regions with UUID, major and minor; such beacons always find a place")
+    }
+}
+
+extension BrokerState {
+    fileprivate var finding: Finding {
+        switch phase {
+        case .connected where reason.isEmpty: .init(.ok, "broker", "\(name) is connected")
+        case .connected: .init(.warning, "broker", "\(name) is connected, but \(reason)", cure: cure)
+        case .connecting: .init(.warning, "broker", "\(name) is not connected yet")
+        case .offline: .init(.ok, "broker", "port 0: nothing is sent")
+        case .disconnected:
+            .init(
+                .error, "broker", "\(name): \(reason)",
+                cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds out what is wrong" : cure)
+                    + "; nothing is lost meanwhile")
+        }
+    }
+}
+
+extension Finding.Level {
+    fileprivate var rank: Int {
+        switch self {
+        case .ok: 0
+        case .warning: 1
+        case .error: 2
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import Base
+package import Beacon
+package import Gateway
+package import Health
+package import JSON
+import Presence
+
+/// The state of the running gateway at one moment.
+///
+/// The status page, `/status.json`, `/metrics` and `status` on the command line show only this value, so that they
+/// cannot disagree. `StatusMonitor` (target GatewayApp) fills it. The answer to OwnTracks' `status` command is made by the
+/// core (`Gateway+Announcements.swift`).
+package struct StatusSnapshot: Sendable {
+    /// When the snapshot was made. Every other instant lies before it, except deadlines.
+    package var now: MonotonicInstant
+    package var wallClock: WallClock
+    /// The version of the program.
+    package var version: String
+    /// The gateway's own name (`deviceId`).
+    package var device: String
+    package var startedAt: MonotonicInstant
+    package var scanner = ScannerState()
+    /// One element for each connection.
+    package var brokers: [BrokerState] = []
+    package var queue = QueueState()
+    package var store = StoreState()
+    /// In the order of the configuration; the first is the gateway's own.
+    package var trackers: [TrackerStatus] = []
+    /// The strongest first.
+    package var beacons: [BeaconState] = []
+    /// The batteries that are low, the emptiest first.
+    package var lowBatteries: [LowBattery] = []
+    /// The newest first.
+    package var transitions: [PastTransition] = []
+    package var counters = Counters()
+    /// Data that was dropped because of a limit, since the start.
+    package var overflow = OverflowState()
+    /// Malformed advertising data of all adapters, by kind.
+    package var malformed = MalformedCounters()
+    /// The resources of the process; nil if they are not known.
+    package var process: ProcessState?
+    /// The findings of the health check, the worst first.
+    package var findings: [Finding] = []
+
+    package init(
+        now: MonotonicInstant, wallClock: WallClock, version: String, device: String, startedAt: MonotonicInstant
+    ) {
+        self.now = now
+        self.wallClock = wallClock
+        self.version = version
+        self.device = device
+        self.startedAt = startedAt
+    }
+}
+
+extension StatusSnapshot {
+    /// Regions of one tracker in the JSON; occupied regions come first. `regionCount` is the number of all regions.
+    package static let listedRegions = 500
+    package static let listedBeacons = 200
+    package static let listedTransitions = 100
+
+    /// The JSON of `/status.json`, the live events and `status --json`.
+    ///
+    /// Times are ages in seconds (`…Ago`), since the time of day may be unknown; `time` is epoch
+    /// seconds, or null then. Signals are dBm, distances metres.
+    package var json: JSONValue {
+        [
+            "version": .string(version),
+            "device": .string(device),
+            "time": wallClock.isKnown ? .integer(wallClock.epochSeconds(at: now)) : .null,
+            "uptime": .integer(Int64(startedAt.duration(to: now).inSeconds)),
+            "scanner": [
+                "name": .string(scanner.name),
+                "listening": .bool(scanner.adapters.contains { $0.isListening }),
+                "scanDuty": .optional(scanner.scanDuty.map { .plain($0) }),
+                "adapters": .array(scanner.adapters.map { $0.json(at: now) }),
+            ],
+            "brokers": .array(brokers.map { $0.json(at: now) }),
+            "queue": [
+                "pending": .integer(Int64(queue.pending)), "setAside": .integer(Int64(queue.setAside)),
+                "dropped": .count(queue.dropped), "sent": .count(queue.sent),
+            ],
+            "store": [
+                "ok": .bool(store.problem == nil), "problem": .optional(store.problem.map { .string($0) }),
+                "writes": .count(store.writes),
+            ],
+            "trackers": .array(trackers.map { $0.json(at: now) }),
+            "beacons": .array(beacons.prefix(Self.listedBeacons).map { $0.json(at: now, names: regionNames) }),
+            "beaconCount": .integer(Int64(beacons.count)),
+            "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
+            "counters": counters.json,
+            "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
+            "malformed": .count(malformed.total),
+            "process": process.map(\.json) ?? .null,
+            "findings": .array(findings.map(\.json)),
+        ]
+    }
+
+    private var regionNames: [RegionKey: String] {
+        var names: [RegionKey: String] = [:]
+        for (position, tracker) in trackers.enumerated() {
+            for region in tracker.regions { names[RegionKey(tracker: position, rid: region.rid)] = region.name }
+        }
+        return names
+    }
+}

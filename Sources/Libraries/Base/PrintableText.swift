@@ -1,0 +1,87 @@
+/// Text from outside, made harmless for a terminal. Names come from the broker, from beacons and from files of others. An
+/// escape sequence in one can change the terminal's title or what stands there already, and a direction mark or an
+/// invisible character can make one name look like another.
+///
+/// This is the only place that decides which characters these are. The log and the commands use it.
+package enum PrintableText {
+    /// Replaces each character that a terminal does not show as itself by U+FFFD.
+    ///
+    /// - Parameter keepsLines: Whether line feeds and tabs stay: the text is a whole output, not a name in it.
+    package static func shown(_ text: String, keepsLines: Bool = false) -> String {
+        replacing(text, keepsLines) { _ in "\u{FFFD}" }
+    }
+
+    /// Writes these characters as `\x1b` or `\u202e`, so that nothing is lost. Line feeds and tabs stay.
+    package static func escaped(_ text: String) -> String {
+        replacing(text, true) { scalar in
+            scalar.value < 0x100 ? "\\x" + hexadecimal(scalar.value, 2) : "\\u" + hexadecimal(scalar.value, 4)
+        }
+    }
+
+    /// Writes these characters of a JSON text as `\u202e`: the same value for a parser. In JSON they can stand in strings
+    /// only. Line feeds and tabs stay.
+    package static func escaped(json text: String) -> String {
+        replacing(text, true) { scalar in
+            String(scalar).utf16.map { "\\u" + hexadecimal(UInt32($0), 4) }.joined()
+        }
+    }
+
+    /// Replaces control characters by blanks, and other harmful characters by U+FFFD: one line stays one line.
+    package static func line(_ text: String) -> String {
+        replacing(text, false) { $0.properties.generalCategory == .control ? " " : "\u{FFFD}" }
+    }
+
+    /// Whether nothing is to be replaced, as far as ASCII alone tells. Nearly always.
+    package static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.allSatisfy { 0x20..<0x7f ~= $0 || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\t") }
+    }
+
+    private static func replacing(
+        _ text: String, _ keepsLines: Bool, by replacement: (Unicode.Scalar) -> String
+    ) -> String {
+        guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }
+        var result = ""
+        var previous: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            defer { previous = scalar }
+            let isKept = keepsLines && (scalar == "\n" || scalar == "\t")
+            if isKept || !isHarmful(scalar, after: previous) {
+                result.unicodeScalars.append(scalar)
+            } else {
+                result += replacement(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Controls of C0 and C1, DEL, direction marks, line and paragraph separators, invisible characters, and what this
+    /// version of Unicode does not know.
+    private static func isHarmful(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
+        if scalar.value < 0x7f { return scalar.value < 0x20 }
+        switch scalar.properties.generalCategory {
+        case .control, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator: return true
+        case .format: return !(scalar == "\u{200D}" && isEmoji(previous))
+        default: return isInvisible(scalar)
+        }
+    }
+
+    /// Letters and marks that are drawn as nothing: fillers of Hangul and the like. Variation selectors are drawn as
+    /// nothing too, but choose the form of an emoji, and change no name into another that is read the same.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0: true
+        default: false
+        }
+    }
+
+    /// Whether a joiner after it belongs to an emoji of several people or things. Everywhere else a joiner is invisible.
+    private static func isEmoji(_ scalar: Unicode.Scalar?) -> Bool {
+        guard let scalar, scalar.value > 0xff else { return false }
+        return scalar.value == 0xFE0F || scalar.properties.isEmoji
+    }
+
+    private static func hexadecimal(_ value: UInt32, _ width: Int) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

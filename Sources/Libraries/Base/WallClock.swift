@@ -1,0 +1,33 @@
+/// Converts monotonic instants into the time of day.
+///
+/// A Raspberry Pi has no clock that runs without power. Until time comes from the network, the wall clock is wrong, and
+/// messages of that time are stamped again when the right time is known.
+package struct WallClock: Hashable, Sendable {
+    /// Nanoseconds since 1970 at the zero of the monotonic clock.
+    package let epochOffset: Int64
+    /// Whether the clock was set.
+    package let isKnown: Bool
+
+    package init(epochOffset: Int64, isKnown: Bool) {
+        self.epochOffset = epochOffset
+        self.isKnown = isKnown
+    }
+
+    /// - Parameters:
+    ///   - epochNanoseconds: The wall clock at `now`.
+    ///   - now: The monotonic clock at the same moment.
+    package init(epochNanoseconds: Int64, at now: MonotonicInstant, isKnown: Bool) {
+        self.init(epochOffset: epochNanoseconds &- now.nanoseconds, isKnown: isKnown)
+    }
+
+    /// Whether both clocks give the same times, to about a second.
+    package func isCloseTo(_ other: WallClock) -> Bool {
+        isKnown == other.isKnown && (epochOffset &- other.epochOffset).magnitude < 1_000_000_000
+    }
+
+    /// Whole seconds since 1970.
+    package func epochSeconds(at instant: MonotonicInstant) -> Int64 {
+        let nanoseconds = epochOffset &+ instant.nanoseconds
+        return nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
+    }
+}

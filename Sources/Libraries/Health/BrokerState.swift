@@ -1,0 +1,57 @@
+package import Base
+package import JSON
+
+/// A connection to an MQTT broker.
+package struct BrokerState: Hashable, Sendable {
+    package enum Phase: String, CaseIterable, Sendable {
+        case connected, connecting, disconnected
+        /// Port 0: everything is kept, nothing is sent.
+        case offline
+    }
+
+    package var name: String
+    package var phase: Phase
+    /// Why there is no connection, or why the connection does not work, in words; empty if all is well. It never
+    /// contains a secret.
+    package var reason: String
+    /// What to do; empty if that is not known.
+    package var cure = ""
+    package var since: MonotonicInstant?
+    /// When the next attempt begins; nil if none is planned.
+    package var nextTry: MonotonicInstant?
+
+    package init(name: String, phase: Phase, reason: String = "", since: MonotonicInstant? = nil) {
+        self.name = name
+        self.phase = phase
+        self.reason = reason
+        self.since = since
+    }
+}
+
+/// Messages on their way to the broker.
+package struct QueueState: Hashable, Sendable {
+    package var pending = 0
+    /// Messages that the broker refused for good; a person must decide about them.
+    package var setAside = 0
+    /// Messages dropped because of a limit, since the start.
+    package var dropped: UInt64 = 0
+    /// Messages that the broker acknowledged, since the start.
+    package var sent: UInt64 = 0
+
+    package init(pending: Int = 0, setAside: Int = 0, dropped: UInt64 = 0, sent: UInt64 = 0) {
+        self.pending = pending
+        self.setAside = setAside
+        self.dropped = dropped
+        self.sent = sent
+    }
+}
+
+extension BrokerState {
+    package func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "name": .shown(name), "state": .string(phase.rawValue), "reason": .shown(reason),
+            "sinceAgo": .ago(since, at: now),
+            "retryIn": .optional(nextTry.map { .tenths(max(0, now.duration(to: $0).inSeconds)) }),
+        ]
+    }
+}

@@ -1,0 +1,43 @@
+package import JSON
+
+/// A message for Home Assistant. All of them are retained and not encrypted.
+package struct HomeAssistantMessage: Hashable, Sendable {
+    package let topic: String
+    /// Empty: the retained message is removed.
+    package let payload: String
+
+    package init(topic: String, payload: String) { (self.topic, self.payload) = (topic, payload) }
+
+    package var isRemoval: Bool { payload.isEmpty }
+}
+
+/// The description of one entity for Home Assistant's MQTT discovery.
+///
+/// One message per entity: device-based discovery (one message per device) came with Home Assistant
+/// 2024.11, and this older form is understood by every version before and after it.
+package struct DiscoveryConfig {
+    /// `binary_sensor`, `sensor`, …
+    let component: String
+    /// Unique within `node`, and independent of names that users change.
+    let object: String
+    let members: [String: JSONValue]
+
+    package init(component: String, object: String, members: [String: JSONValue]) {
+        (self.component, self.object, self.members) = (component, object, members)
+    }
+
+    package static func topic(_ component: String, _ object: String, prefix: String, node: String) -> String {
+        "\(prefix)/\(component)/\(node)/\(object)/config"
+    }
+
+    /// - Parameters:
+    ///   - node: Names the gateway in topics and unique ids.
+    package func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> HomeAssistantMessage {
+        var all = members
+        all["unique_id"] = .string("\(node)_\(object)")
+        all["device"] = device
+        all["origin"] = origin
+        return HomeAssistantMessage(
+            topic: Self.topic(component, object, prefix: prefix, node: node), payload: JSONValue.object(all).text)
+    }
+}

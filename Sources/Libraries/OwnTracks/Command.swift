@@ -1,0 +1,165 @@
+import Base
+package import JSON
+package import Regions
+
+/// A message on `<base>/cmd`.
+package enum Command: Hashable, Sendable {
+    /// Publish the location now, with `t: "r"`.
+    case reportLocation
+    /// Publish all regions on `/waypoints`.
+    case waypoints
+    /// Merge these regions into the set.
+    case setWaypoints(WaypointsReading)
+    /// Forget all regions.
+    case clearWaypoints
+    /// Apply these settings, and the regions that came with them, if any. The object's members are for
+    /// `Configuration.settingRemotely`.
+    case setConfiguration(JSONValue, waypoints: WaypointsReading?)
+    /// Publish the settings on `/dump`.
+    case dump
+    /// Publish the state of the device on `/status`.
+    case status
+
+    /// Whether `cmd` alone is not enough: `remoteConfiguration` must be on too.
+    package var needsRemoteConfiguration: Bool {
+        if case .setConfiguration = self { true } else { false }
+    }
+}
+
+/// Why a message on `<base>/cmd` was refused, in words for the log.
+package enum CommandError: Error, Hashable, Sendable {
+    case malformed(JSONError)
+    /// The kind of the value that is no object, with its article.
+    case notAnObject(String)
+    case wrongType(String)
+    case missingAction
+    case unknownAction(String, suggestion: String?)
+    /// An action of OwnTracks that has no meaning for a gateway.
+    case unsupportedAction(String, reason: String)
+    case badArgument(action: String, reason: String)
+}
+
+extension CommandError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .malformed(let error): "not JSON: \(error)"
+        case .notAnObject(let kind): "\(kind) is no command; an object with _type 'cmd' should stand there"
+        case .wrongType(let type): "_type is \(type); 'cmd' should stand there"
+        case .missingAction: "action is missing"
+        case .unknownAction(let action, let suggestion?): "unknown action '\(action)'; did you mean '\(suggestion)'?"
+        case .unknownAction(let action, nil): "unknown action '\(action)'"
+        case .unsupportedAction(let action, let reason): "'\(action)' is not obeyed: \(reason)"
+        case .badArgument(let action, let reason): "\(action): \(reason)"
+        }
+    }
+}
+
+extension Command {
+    /// Names of all actions that are obeyed.
+    package static let actions = [
+        "reportLocation", "waypoints", "setWaypoints", "clearWaypoints", "setConfiguration", "dump", "status",
+    ]
+
+    /// The name of the command on the wire.
+    package var action: String {
+        switch self {
+        case .reportLocation: "reportLocation"
+        case .waypoints: "waypoints"
+        case .setWaypoints: "setWaypoints"
+        case .clearWaypoints: "clearWaypoints"
+        case .setConfiguration: "setConfiguration"
+        case .dump: "dump"
+        case .status: "status"
+        }
+    }
+
+    private static let unsupported = [
+        "reportSteps": "a gateway counts no steps",
+        "response": "a gateway asks for no tours",
+        "restart": "the service is restarted by systemd, not from afar",
+        "action": "a gateway has no screen to show a page on",
+    ]
+
+    /// Reads the payload of a message on `<base>/cmd`.
+    ///
+    /// - Parameter base: How numbers in region descriptions are read.
+    package init(
+        parsing payload: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
+    ) throws(CommandError) {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: payload, limits: limits)
+        } catch {
+            throw .malformed(error)
+        }
+        try self.init(json, base: base)
+    }
+
+    /// Reads the content of an encrypted message: one command or an array of commands. A bad command does not affect
+    /// the others.
+    package static func all(
+        in plaintext: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
+    ) -> [Result<Command, CommandError>] {
+        do throws(JSONError) {
+            let json = try JSONValue(parsing: plaintext, limits: limits)
+            return (json.array ?? [json]).map { element in
+                Result { () throws(CommandError) in try Command(element, base: base) }
+            }
+        } catch {
+            return [.failure(.malformed(error))]
+        }
+    }
+
+    /// Reads the answer to a message over HTTP: an object or an array of them, friends' locations and cards among them,
+    /// which mean nothing to a gateway. A bad command does not stop its neighbours.
+    package static func all(inAnswer json: JSONValue, base: NumberBase = .auto) -> [Result<Command, CommandError>] {
+        (json.array ?? [json]).filter { $0["_type"] == "cmd" }.map { element in
+            Result { () throws(CommandError) in try Command(element, base: base) }
+        }
+    }
+
+    package init(_ json: JSONValue, base: NumberBase = .auto) throws(CommandError) {
+        guard let members = json.object else { throw .notAnObject(json.kindName) }
+        guard members["_type"] == "cmd" else { throw .wrongType(members["_type"]?.shortened ?? "missing") }
+        guard let action = members["action"], action != .null else { throw .missingAction }
+        guard let name = action.string else {
+            throw .badArgument(action: "action", reason: "\(action.kindName) stands where a string should")
+        }
+        switch name {
+        case "reportLocation": self = .reportLocation
+        case "waypoints": self = .waypoints
+        case "clearWaypoints": self = .clearWaypoints
+        case "dump": self = .dump
+        case "status": self = .status
+        case "setWaypoints": self = .setWaypoints(try Self.waypoints(members, name, base))
+        case "setConfiguration":
+            guard let configuration = members["configuration"] else {
+                throw .badArgument(action: name, reason: "configuration is missing")
+            }
+            guard configuration["_type"] == "configuration" else {
+                let reason = "configuration is no object with _type 'configuration'"
+                throw .badArgument(action: name, reason: reason)
+            }
+            // Android accepts regions beside the configuration as well as inside it.
+            let waypoints = members["waypoints"] == nil ? nil : try Self.waypoints(members, name, base)
+            self = .setConfiguration(configuration, waypoints: waypoints)
+        default:
+            if let reason = Self.unsupported[name] { throw .unsupportedAction(name, reason: reason) }
+            throw .unknownAction(
+                shortened(name), suggestion: Base.suggestion(for: name, among: Self.actions))
+        }
+    }
+
+    private static func waypoints(
+        _ members: [String: JSONValue], _ action: String, _ base: NumberBase
+    ) throws(CommandError) -> WaypointsReading {
+        guard let argument = members["waypoints"] else {
+            throw .badArgument(action: action, reason: "waypoints is missing")
+        }
+        do throws(WaypointsError) {
+            return try WaypointsReading(argument, base: base)
+        } catch {
+            throw .badArgument(action: action, reason: error.description)
+        }
+    }
+}

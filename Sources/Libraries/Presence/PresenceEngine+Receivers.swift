@@ -1,0 +1,48 @@
+import Base
+
+/// Which receivers of a beacon are remembered, where more hear it than have room.
+///
+/// A beacon leaves when the last of its receivers has given it up. A few receivers decide that as well as all of them do, if
+/// two things hold. The receiver that heard the beacon last is always one of them: else the beacon would leave while a
+/// receiver hears it. And the others stay the same as long as they hear it: receivers that take turns never know its rhythm.
+///
+/// So a receiver that is not remembered takes the place of one that has hardly heard the beacon lately, and if there is none
+/// the last place, which the others take in turns. Then the beacon leaves after
+/// `PresenceTiming.unknownRhythmSeconds`, or later: nothing is known of how a receiver hears it that takes a turn.
+extension PresenceEngine {
+    /// Adds a receiver to a beacon.
+    ///
+    /// - Parameter last: The position of its last link.
+    mutating func append(_ link: Link, behind last: Int, of place: Int, at now: MonotonicInstant) {
+        if decidesJointly, last == TrackedBeacon.own {
+            // From the second receiver on there is a joint model.
+            let joint = newModel(
+                nil, of: tracked[place].beacon, listened: clock.timeOfAny(at: now), duty: clock.leastDuty)
+            tracked[place].joint = addJoint(joint)
+        }
+        let next = Int32(truncatingIfNeeded: links.count)
+        if last == TrackedBeacon.own { tracked[place].ownLink.next = next } else { links[last].next = next }
+        links.appendSparingly(link)
+    }
+
+    /// The position of the link that gives way to a receiver that is not remembered; nil: each has heard the beacon lately.
+    ///
+    /// It is the one that would give the beacon up first, of those that keep it for less than half of their time from now on.
+    /// A receiver that does not listen keeps the beacon for `PresenceTiming.absentGrace`, and half of that counts, too.
+    @inline(__always)
+    func linkThatGivesWay(of place: Int, at now: MonotonicInstant) -> Int? {
+        var found: Int?
+        var earliest = Int64.max
+        var position = tracked[place].link
+        while position >= 0 {
+            let link = link(position, of: place)
+            let timeout = Int64(link.model.leaveTimeout * 1e9)
+            let heard = max(link.model.lastHeard, clock.silenceStart(of: link.receiver))
+            let end = clock.instant(at: heard &+ timeout, of: link.receiver, now: now)
+            let left = (timeout &+ clock.grace(of: link.receiver)) / 2
+            if end < earliest, end &- now.nanoseconds < left { (found, earliest) = (position, end) }
+            position = Int(link.next)
+        }
+        return found
+    }
+}

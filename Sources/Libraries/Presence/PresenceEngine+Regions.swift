@@ -1,0 +1,153 @@
+import Base
+import Regions
+
+extension PresenceEngine {
+    /// Puts new regions in force.
+    mutating func replaceRegions(
+        by new: [MonitoredRegion], at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        let newKeys = new.map(\.key)
+        let newPositions = RegionTable(newKeys)
+        var moved: [Int?] = []
+        for (key, pattern) in zip(keys, patterns) {
+            let position = newPositions.position(of: key, in: newKeys)
+            moved.append(position.flatMap { new[$0].pattern == pattern ? $0 : nil })
+        }
+        // A beacon inside a region that is removed leaves it while the region still has its name.
+        for place in tracked.indices where tracked[place].nearCount > 0 {
+            var position = tracked[place].membership
+            while position >= 0 {
+                let member = membership(position, of: place)
+                if member.isNear, moved[Int(member.region)] == nil {
+                    leave(position, of: place, because: .region, &effects)
+                }
+                position = Int(member.next)
+            }
+        }
+        changedBeacons = nil
+        (keys, positions) = (newKeys, newPositions)
+        patterns = new.map(\.pattern)
+        rules = new.map(RegionRule.init)
+        index = RegionIndex(patterns)
+        slowingUUIDs.formIntersection(patterns.map(\.uuid))
+        places = PlaceAccounts(new, places: mostStrangers)
+        if !reservePlacesForAll() { keep(tracked.indices.filter { tracked[$0].nearCount > 0 }) }
+        places.clear()
+        let before = memberships
+        hasThresholds = new.contains { $0.enterRSSI != nil || $0.leaveRSSI != nil }
+        insideCount = Array(repeating: 0, count: new.count)
+        memberships = []
+        mayMakeRoom = true
+        for place in tracked.indices { rebuildMemberships(of: place, from: before, moved: moved) }
+        expireAll(at: now, &effects)
+    }
+
+    /// - Returns: whether there are enough places for all remembered beacons.
+    private mutating func reservePlacesForAll() -> Bool {
+        for beacon in tracked where !places.reserve(for: matches(of: beacon.beacon)) { return false }
+        return true
+    }
+
+    private mutating func rebuildMemberships(of place: Int, from before: [RegionPresence], moved: [Int?]) {
+        var kept: [Int32: RegionPresence] = [:]
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = position == TrackedBeacon.own ? tracked[place].ownMembership : before[position]
+            if let region = moved[Int(member.region)] { kept[Int32(truncatingIfNeeded: region)] = member }
+            position = Int(member.next)
+        }
+        var wanted = matches(of: tracked[place].beacon)
+        if !places.reserve(for: wanted) {
+            // The beacon stays near where it is near. It does not come near anywhere else.
+            wanted = wanted.filter { kept[$0]?.isNear == true }
+            places.keep(wanted)
+        }
+        tracked[place].ownMembership = makeMemberships(in: wanted)
+        tracked[place].nearCount = 0
+        position = tracked[place].membership
+        while position >= 0 {
+            let new = membership(position, of: place)
+            if var member = kept[new.region] {
+                member.region = new.region
+                member.next = new.next
+                setMembership(position, of: place, to: member)
+                if member.isNear {
+                    insideCount[Int(member.region)] += 1
+                    tracked[place].nearCount += 1
+                }
+            }
+            position = Int(new.next)
+        }
+    }
+
+    /// Forgets beacons that are nowhere near.
+    ///
+    /// - Parameters:
+    ///   - areNamed: true: beacons that a region names exactly; false: the others.
+    ///   - spared: So many beacons with a known rhythm, those heard last, are not forgotten.
+    mutating func forgetAbsent(areNamed: Bool, sparing spared: Int, at now: MonotonicInstant) {
+        let absent = tracked.indices.filter {
+            tracked[$0].nearCount == 0 && places.isNamed(regions(at: $0)) == areNamed
+        }
+        let known = absent.filter(isRhythmKnown).map { (place: $0, silence: silence(of: $0, at: now)) }
+        var kept = tracked.indices.map { _ in true }
+        for place in absent { kept[place] = false }
+        for beacon in known.sorted(by: { $0.silence < $1.silence }).prefix(spared) { kept[beacon.place] = true }
+        keep(tracked.indices.filter { kept[$0] })
+        places.clear()
+        for place in tracked.indices { places.keep(regions(at: place)) }
+    }
+
+    /// Forgets all but these beacons.
+    private mutating func keep(_ kept: [Int]) {
+        let (oldTracked, oldLinks, oldJoints, oldMemberships) = (tracked, links, joints, memberships)
+        (tracked, links, joints, memberships, table) = ([], [], [], [], BeaconTable())
+        for place in kept {
+            var beacon = oldTracked[place]
+            beacon.ownLink.next = Self.copyChain(from: oldLinks, at: beacon.ownLink.next, to: &links, next: \.next)
+            beacon.ownMembership.next = Self.copyChain(
+                from: oldMemberships, at: beacon.ownMembership.next, to: &memberships, next: \.next)
+            if beacon.joint >= 0 { beacon.joint = addJoint(oldJoints[Int(beacon.joint)]) }
+            add(beacon)
+        }
+        requeue()
+    }
+
+    /// The regions that the beacon has memberships in.
+    private func regions(at place: Int) -> [Int32] {
+        var found: [Int32] = []
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            found.append(member.region)
+            position = Int(member.next)
+        }
+        return found
+    }
+
+    /// Whether any receiver has heard the beacon often enough to know its rhythm.
+    private func isRhythmKnown(of place: Int) -> Bool {
+        var position = tracked[place].link
+        while position >= 0 {
+            let link = link(position, of: place)
+            if link.model.isRhythmKnown { return true }
+            position = Int(link.next)
+        }
+        return false
+    }
+
+    private static func copyChain<Item>(
+        from old: [Item], at first: Int32, to new: inout [Item], next: WritableKeyPath<Item, Int32>
+    ) -> Int32 {
+        guard first >= 0 else { return -1 }
+        let start = new.count
+        var position = Int(first)
+        while position >= 0 {
+            var item = old[position]
+            position = Int(item[keyPath: next])
+            item[keyPath: next] = position >= 0 ? Int32(truncatingIfNeeded: new.count + 1) : -1
+            new.append(item)
+        }
+        return Int32(truncatingIfNeeded: start)
+    }
+}

@@ -1,0 +1,53 @@
+import Scanning
+
+/// The kernel's Bluetooth as the scanners use it. In the program it is the kernel; in unit tests, a script.
+protocol KernelBluetooth: AnyObject {
+    /// Opens the management interface.
+    ///
+    /// - Throws: if the kernel has no Bluetooth.
+    func openManagement() throws(ScannerError) -> any PacketSocket
+    /// Opens a raw HCI socket of one adapter; nil if there is no such adapter.
+    func openHCI(_ index: UInt16) -> (any HCIPacketSocket)?
+    /// Whether rfkill forbids the adapter's radio.
+    func isBlocked(_ index: UInt16) -> Bool
+    /// Whether this process holds a capability.
+    func holds(_ capability: Capability) -> Bool
+}
+
+/// A socket that carries whole packets. It owns its descriptor.
+protocol PacketSocket: AnyObject {
+    var descriptor: CInt { get }
+    /// Packets that the kernel dropped because this socket was full, since it was opened.
+    var drops: UInt32 { get }
+    func send(_ bytes: [UInt8]) -> SocketFailure?
+    /// Receives what waits, as `PacketBuffer.receive` does.
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure?
+}
+
+/// A raw HCI socket of one adapter.
+protocol HCIPacketSocket: AnyObject {
+    var descriptor: CInt { get }
+    /// Packets that the kernel dropped because this socket was full, since it was opened.
+    var drops: UInt32 { get }
+    /// Chooses the events to receive.
+    ///
+    /// - Returns: the error's number, or nil.
+    func listen(to events: [Int32]) -> CInt?
+    /// Queues one command; the answer comes as an event.
+    ///
+    /// - Returns: the error's number, or nil.
+    @discardableResult
+    func command(group: Int32, command: Int32, parameters: [UInt8]) -> CInt?
+    /// Receives what waits, as `PacketBuffer.receive` does.
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure?
+}
+
+extension PacketSocket {
+    /// Receives what waits; in a flood, as much as leaves others their turn.
+    func receive(_ body: (Span<UInt8>) -> Bool) -> SocketFailure? { receive(batches: 8, body) }
+}
+
+extension HCIPacketSocket {
+    /// Receives what waits; in a flood, as much as leaves others their turn.
+    func receive(_ body: (Span<UInt8>) -> Bool) -> SocketFailure? { receive(batches: 8, body) }
+}

@@ -1,0 +1,58 @@
+import Base
+import Scanning
+
+/// The management socket on the host's loop.
+final class ManagementSocket {
+    private let host: any EventHost
+    private let socket: any PacketSocket
+    private var token: (any EventRegistration)?
+    var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
+    var onFailure: ((String) -> Void)?
+
+    /// - Throws: if the kernel has no Bluetooth.
+    init(host: any EventHost, kernel: any KernelBluetooth) throws(ScannerError) {
+        self.host = host
+        socket = try kernel.openManagement()
+    }
+
+    deinit { token?.cancel() }
+
+    func open() {
+        token = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
+    }
+
+    func close() {
+        token?.cancel()
+        token = nil
+    }
+
+    func send(_ command: ManagementCommand) -> String? { socket.send(command.bytes)?.description }
+
+    var drops: UInt32 { socket.drops }
+
+    /// The kernel answers this one before write() returns, so nothing is waited for. Only before `open()`.
+    func supportedCommands() -> [UInt16] {
+        guard send(.readSupportedCommands) == nil else { return [] }
+        var commands: [UInt16] = []
+        _ = socket.receive(batches: 1) { message in
+            guard let header = ManagementHeader(message) else { return true }
+            let parameters = message.extracting(ManagementHeader.length...)
+            guard case .supportedCommands(let list) = ManagementEvent(code: header.code, parameters: parameters) else {
+                return true
+            }
+            commands = list
+            return false
+        }
+        return commands
+    }
+
+    private func read() {
+        let failure = socket.receive { message in
+            onMessage?(message, host.now)
+            return token != nil
+        }
+        guard let failure else { return }
+        close()
+        onFailure?(failure.description)
+    }
+}

@@ -1,0 +1,133 @@
+package import Base
+
+/// A scanner that can find out, after it has begun, that its way does not work here.
+package protocol FallibleScanner: Scanner {
+    /// Why this way is given up; nil while it works or may work yet.
+    var failure: ScannerError? { get }
+}
+
+/// Scans by the best way that works, falls back to the next when one does not, and climbs back by itself.
+package final class AutoScanner: Scanner {
+    /// One way of scanning.
+    package struct Way {
+        /// The name in the configuration.
+        package let name: String
+        /// In a few words, for the log.
+        package let explanation: String
+        package let make: () throws(ScannerError) -> any Scanner
+
+        package init(
+            _ name: String, _ explanation: String, make: @escaping () throws(ScannerError) -> any Scanner
+        ) {
+            self.name = name
+            self.explanation = explanation
+            self.make = make
+        }
+    }
+
+    private static let checkInterval = Duration.seconds(5)
+    private static let firstClimb = Duration.seconds(30)
+    private static let longestClimb = Duration.seconds(600)
+
+    private let ways: [Way]
+    private let host: any EventHost
+    private weak var output: (any ScannerOutput)?
+    private var current: (rank: Int, scanner: any Scanner)?
+    /// Why the better ways are not in use, as logged last.
+    private var saidReasons: [String] = []
+    private var timer: (any EventRegistration)?
+    /// For the way in use, and for each that is tried later.
+    private var duty = ScanDuty.full
+    private var nextClimb = MonotonicInstant.zero
+    private var climbInterval = AutoScanner.firstClimb
+
+    /// - Parameter ways: the best first.
+    package init(ways: [Way], host: any EventHost, output: any ScannerOutput) {
+        self.ways = ways
+        self.host = host
+        self.output = output
+    }
+
+    /// The name of the way in use.
+    package var chosen: String? { current.map { ways[$0.rank].name } }
+
+    package var adapters: [AdapterStatus] { current?.scanner.adapters ?? [] }
+
+    /// Never throws: what does not work now is tried again, because the last thing missing may be a dongle whose
+    /// plugging in loads the kernel's Bluetooth.
+    package func start() throws(ScannerError) {
+        choose(betterThan: ways.count, because: [])
+        schedule()
+    }
+
+    package func setDuty(_ duty: ScanDuty) {
+        self.duty = duty
+        current?.scanner.setDuty(duty)
+    }
+
+    package func stop() {
+        timer?.cancel()
+        timer = nil
+        current?.scanner.stop()
+        current = nil
+    }
+
+    /// Starts the best working way before `rank`, and stops the way in use.
+    private func choose(betterThan rank: Int, because earlier: [String], except failed: Int? = nil) {
+        var reasons = earlier
+        for (candidate, way) in ways.enumerated().prefix(rank) where candidate != failed {
+            do throws(ScannerError) {
+                let scanner = try way.make()
+                scanner.setDuty(duty)
+                try scanner.start()
+                current?.scanner.stop()
+                current = (candidate, scanner)
+                return announce(way, reasons)
+            } catch {
+                reasons.append("\(way.name): \(error.description)")
+            }
+        }
+        if current == nil { complain(reasons) }
+    }
+
+    private func announce(_ way: Way, _ reasons: [String]) {
+        saidReasons = reasons
+        let because = reasons.isEmpty ? "the best way works here" : reasons.joined(separator: "; ")
+        output?.notice(
+            ScannerNotice(
+                reasons.isEmpty ? .info : .warning,
+                "scanning by \(way.name) (\(way.explanation)), because \(because)"))
+        nextClimb = host.now.advanced(by: climbInterval)
+    }
+
+    private func complain(_ reasons: [String]) {
+        guard reasons != saidReasons else { return }
+        saidReasons = reasons
+        output?.notice(ScannerNotice(.error, "no way of scanning works: \(reasons.joined(separator: "; "))"))
+    }
+
+    private func schedule() {
+        timer = host.at(host.now.advanced(by: Self.checkInterval)) { [weak self] in
+            guard let self else { return }
+            check()
+            schedule()
+        }
+    }
+
+    private func check() {
+        guard let current else { return choose(betterThan: ways.count, because: []) }
+        if let failure = (current.scanner as? any FallibleScanner)?.failure {
+            current.scanner.stop()
+            self.current = nil
+            // Each fall makes the next climb wait longer, so that a way that starts and fails does not take turns.
+            climbInterval = min(climbInterval * 2, Self.longestClimb)
+            return choose(
+                betterThan: ways.count, because: ["\(ways[current.rank].name): \(failure.description)"],
+                except: current.rank)
+        }
+        if current.rank > 0, host.now >= nextClimb {
+            nextClimb = host.now.advanced(by: climbInterval)
+            choose(betterThan: current.rank, because: [])
+        }
+    }
+}

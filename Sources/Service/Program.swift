@@ -1,4 +1,0 @@
-/// The name and the version of this program.
-package enum Program {
-    package static let version = "0.1.0"
-}

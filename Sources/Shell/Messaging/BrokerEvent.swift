@@ -1,0 +1,142 @@
+package import OwnTracks
+
+/// An event from the broker's thread for its owner. Values only.
+package enum BrokerEvent: Hashable, Sendable {
+    /// The broker accepted the connection; `sessionPresent`: it has kept the session.
+    case connected(sessionPresent: Bool)
+    /// An attempt failed or a connection ended; the next attempt follows by itself after `retryIn`.
+    case disconnected(BrokerFailure, retryIn: Duration)
+    /// Another host of a cluster is tried next.
+    case moved(toHost: String)
+    case message(ReceivedMessage)
+    /// A message that was decoded on the broker's thread.
+    case commands(ReceivedCommands)
+    /// A message was dropped, because it would have taken too much memory.
+    case untaken(UntakenMessage)
+    /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
+    case acknowledged(MessageToken)
+    /// The message will not be sent, or the broker will never accept it.
+    case refused(MessageToken, Refusal)
+    /// The broker has granted the subscription, on this connection. It may send retained messages before it says so and
+    /// after.
+    case subscribed(topicFilter: String)
+    /// The broker refused the subscription (only MQTT 3.1.1 and later report this).
+    case subscriptionRefused(topicFilter: String)
+}
+
+/// The owner's number for a message that it publishes. The number of an unanswered message must not be used again.
+package struct MessageToken: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A message to publish.
+package struct OutgoingMessage: Hashable, Sendable {
+    package var token: MessageToken
+    package var topic: String
+    package var payload: [UInt8]
+    package var qos: QoS
+    package var retain: Bool
+    /// The message is useless later: it is refused if the present connection cannot send it.
+    package var isTransient: Bool
+
+    package init(
+        token: MessageToken, topic: String, payload: [UInt8], qos: QoS, retain: Bool, isTransient: Bool = false
+    ) {
+        self.isTransient = isTransient
+        self.token = token
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retain = retain
+    }
+}
+
+/// The decoded content of a message on a `/cmd`. Decoding ten thousand regions takes longer than the radio can wait, so
+/// the broker's thread does it; the owner decides what to do.
+package struct ReceivedCommands: Hashable, Sendable {
+    package var topic: String
+    /// It was kept by the broker and is not news.
+    package var retained: Bool
+    package var wasEncrypted: Bool
+    /// An encrypted message may hold several.
+    package var commands: [Result<Command, CommandError>]
+    /// Bytes of the message as it came.
+    package var byteCount: Int
+    /// Of the message as it came; nil: it cannot be retained.
+    package var digest: CommandDigest?
+
+    package init(
+        topic: String, retained: Bool, wasEncrypted: Bool, commands: [Result<Command, CommandError>], byteCount: Int,
+        digest: CommandDigest?
+    ) {
+        self.digest = digest
+        self.topic = topic
+        self.retained = retained
+        self.wasEncrypted = wasEncrypted
+        self.commands = commands
+        self.byteCount = byteCount
+    }
+}
+
+/// How a message was dropped that exceeds `BrokerSettings.QueueLimits.largestPacket`, or has QoS 2.
+package enum UntakenMessage: Hashable, Sendable {
+    /// The message was too large and was acknowledged without its payload. `size`: bytes of the packet. A topic that is
+    /// not UTF-8 is repaired.
+    case dropped(topic: String, size: Int)
+    /// The next connection clears the session, and with it every message that waits at the broker.
+    case sessionDiscarded(BrokerFailure)
+    /// The message is too large and came again with a new session, so the broker retains it. There are no subscriptions
+    /// for this time.
+    case subscriptionsWithheld(for: Duration)
+}
+
+/// Decodes a message on the broker's thread; nil: it is no command and goes to the owner unchanged.
+package typealias CommandReading = @Sendable (ReceivedMessage) -> ReceivedCommands?
+
+/// A message from the broker. Its bytes come from outside and are not trusted.
+package struct ReceivedMessage: Hashable, Sendable {
+    package var topic: String
+    package var payload: [UInt8]
+    package var qos: QoS
+    /// It was kept by the broker and is not news.
+    package var retained: Bool
+    /// The message is the answer to a post over HTTP; `topic` is the command topic of the sender. It may contain other
+    /// messages than commands.
+    package var isAnswer: Bool
+
+    package init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, isAnswer: Bool = false) {
+        self.isAnswer = isAnswer
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retained = retained
+    }
+}
+
+/// Why a message was refused for good.
+package enum Refusal: Hashable, Sendable, CustomStringConvertible {
+    /// A topic with a wildcard, a NUL or over 65535 bytes, or a payload over 256 MiB.
+    case malformed
+    /// Larger than the limit that the broker announced (MQTT 5 only).
+    case tooLarge
+    /// A reason code of MQTT 5, 0x80 or above.
+    case byBroker(reasonCode: UInt8)
+    /// Sent alone on a connection, the message made the broker close it, this many times in a row.
+    case endsConnection(times: Int)
+    /// The message is transient, and the connection ended before it was sent.
+    case late
+    /// An HTTP status that concerns the message.
+    case byEndpoint(status: Int)
+
+    package var description: String {
+        switch self {
+        case .malformed: "not a topic or payload that MQTT can carry"
+        case .tooLarge: "larger than the broker takes"
+        case .byBroker(let code): "the broker refuses it: \(BrokerFailure.reason(code: code))"
+        case .endsConnection(let times): "the broker ended the connection at it \(times) times in a row"
+        case .late: "the connection ended before it was sent"
+        case .byEndpoint(let status): "the server answers \(status)"
+        }
+    }
+}

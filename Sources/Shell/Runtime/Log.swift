@@ -1,0 +1,119 @@
+package import Base
+import CSystemd
+import Glibc
+import Synchronization
+import System
+
+/// Lines on standard error with journal priorities. Any thread may log; each line is one write.
+///
+/// It must get no secrets: secret values have a type whose description is masked.
+package final class Log: Sendable {
+    /// How a line is written.
+    package enum Style: Sendable, Equatable {
+        /// `<N>text`: what the journal and syslog tools read from a pipe.
+        case prefixed
+        /// An entry of the journal, with fields.
+        case journal
+        /// The text alone, for a person at a terminal; from a warning up with the word before it.
+        case plain
+    }
+
+    private let threshold: LogPriority
+    private let style: Style
+    private let descriptor: Int32
+    private let limiter: Mutex<LogLimiter>
+
+    /// - Parameters:
+    ///   - threshold: the least serious priority that is written.
+    ///   - style: nil to choose by what `descriptor` is.
+    package init(
+        threshold: LogPriority = .info, style: Style? = nil, descriptor: Int32 = STDERR_FILENO,
+        limiter: LogLimiter = LogLimiter()
+    ) {
+        self.threshold = threshold
+        self.style =
+            style ?? (isatty(descriptor) == 1 ? .plain : Journal.isBehind(descriptor) ? .journal : .prefixed)
+        self.descriptor = descriptor
+        self.limiter = Mutex(limiter)
+    }
+
+    /// Lines suppressed so far, by `once` or because there were too many.
+    package var suppressedTotal: Int { limiter.withLock { $0.suppressedTotal } }
+
+    /// Whether lines of this priority are written.
+    package func writes(_ priority: LogPriority) -> Bool { priority <= threshold }
+
+    package func error(_ text: @autoclosure () -> String) { write(.error, text) }
+    package func warning(_ text: @autoclosure () -> String) { write(.warning, text) }
+    package func notice(_ text: @autoclosure () -> String) { write(.notice, text) }
+    package func info(_ text: @autoclosure () -> String) { write(.info, text) }
+    package func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
+
+    /// Writes one line with fields, which only the journal keeps: `IBEACON_REGION` and the like.
+    package func write(_ priority: LogPriority, _ text: String, fields: [String: String] = [:]) {
+        write(priority, { text }, fields)
+    }
+
+    /// Writes one line per kind and minute, with the number of those left out since the last one.
+    ///
+    /// - Parameter kind: the kind of the line. It must not consist of outside data alone.
+    package func once(
+        _ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String, fields: [String: String] = [:]
+    ) {
+        guard priority <= threshold else { return }
+        let now = Clocks.now()
+        switch limiter.withLock({ $0.admit(kind, at: now) }) {
+        case .suppress: break
+        case .write(suppressed: 0): write(priority, text, fields)
+        case .write(let suppressed):
+            write(priority, { "\(text()) (and \(suppressed) more like it before)" }, fields)
+        }
+    }
+
+    /// Writes a line that occurs once in a run, even if this minute already has too many lines.
+    package func always(_ priority: LogPriority, _ text: @autoclosure () -> String) {
+        if priority <= threshold { put(priority, text(), [:]) }
+    }
+
+    private func write(_ priority: LogPriority, _ text: () -> String, _ fields: [String: String] = [:]) {
+        guard priority <= threshold else { return }
+        switch limiter.withLock({ $0.admitLine(at: Clocks.now()) }) {
+        case .leaveOut: return
+        case .write(leftOut: 0): break
+        case .write(let leftOut):
+            put(.warning, "\(leftOut) lines were too many for the minute before, and left out", [:])
+        }
+        put(priority, text(), fields)
+    }
+
+    private func put(_ priority: LogPriority, _ text: String, _ fields: [String: String]) {
+        // If the journal does not answer, the line goes to the descriptor, which the journal reads too.
+        if style == .journal, Journal.send(Journal.entry(priority, PrintableText.line(text), fields)) { return }
+        let line = Array(Self.line(priority, text, style: style).utf8)
+        var offset = 0
+        while offset < line.count {
+            let written = line.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
+            }
+            if written < 0, errno == EINTR { continue }
+            // The error cannot be reported: a closed or full log must not stop the service.
+            guard written > 0 else { return }
+            offset += written
+        }
+    }
+
+    /// One line in the given style. Outside data in it cannot begin another line or send control characters to a
+    /// terminal.
+    static func line(_ priority: LogPriority, _ text: String, style: Style) -> String {
+        var line =
+            switch (style, priority) {
+            case (.prefixed, _), (.journal, _): "<\(priority.rawValue)>"
+            case (.plain, .error): "error: "
+            case (.plain, .warning): "warning: "
+            case (.plain, _): ""
+            }
+        line += PrintableText.line(text)
+        line.append("\n")
+        return line
+    }
+}

@@ -1,0 +1,48 @@
+package import Configuration
+package import Messaging
+
+/// Advice on a broker that cannot be used, for `doctor` and `status`.
+package enum BrokerAdvice {
+    private static let own = "look at the broker's own log, and run: ibeacon-gateway doctor"
+
+    /// - Parameter wasConnected: The broker has accepted a connection with the same settings before.
+    package static func text(for failure: BrokerFailure, _ broker: Broker, wasConnected: Bool = false) -> String {
+        switch failure {
+        case .endpoint(_, let cure): return cure
+        case .nameNotResolved: return unknownName(broker.hosts[0])
+        case .unreachable: return unreachable(broker.hosts[0], port: broker.port)
+        case .tls(let why) where why.contains("expired"):
+            return "renew the broker's certificate; if it is not that old, set this machine's clock"
+        case .tls where broker.caFile == nil:
+            return "if the broker has a certificate of its own making, give its authority as \"caFile\"; "
+                + "\"host\" must be the name in the certificate; and the clock must be right"
+        case .tls: return "check \"caFile\" and that \"host\" is the name in the certificate; the clock must be right"
+        case .notAccepted where broker.username == nil && failure.isLogin:
+            return "this broker wants a login: set \"username\" and \"passwordFile\"; "
+                + "on the broker: sudo mosquitto_passwd /etc/mosquitto/passwd NAME"
+        case .notAccepted where failure.isLogin: return "check \"username\" and the password"
+        case .notAccepted, .settings: return "change that setting"
+        case .unaskedExactlyOnce: return "nothing else may use the client id '\(broker.clientID)'"
+        case .messageTooLarge:
+            return "find out which client sent it; the broker's message_size_limit keeps such messages out"
+        case .silent, .closed, .protocolViolation:
+            guard !wasConnected else { return own }
+            return broker.tls
+                ? "is this the port for TLS (mostly 8883)?"
+                : "is this the port for MQTT without TLS (mostly 1883)? For a port with TLS set \"tls\": true"
+        case .keepaliveMissed, .unacknowledged, .other: return own
+        }
+    }
+
+    package static func unknownName(_ host: String) -> String {
+        "check \"host\"; try: getent hosts \(host); names in .local need the package libnss-mdns"
+    }
+
+    package static func unreachable(_ host: String, port: UInt16) -> String {
+        let isLocal = ["localhost", "127.0.0.1", "::1"].contains(host)
+        return isLocal
+            ? "is a broker installed and running? sudo apt install mosquitto; systemctl status mosquitto"
+            : "does the broker run, and for others than its own machine? mosquitto 2 needs 'listener \(port)' "
+                + "in a file in /etc/mosquitto/conf.d; a firewall may stand between"
+    }
+}

@@ -1,0 +1,119 @@
+package import Base
+package import Configuration
+package import Health
+package import Messaging
+import OwnTracks
+
+/// The state of the connection to the broker for the status. It also detects a connection that exists but does not
+/// work.
+package struct BrokerWatch {
+    /// Much longer than a working broker takes for an acknowledgement.
+    private static let patience: Duration = .seconds(5)
+    /// This many connections that ended within `memory` have a common cause. Two gateways with one client id disconnect
+    /// each other for ever: four times within `memory`, even with the longest back-off.
+    private static let mostLosses = 3
+    private static let memory: Duration = .seconds(300)
+
+    private var phase = BrokerState.Phase.connecting
+    private var failure: BrokerFailure?
+    private var since: MonotonicInstant
+    /// The host of the cluster that is connected or tried next; nil: the first.
+    private var host: String?
+    private var nextTry: MonotonicInstant?
+    /// The broker has accepted a connection with these settings, so the settings are not wrong.
+    private var wasConnected = false
+    /// When each unacknowledged message was handed over. At most as many as the window.
+    private var unanswered: [Int64: MonotonicInstant] = [:]
+    /// The latest message from the broker that was dropped.
+    private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
+    /// When the latest connections ended, the newest last.
+    private var losses: [MonotonicInstant] = []
+
+    package init(at now: MonotonicInstant) { since = now }
+
+    /// A new connection begins, possibly with other settings.
+    package mutating func connects(at now: MonotonicInstant) { self = Self(at: now) }
+
+    package mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
+
+    /// - Returns: whether it changes more than a number.
+    package mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+        switch event {
+        case .connected:
+            (phase, failure, nextTry, since, wasConnected) = (.connected, nil, nil, now, true)
+        case .disconnected(let failure, let retryIn):
+            if phase == .connected { losses = losses.suffix(Self.mostLosses - 1) + [now] }
+            // Another failed attempt belongs to the same failure.
+            if phase != .disconnected { since = now }
+            (phase, self.failure, nextTry) = (.disconnected, failure, now.advanced(by: retryIn))
+        case .acknowledged(let token), .refused(let token, _):
+            unanswered[token.rawValue] = nil
+            return false
+        case .untaken(let message): untaken = (message, now)
+        case .moved(let host): self.host = host
+        case .message, .commands, .subscribed, .subscriptionRefused: return false
+        }
+        return true
+    }
+
+    package func state(of broker: Broker, at now: MonotonicInstant) -> BrokerState {
+        guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
+        var state = BrokerState(name: name(of: broker), phase: phase, since: since)
+        if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }
+        (state.reason, state.cure) = trouble(with: broker, at: now) ?? ("", "")
+        return state
+    }
+
+    /// The name of the broker that is connected or tried next.
+    package func name(of broker: Broker) -> String { host.map(broker.place(of:)) ?? broker.name }
+
+    private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
+        let lost = losses.count { $0.duration(to: now) < Self.memory }
+        // Over HTTP, the failure itself is the reason.
+        if lost >= Self.mostLosses, broker.endpoint == nil {
+            return (
+                "the connection does not last" + (failure.map { ": \($0)" } ?? ""),
+                "another client with the same client id ends it, or the network is bad; the broker's log says which"
+            )
+        }
+        if let failure { return ("\(failure)", BrokerAdvice.text(for: failure, broker, wasConnected: wasConnected)) }
+        if let trouble = untakenTrouble(at: now) { return trouble }
+        // Messages of an earlier connection were sent again when this one began.
+        guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
+        let waited = oldest.duration(to: now)
+        guard waited >= Self.patience else { return nil }
+        guard broker.endpoint == nil else {
+            return (
+                "the server has not taken a message for \(waited.components.seconds) s",
+                "it is overloaded, or the network is slow: look at its machine and its log"
+            )
+        }
+        return (
+            "the broker has not acknowledged a message for \(waited.components.seconds) s",
+            "it is overloaded or stopped, or the network loses its packets: look at its machine and its log"
+        )
+    }
+
+    private func untakenTrouble(at now: MonotonicInstant) -> (reason: String, cure: String)? {
+        guard let untaken else { return nil }
+        let age = untaken.at.duration(to: now)
+        switch untaken.message {
+        case .dropped(let topic, let size) where age < Self.memory:
+            return (
+                "a message of \(size) bytes on \(topic) was too large and was dropped",
+                "find out which client sent it; the broker's message_size_limit keeps such messages out"
+            )
+        case .sessionDiscarded(let failure) where age < Self.memory:
+            return (
+                "\(failure), and commands that waited there were deleted with it",
+                "send them again; the broker's message_size_limit keeps large messages out"
+            )
+        case .subscriptionsWithheld(let time) where age < time:
+            return (
+                "it retains a message on /cmd that is too large, so commands are not heard",
+                "delete it: mosquitto_pub -r -n -t …/cmd"
+            )
+        default: return nil
+        }
+    }
+}

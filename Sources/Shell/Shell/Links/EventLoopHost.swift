@@ -1,0 +1,76 @@
+package import Base
+package import Runtime
+package import System
+
+/// The host of a service in a process: the event loop.
+package final class EventLoopHost: ServiceHost {
+    private let loop: EventLoop
+    private let log: Log
+    private let notifier = ServiceNotifier()
+    package let bootID: String
+
+    /// - Throws: if the boot id cannot be read.
+    package init(loop: EventLoop, log: Log) throws(Failure) {
+        self.loop = loop
+        self.log = log
+        let bytes = try FileAccess.read("/proc/sys/kernel/random/boot_id")
+        bootID = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    package var now: MonotonicInstant { Clocks.now() }
+    package var suspended: Duration { Clocks.suspended() }
+    package var wallClock: WallClock { WallClockTrustPolicy.read() }
+
+    package func timer(
+        tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
+    ) -> any ServiceTimer {
+        do throws(SystemError) {
+            let timer = try loop.timer(tolerance: tolerance, handler)
+            if isLast { try timer.goAfterOthers() }
+            return EventLoopTimer(timer, log)
+        } catch {
+            log.error("cannot make a timer: \(error)")
+            return EventLoopTimer(nil, log)
+        }
+    }
+
+    package func report(_ state: ServiceState) {
+        switch state {
+        case .ready(let status):
+            notifier.ready(status: status)
+            // A unit without a watchdog needs no keep-alive.
+            _ = try? loop.feedWatchdog()
+        case .reloading: notifier.reloading()
+        case .reloaded: notifier.ready()
+        case .stopping:
+            notifier.stopping()
+            let milliseconds = Int64((loop.longestTurn / .milliseconds(1)).rounded(.up))
+            log.always(.debug, "longest turn of the loop: \(milliseconds) ms")
+        }
+    }
+
+    package func exit(_ code: ExitCode) { loop.exit(code.rawValue) }
+}
+
+/// A timer of the event loop. The kernel refuses to arm a valid timer only if memory is short; then this is logged.
+private final class EventLoopTimer: ServiceTimer {
+    private let timer: LoopTimer?
+    private let log: Log
+
+    init(_ timer: LoopTimer?, _ log: Log) {
+        self.timer = timer
+        self.log = log
+    }
+
+    func arm(at instant: MonotonicInstant) {
+        do throws(SystemError) {
+            try timer?.arm(at: instant)
+        } catch {
+            log.error("cannot set a timer: \(error)")
+        }
+    }
+
+    func arm(after delay: Duration) { arm(at: Clocks.now().advanced(by: delay)) }
+
+    func disarm() { timer?.disarm() }
+}

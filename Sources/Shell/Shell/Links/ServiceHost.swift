@@ -1,0 +1,54 @@
+package import Base
+package import System
+
+/// The clocks and timers of a service. In the process the event loop provides them; in unit tests the test advances the
+/// time.
+package protocol ServiceHost: AnyObject {
+    /// CLOCK_BOOTTIME.
+    var now: MonotonicInstant { get }
+    /// The total suspended time of the machine since boot.
+    var suspended: Duration { get }
+    /// The wall clock, and whether it can be trusted.
+    var wallClock: WallClock { get }
+    /// The boot that `now` counts from.
+    var bootID: String { get }
+    /// Makes a timer that is off until it is armed. It fires once per arming.
+    ///
+    /// - Parameters:
+    ///   - tolerance: How much later the timer may fire, so that several timers share one wake-up.
+    ///   - isLast: Whether everything else that is ready at the same time is handled first.
+    func timer(
+        tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
+    ) -> any ServiceTimer
+    /// Reports to the service manager.
+    func report(_ state: ServiceState)
+    /// Ends the service after the running handler.
+    func exit(_ code: ExitCode)
+}
+
+extension ServiceHost {
+    package func timer(
+        tolerance: Duration = .milliseconds(10), _ handler: @escaping (MonotonicInstant) -> Void
+    ) -> any ServiceTimer {
+        timer(tolerance: tolerance, isLast: false, handler)
+    }
+}
+
+/// A timer of a `ServiceHost`, for the life of this object.
+package protocol ServiceTimer: AnyObject {
+    /// Fires once at `instant`, or at once if that has passed; replaces an earlier arming.
+    func arm(at instant: MonotonicInstant)
+    /// Fires once after `delay` from now.
+    func arm(after delay: Duration)
+    /// Disarms the timer.
+    func disarm()
+}
+
+/// A report to the service manager.
+package enum ServiceState: Hashable, Sendable {
+    /// Start-up is complete.
+    case ready(status: String)
+    case reloading
+    case reloaded
+    case stopping
+}

@@ -1,0 +1,13 @@
+package import PageServer
+package import System
+
+/// A service's link to the status page.
+package protocol StatusLink: AnyObject {
+    /// Serves the page. If the port is in use, the link logs it and tries again.
+    ///
+    /// - Throws: `Failure` if the page can never be served with these settings.
+    func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure)
+    /// Something changed that the status page shows at once.
+    func changed()
+    func close()
+}

@@ -1,0 +1,56 @@
+import Base
+package import PageServer
+package import Runtime
+package import System
+
+/// The status link over the HTTP server.
+package final class StatusServerLink: StatusLink {
+    /// How long to wait before the next attempt if the port is in use, or the network is not up yet.
+    private static let portRetry: Duration = .seconds(10)
+
+    private let loop: EventLoop
+    private let log: Log
+    private let host: any ServiceHost
+    private var server: StatusServer?
+    private var retryTimer: (any ServiceTimer)?
+
+    package init(loop: EventLoop, log: Log, host: any ServiceHost) {
+        self.loop = loop
+        self.log = log
+        self.host = host
+    }
+
+    package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) {
+        do throws(StatusServerError) {
+            // Radio, store and broker are handled first: with any number of clients, a transition waits for at most one
+            // turn of sending.
+            server = try StatusServer(
+                settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source)
+            log.notice("status page: http://\(settings.address)/")
+        } catch .listen(let address, let number) {
+            let error = StatusServerError.listen(address: address, errno: number)
+            log.once("http", .error, "\(error); it is tried again")
+            let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in retry(settings, source) }
+            timer.arm(after: Self.portRetry)
+            retryTimer = timer
+        } catch {
+            throw Failure(.configuration, "\(error)")
+        }
+    }
+
+    private func retry(_ settings: StatusServerSettings, _ source: any PageSource) {
+        do throws(Failure) {
+            try open(settings, source: source)
+        } catch {
+            log.error("the status page cannot be served: \(error.message)")
+        }
+    }
+
+    package func changed() { server?.changed() }
+
+    package func close() {
+        retryTimer = nil
+        server?.stop()
+        server = nil
+    }
+}

@@ -1,0 +1,4 @@
+/// The name and the version of this program.
+package enum Program {
+    package static let version = "0.9.0"
+}

@@ -1,0 +1,135 @@
+package import Configuration
+import Encryption
+import Glibc
+package import JSON
+package import System
+
+/// The configuration in force, its file, and the secrets that it names.
+package struct Settings {
+    package static let defaultPath = "/etc/ibeacon-gateway/config.json"
+    package static let defaultStateDirectory = "/var/lib/ibeacon-gateway"
+
+    package var configuration: Configuration
+    /// The configuration of the file alone, with the secrets of the files that it names.
+    package let fileConfiguration: Configuration
+    /// The members of the file, unchanged.
+    package let json: JSONValue
+    /// nil: no file; the defaults are in force.
+    package let path: String?
+    package let stateDirectory: String
+
+    package init(configuration: Configuration, json: JSONValue, path: String?, stateDirectory: String) {
+        self.configuration = configuration
+        fileConfiguration = configuration
+        self.json = json
+        self.path = path
+        self.stateDirectory = stateDirectory
+    }
+
+    /// Reads one file and the secrets that it names.
+    package init(readingFrom path: String, stateDirectory: String) throws(Failure) {
+        json = Credentials.adding(to: try Self.json(in: path))
+        configuration = try Self.read(json, path)
+        fileConfiguration = configuration
+        self.path = path
+        self.stateDirectory = stateDirectory
+    }
+
+    private static func json(in path: String) throws(Failure) -> JSONValue {
+        let bytes = try FileAccess.read(path)
+        do throws(JSONError) {
+            return try JSONValue(parsing: bytes, dialect: .json5)
+        } catch {
+            throw Failure(.configuration, "\(path) cannot be used:\n  \(error)")
+        }
+    }
+
+    /// Checks one file's content, and reads the secrets that it names.
+    private static func read(_ json: JSONValue, _ path: String) throws(Failure) -> Configuration {
+        var configuration: Configuration
+        do throws(ConfigurationError) {
+            configuration = try Configuration(json, hostName: hostName)
+        } catch {
+            let lines = error.problems.map { "  \($0)" }.joined(separator: "\n")
+            throw Failure(.configuration, "\(path) cannot be used:\n\(lines)")
+        }
+        if configuration.holdsSecret, FileAccess.isWorldReadable(path) {
+            throw Failure(
+                .configuration,
+                "\(path) holds a secret and all users can read it; run: chmod o-r \(path)")
+        }
+        try configuration.readSecretFiles(beside: path)
+        return configuration
+    }
+
+    package static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        let name = buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        return name.isEmpty ? "localhost" : name
+    }
+
+    package static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}
+
+extension Configuration {
+    /// Whether the file itself contains a secret.
+    fileprivate var holdsSecret: Bool {
+        broker.login != nil || trackers.contains { $0.encryptionKey != nil } || rooms?.encryptionKey != nil
+    }
+
+    /// Reads the secrets that the configuration keeps in separate files.
+    fileprivate mutating func readSecretFiles(beside path: String) throws(Failure) {
+        if let file = broker.passwordFile {
+            broker.password = try SecretFile.secret(in: file, member: "passwordFile", beside: path)
+        }
+        for position in trackers.indices {
+            guard let file = trackers[position].encryptionKeyFile else { continue }
+            trackers[position].encryptionKey = try SecretFile.key(
+                in: file, member: "encryptionKeyFile", beside: path)
+        }
+        if let file = rooms?.encryptionKeyFile {
+            rooms?.encryptionKey = try SecretFile.key(in: file, member: "rooms.encryptionKeyFile", beside: path)
+        }
+    }
+}
+
+/// Files that hold a secret.
+package enum SecretFile {
+    /// A key for encryption, at most 32 bytes.
+    package static func key(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+        let key = try secret(in: file, member: member, beside: path)
+        guard key.byteCount <= PayloadCipher.longestKey else {
+            throw Failure(
+                .configuration,
+                "\(member): the key has \(key.byteCount) bytes; at most \(PayloadCipher.longestKey) are possible")
+        }
+        return key
+    }
+
+    /// The first line of a file that only its owner and group may read.
+    ///
+    /// - Parameters:
+    ///   - file: A relative path counts from the configuration file.
+    ///   - member: The setting that names the file, for errors.
+    ///   - path: The configuration file.
+    fileprivate static func secret(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+        let resolved = FileAccess.resolve(file, beside: path)
+        let bytes: [UInt8]
+        do throws(Failure) { bytes = try FileAccess.read(resolved) } catch {
+            throw Failure(.configuration, "\(member): \(error.message)")
+        }
+        guard !FileAccess.isWorldReadable(resolved) else {
+            throw Failure(.configuration, "\(member): all users can read \(resolved); run: chmod o-r \(resolved)")
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
+            throw Failure(.configuration, "\(member): the first line of \(resolved) is empty or not UTF-8")
+        }
+        return Secret(text)
+    }
+}

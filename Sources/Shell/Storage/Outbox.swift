@@ -1,0 +1,164 @@
+/// The cached state of the outbox. A transaction changes a copy, which replaces the original after the commit.
+struct OutboxCounters {
+    var nextID: Int64 = 1
+    var rows = 0
+    var bytes = 0
+    /// The number of `rows` that wait for the wall clock.
+    var unstamped = 0
+    /// The counts of the current transaction.
+    var superseded: UInt64 = 0
+    var dropped = DropCounts()
+    var refused: UInt64 = 0
+}
+
+/// The outbox table. Every function runs inside a transaction of the caller.
+struct Outbox {
+    let limit: Int
+    let byteLimit: Int
+    let refusedLimit: Int
+
+    static func readCounters(_ database: borrowing Database) throws(DatabaseError) -> OutboxCounters {
+        var counters = OutboxCounters()
+        let sql = "SELECT count(*), total(length(payload)), coalesce(max(id), 0), count(*) FILTER (WHERE stamp = 0)"
+        try database.forEachRow("\(sql) FROM outbox") { row throws(DatabaseError) in
+            counters.rows = Int(row[0].asInteger ?? 0)
+            counters.bytes = Int(row[1].asReal ?? 0)
+            counters.nextID = (row[2].asInteger ?? 0) + 1
+            counters.unstamped = Int(row[3].asInteger ?? 0)
+            return false
+        }
+        let highestRefused = try database.value("SELECT max(id) FROM refused")?.asInteger ?? 0
+        counters.nextID = max(counters.nextID, highestRefused + 1)
+        return counters
+    }
+
+    /// Adds a message at the end.
+    ///
+    /// - Parameter handedOut: Rows that the broker's client has; they are not touched.
+    /// - Returns: Its row, or nil if there was no room for it.
+    func add(
+        _ message: OutgoingMessage, boot: String, handedOut: HandedOut, to database: borrowing Database,
+        _ counters: inout OutboxCounters
+    ) throws(DatabaseError) -> Int64? {
+        if message.kind == .state || message.kind == .ping {
+            // Written as a constant, because SQLite uses a partial index only for constants.
+            let condition = message.kind == .state ? "WHERE kind = 2 AND topic = ?1" : "WHERE kind = 4 AND topic = ?1"
+            let older = try rows(condition, [.text(message.topic)], in: database, except: handedOut)
+            try delete(older, from: database, &counters)
+            counters.superseded += UInt64(older.count)
+        }
+        guard try makeRoom(for: message, handedOut: handedOut, in: database, &counters) else {
+            counters.dropped.count(message.kind)
+            return nil
+        }
+        let row = OutboxRow(id: counters.nextID, message: message, boot: boot)
+        try database.insert(row)
+        counters.nextID += 1
+        counters.rows += 1
+        counters.bytes += message.payload.count
+        if message.stamp == .provisional { counters.unstamped += 1 }
+        return row.id
+    }
+
+    /// The broker has acknowledged these rows, so none of them waits for the wall clock.
+    func acknowledge(
+        _ rows: HandedOut, in database: borrowing Database, _ counters: inout OutboxCounters
+    ) throws(DatabaseError) {
+        try delete(rows.map { Key(id: $0.key, bytes: $0.value, isProvisional: false) }, from: database, &counters)
+    }
+
+    /// Deletes rows that a failed transaction left, so that their numbers are free again.
+    func remove(from id: Int64, in database: borrowing Database, _ counters: inout OutboxCounters) throws(DatabaseError)
+    {
+        try delete(rows("WHERE id >= ?1", [.integer(id)], in: database), from: database, &counters)
+        counters.nextID = id
+    }
+
+    /// Sets a row aside. Beyond the limit the oldest row that was set aside is deleted.
+    func refuse(
+        _ id: Int64, reason: String, in database: borrowing Database, _ counters: inout OutboxCounters
+    ) throws(DatabaseError) {
+        guard let row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { return }
+        try delete(rows("WHERE id = ?1", [.integer(id)], in: database), from: database, &counters)
+        try database.insert(RefusedRow(row: row, reason: reason))
+        try database.run(
+            "DELETE FROM refused WHERE id <= (SELECT id FROM refused ORDER BY id DESC LIMIT 1 OFFSET ?1)",
+            .number(refusedLimit))
+        counters.refused += 1
+    }
+
+    /// Calls `body` with rows that may be delivered, in order, until it returns false. Rows that wait for the wall
+    /// clock, and later rows of the same topic, are skipped.
+    static func forEachDeliverable(
+        after id: Int64, before end: Int64, in database: borrowing Database, _ body: (OutboxRow) -> Bool
+    ) throws(DatabaseError) {
+        let sql = """
+            SELECT \(OutboxRow.columnList) FROM outbox WHERE id > ?1 AND id < ?2 AND stamp <> 0 AND NOT EXISTS
+            (SELECT 1 FROM outbox AS earlier WHERE earlier.stamp = 0 AND earlier.topic = outbox.topic
+            AND earlier.id < outbox.id) ORDER BY id
+            """
+        try database.forEachRow(sql, [.integer(id), .integer(end)]) { statement throws(DatabaseError) in
+            guard let row = OutboxRow(statement) else { throw .damaged("a row of outbox is not what was written") }
+            return body(row)
+        }
+    }
+
+    /// Removes the least important rows until the message fits: the oldest pings, then locations, then states, then
+    /// others, then transitions. No row is removed that is more important than the message itself.
+    private func makeRoom(
+        for message: OutgoingMessage, handedOut: HandedOut, in database: borrowing Database,
+        _ counters: inout OutboxCounters
+    ) throws(DatabaseError) -> Bool {
+        let fits = { (counters: OutboxCounters) in
+            counters.rows < limit && (counters.bytes + message.payload.count <= byteLimit || counters.rows == 0)
+        }
+        for kind in [MessageKind.ping, .location, .state, .other, .transition] {
+            while !fits(counters) {
+                // A hundredth at a time, because each search passes all remaining rows.
+                let oldest = try rows(
+                    "WHERE kind = ?1 ORDER BY id LIMIT ?2",
+                    [.integer(kind.rawValue), .number(max(1, limit / 100) + handedOut.count)], in: database,
+                    except: handedOut)
+                guard !oldest.isEmpty else { break }
+                try delete(oldest.prefix(max(1, limit / 100)), from: database, &counters)
+                counters.dropped.count(kind, min(oldest.count, max(1, limit / 100)))
+            }
+            if fits(counters) { return true }
+            if kind == message.kind { return false }
+        }
+        return false
+    }
+
+    private struct Key {
+        let id: Int64
+        let bytes: Int
+        let isProvisional: Bool
+    }
+
+    private func rows(
+        _ condition: String, _ values: [SQLValue], in database: borrowing Database, except kept: HandedOut = [:]
+    ) throws(DatabaseError) -> [Key] {
+        var keys: [Key] = []
+        try database.forEachRow("SELECT id, length(payload), stamp FROM outbox \(condition)", values) {
+            row throws(DatabaseError) in
+            guard let id = row[0].asInteger, kept[id] == nil else { return true }
+            let isProvisional = row[2].asInteger == WallStamp.provisional.rawValue
+            keys.append(Key(id: id, bytes: Int(row[1].asInteger ?? 0), isProvisional: isProvisional))
+            return true
+        }
+        return keys
+    }
+
+    private func delete(
+        _ keys: some Sequence<Key>, from database: borrowing Database, _ counters: inout OutboxCounters
+    ) throws(DatabaseError) {
+        for key in keys {
+            try database.run("DELETE FROM outbox WHERE id = ?1", .integer(key.id))
+            // The row may have been lost with its file.
+            guard database.changes > 0 else { continue }
+            counters.rows -= 1
+            counters.bytes -= key.bytes
+            if key.isProvisional { counters.unstamped -= 1 }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import Base
+package import Regions
+
+/// An event of the store for the service.
+package enum StoreEvent: Sendable {
+    /// The stored state. The first event, and only once.
+    case opened(StoreSnapshot)
+    /// The state directory cannot be used; the store tries again.
+    case unavailable(StoreFailure)
+    /// A transaction could not be written. With `willRetry` it is kept and tried again. Reported once for a
+    /// transaction, even if it joins several commits.
+    case failed(DatabaseError, willRetry: Bool)
+    /// Writing fails since `StoreFailure.since`. Reported once for each failure, and again when the reason changes.
+    case troubled(StoreFailure)
+    /// Writing works again, after it had failed for so long.
+    case recovered(after: Duration)
+    /// The file was damaged or removed while it was open, and another file is in use that may be incomplete: the
+    /// service must commit all regions, values and the presence state again.
+    case stateLost
+    /// The values of these keys are on the disk.
+    case kept(keys: Set<String>)
+    /// Hand these to the broker, in this order.
+    case deliver([OutboxRow])
+    /// The command line edited regions. The service must merge the edits and commit the result with `editsTaken`. Until
+    /// then, the same edits come again after a restart, and only then.
+    case regionEdits([RegionEdit])
+    case notice(StoreNotice)
+    /// The thread has ended. `unsaved`: commits that could not be written.
+    case stopped(unsaved: Int)
+}
+
+/// The content of the file when it was opened.
+package struct StoreSnapshot: Sendable {
+    /// Regions by tracker, in their order.
+    package var regions: [ExactString: [Region]] = [:]
+    package var presence: PresenceRecord?
+    package var values: [ExactString: [UInt8]] = [:]
+    /// Edits by the command line that are not in `regions` yet.
+    package var edits: [RegionEdit] = []
+    /// Messages that wait.
+    package var outboxCount = 0
+    /// Whether this is the first time, or nothing could be saved from a damaged file.
+    package var isNew: Bool
+
+    package init(isNew: Bool = false) {
+        self.isNew = isNew
+    }
+}
+
+/// Why the store cannot write.
+package struct StoreFailure: Error, Hashable, Sendable {
+    package let error: StoreError
+    package let since: MonotonicInstant
+    package let nextTry: MonotonicInstant
+
+    package init(error: StoreError, since: MonotonicInstant, nextTry: MonotonicInstant) {
+        self.error = error
+        self.since = since
+        self.nextTry = nextTry
+    }
+}
+
+/// A line for the log.
+package struct StoreNotice: Hashable, Sendable {
+    package let priority: LogPriority
+    package let text: String
+
+    package init(_ priority: LogPriority, _ text: String) {
+        self.priority = priority
+        self.text = text
+    }
+}
+
+/// A change that the command line requests.
+package struct RegionEdit: Hashable, Sendable {
+    package let id: Int64
+    /// The base topic of the tracker.
+    package let tracker: String
+    package let change: RegionChange
+
+    package init(id: Int64, tracker: String, change: RegionChange) {
+        self.id = id
+        self.tracker = tracker
+        self.change = change
+    }
+
+    /// Asks for the deletion of a tracker's history: the removal of a region that no tracker can have.
+    init(id: Int64, erasingHistoryOf tracker: String) {
+        self.init(id: id, tracker: tracker, change: .remove(rid: ""))
+    }
+
+    package var erasesHistory: Bool {
+        if case .remove(let rid) = change { rid.isEmpty } else { false }
+    }
+}

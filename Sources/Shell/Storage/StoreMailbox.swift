@@ -1,0 +1,97 @@
+import Synchronization
+
+/// The requests that the store's thread handles at one time.
+package struct StoreMail {
+    var commit: PendingCommit?
+    var acknowledged: [Int64] = []
+    var refused: [(id: Int64, reason: String)] = []
+    /// It came before the commit, if there is one.
+    var checkpoint: PresenceRecord?
+    var clock: WallClockReading?
+    var pruneBefore: Int64?
+    var window: Int?
+    var redeliver = false
+    var checkEdits = false
+    var rereadEdits = false
+    var stop = false
+    /// Requests dropped since the last time because the disk could not be written.
+    var dropped = DropCounts()
+    /// For each commit that was too large, the size of the message that exceeded the limit.
+    var oversized: [Int] = []
+}
+
+/// Requests that wait for the store's thread. The size is bounded, even if the disk does not work.
+package struct StoreMailbox {
+    private let countLimit: Int
+    private let byteLimit: Int
+    private let payloadLimit: Int
+    private var mail = StoreMail()
+
+    init(countLimit: Int, byteLimit: Int, payloadLimit: Int) {
+        self.countLimit = countLimit
+        self.byteLimit = byteLimit
+        self.payloadLimit = payloadLimit
+    }
+
+    /// A mailbox with the limits of these settings.
+    package init(_ settings: StoreSettings) {
+        self.init(
+            countLimit: settings.memoryLimit, byteLimit: settings.memoryByteLimit, payloadLimit: settings.payloadLimit)
+    }
+
+    var pending: Int { mail.commit?.count ?? 0 }
+    var pendingBytes: Int { mail.commit?.payloadBytes ?? 0 }
+
+    /// Adds a request. Beyond the limits the least important messages are dropped, and counted.
+    package mutating func append(_ request: StoreRequest) {
+        switch request {
+        case .commit(let changes): append(changes)
+        case .checkpoint(let record):
+            // A checkpoint must not overtake a commit whose decisions it contains: their messages would be missing
+            // after a crash in between.
+            if mail.commit == nil {
+                mail.checkpoint = record
+            } else {
+                mail.commit?.add(checkpoint: record)
+            }
+        case .acknowledged(let id): mail.acknowledged.append(id)
+        case .refused(let id, let reason): mail.refused.append((id, reason))
+        case .window(let size): mail.window = max(0, size)
+        case .redeliver: mail.redeliver = true
+        case .clockIsKnown(let reading): mail.clock = reading
+        case .checkEdits: mail.checkEdits = true
+        case .rereadEdits: mail.rereadEdits = true
+        case .pruneHistory(let before): mail.pruneBefore = max(before, mail.pruneBefore ?? before)
+        case .stop: mail.stop = true
+        }
+    }
+
+    /// Everything that waits.
+    ///
+    /// - Parameter withCommit: false while the thread still has an unwritten commit.
+    package mutating func drain(withCommit: Bool) -> StoreMail {
+        var taken = mail
+        mail = StoreMail()
+        if !withCommit {
+            mail.commit = taken.commit
+            taken.commit = nil
+        }
+        return taken
+    }
+
+    private mutating func append(_ changes: [StoreChange]) {
+        for change in changes {
+            guard case .message(let message) = change, message.payload.count > payloadLimit else { continue }
+            return mail.oversized.append(message.payload.count)
+        }
+        var commit = mail.commit ?? PendingCommit()
+        mail.commit = nil
+        commit.add(changes)
+        if commit.presence != nil { mail.checkpoint = nil }
+        if commit.count > countLimit || commit.payloadBytes > byteLimit {
+            // A twentieth at a time, because shedding examines all waiting messages.
+            mail.dropped = mail.dropped + commit.shed(toCount: countLimit / 20 * 19, bytes: byteLimit / 20 * 19)
+        }
+        mail.commit = commit
+    }
+}

@@ -1,0 +1,79 @@
+package import Base
+package import Regions
+
+/// One part of a commit.
+package enum StoreChange: Sendable {
+    /// These are the tracker's regions from now on, in this order.
+    case regions(tracker: String, [Region])
+    /// This is the presence state from now on.
+    case presence(PresenceRecord)
+    /// A change of the presence state, in the engine's own form. It is read after the whole state and the earlier
+    /// changes.
+    case presenceChange([UInt8])
+    /// A message to deliver.
+    case message(OutgoingMessage)
+    /// A transition to remember.
+    case history(HistoryEntry)
+    /// A location to remember.
+    case location(LocationEntry)
+    /// Deletes all transitions of this tracker that were remembered before.
+    case eraseHistory(tracker: String)
+    /// A small value to keep; nil forgets it. Keys beginning with `store.` are the store's own.
+    case value(key: String, [UInt8]?)
+    /// A large value to keep, which the store's thread makes: the committing thread does not wait for it. If a newer value
+    /// comes before it is written, it is not made. It may be made twice, after a failure of the disk.
+    case madeValue(key: String, @Sendable () -> [UInt8])
+    /// The tracker's edits up to this one are in the regions that the same commit writes.
+    case editsTaken(tracker: String, upTo: Int64)
+}
+
+/// The wall clock as an offset: epoch nanoseconds at the instant zero of CLOCK_BOOTTIME.
+package struct WallClockReading: Hashable, Sendable {
+    package let epochNanosecondsAtBoot: Int64
+
+    package init(epochNanosecondsAtBoot: Int64) {
+        self.epochNanosecondsAtBoot = epochNanosecondsAtBoot
+    }
+
+    /// - Parameters:
+    ///   - epochSeconds: The wall clock at `instant`.
+    ///   - instant: The monotonic clock at the same moment.
+    package init(epochSeconds: Double, at instant: MonotonicInstant) {
+        self.init(epochNanosecondsAtBoot: Int64(epochSeconds * 1e9) &- instant.nanoseconds)
+    }
+
+    /// Epoch seconds at `instant`, rounded down.
+    package func epochSeconds(at instant: MonotonicInstant) -> Int64 {
+        let (nanoseconds, overflow) = epochNanosecondsAtBoot.addingReportingOverflow(instant.nanoseconds)
+        guard !overflow else { return 0 }
+        return nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : -((-nanoseconds + 999_999_999) / 1_000_000_000)
+    }
+}
+
+/// A request of the service to the store. No request blocks the caller.
+package enum StoreRequest: Sendable {
+    /// Writes all changes in one transaction. If the first attempt fails, the event `failed` follows.
+    case commit([StoreChange])
+    /// Writes this with the next other write, or after `StoreSettings.checkpointInterval`. A newer checkpoint replaces
+    /// an older one that still waits.
+    case checkpoint(PresenceRecord)
+    /// The broker has the message; its row is deleted.
+    case acknowledged(Int64)
+    /// The broker refused the message for good; its row is set aside.
+    case refused(Int64, reason: String)
+    /// The limit of unacknowledged messages. 0, the default: no message is delivered.
+    case window(Int)
+    /// The broker's client has lost the unacknowledged messages: they are delivered again.
+    case redeliver
+    /// The wall clock is right from now on: waiting messages are stamped. The request is repeated whenever the clock
+    /// was changed; stamped messages keep their times.
+    case clockIsKnown(WallClockReading)
+    /// Reads edits by the command line now (the store also reads them every few seconds).
+    case checkEdits
+    /// Reports all stored edits again, when no waiting commit may delete some of them.
+    case rereadEdits
+    /// Forgets transitions and locations before these epoch seconds.
+    case pruneHistory(before: Int64)
+    /// Writes all waiting data and ends. Sent by `Store.stop`.
+    case stop
+}

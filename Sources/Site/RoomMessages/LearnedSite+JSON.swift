@@ -1,0 +1,125 @@
+import Base
+package import JSON
+package import Rooms
+package import SiteProtocol
+
+/// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
+/// "labelled":[[seconds,gateway,eighths,…],…],"own":{"seconds":…,"gateways":[[gateway,heard,unknown,mean,squares],…]},
+/// "exits":[[room,count],…]},…]}`; an unknown level is null.
+/// `exits` may be missing.
+extension LearnedSite {
+    package var json: JSONValue {
+        .object([
+            "v": 1,
+            "gateways": .array(
+                gateways.map { .array([.string($0.name), $0.room.map { .integer(Int64($0)) } ?? .null]) }),
+            "rooms": .array(
+                rooms.map { room in
+                    .object([
+                        "id": .string(room.name.id), "name": .string(room.name.name),
+                        "labelled": .array(room.labelled.map(Self.json)), "own": Self.json(of: room.own),
+                        "exits": .array(
+                            room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
+                    ])
+                }),
+        ])
+    }
+
+    private static func json(of moment: Moment) -> JSONValue {
+        var values: [JSONValue] = [.number(Double(moment.seconds))]
+        for level in moment.levels {
+            values.append(.integer(Int64(level.gateway)))
+            values.append(level.eighths.map { .integer(Int64($0)) } ?? .null)
+        }
+        return .array(values)
+    }
+
+    private static func json(of levels: Levels) -> JSONValue {
+        .object([
+            "seconds": .number(Double(levels.seconds)),
+            "gateways": .array(
+                levels.cells.map { cell in
+                    .array(
+                        [.integer(Int64(cell.gateway))]
+                            + [cell.heard, cell.unknown, cell.mean, cell.squares].map { .number(Double($0)) })
+                }),
+        ])
+    }
+
+    /// - Throws: The first error in the JSON.
+    package init(_ json: JSONValue) throws(FeedError) {
+        self.init()
+        guard json["v"]?.asInteger == 1 else { throw FeedError("'v' is not 1; another version wrote it") }
+        guard let listedGateways = json["gateways"]?.array, listedGateways.count <= RoomEngine.mostGateways,
+            let listedRooms = json["rooms"]?.array, listedRooms.count <= RoomEngine.mostRooms
+        else { throw FeedError("'gateways' or 'rooms' is not a list, or too long") }
+        for element in listedRooms {
+            guard let id = element["id"]?.string, let name = element["name"]?.string, !name.isEmpty,
+                name.utf8.count <= FeedDecoder.mostNameBytes, TopicIdentifier.isIdentifier(id)
+            else { throw FeedError("an element of 'rooms' has no id and name") }
+            rooms.append(
+                LearnedRoom(
+                    name: RoomName(id: id, name: name), labelled: try Self.moments(element["labelled"]),
+                    own: try Self.levels(element["own"]), exits: try Self.exits(element["exits"])))
+        }
+        for element in listedGateways {
+            guard let pair = element.array, pair.count == 2, let name = pair[0].string,
+                (1...FeedDecoder.mostNameBytes).contains(name.utf8.count)
+            else { throw FeedError("an element of 'gateways' is not a name with a room") }
+            let room = pair[1].asInteger.flatMap { Int(exactly: $0) }
+            gateways.append(Gateway(name: name, room: room.flatMap { rooms.indices.contains($0) ? $0 : nil }))
+        }
+    }
+
+    private static func exits(_ json: JSONValue?) throws(FeedError) -> [LearnedRoom.Exit] {
+        var exits: [LearnedRoom.Exit] = []
+        for element in json?.array ?? [] {
+            guard let pair = element.array, pair.count == 2, let count = pair[1].asNumber,
+                let room = pair[0].asInteger.flatMap({ Int(exactly: $0) }), count.isFinite
+            else { throw FeedError("an exit of a room is not a room with a number of changes") }
+            exits.append(LearnedRoom.Exit(room: room, count: Float(count)))
+        }
+        return exits
+    }
+
+    private static func levels(_ json: JSONValue?) throws(FeedError) -> Levels {
+        guard let seconds = json?["seconds"]?.asNumber, seconds.isFinite, let listed = json?["gateways"]?.array else {
+            throw FeedError("what was learned of a room by itself has no seconds and gateways")
+        }
+        var levels = Levels(seconds: Float(seconds))
+        for element in listed {
+            guard let values = element.array, values.count == 5,
+                let gateway = values[0].asInteger.flatMap({ Int(exactly: $0) })
+            else { throw FeedError("a gateway's levels in a room are not a gateway and four numbers") }
+            let numbers = values.dropFirst().compactMap(\.asNumber).map { Float($0) }
+            guard numbers.count == 4, numbers.allSatisfy(\.isFinite) else {
+                throw FeedError("a gateway's levels in a room are not a gateway and four numbers")
+            }
+            levels.cells.append(
+                Levels.Cell(
+                    gateway: gateway, heard: numbers[0], unknown: numbers[1], mean: numbers[2], squares: numbers[3]))
+        }
+        return levels
+    }
+
+    private static func moments(_ json: JSONValue?) throws(FeedError) -> [Moment] {
+        guard let elements = json?.array else { throw FeedError("what was learned of a room is not a list") }
+        var moments: [Moment] = []
+        for element in elements {
+            guard let values = element.array, values.count % 2 == 1, let seconds = values[0].asNumber else {
+                throw FeedError("a moment is not a list of seconds, gateways and levels")
+            }
+            var levels: [Moment.Level] = []
+            for position in stride(from: 1, to: values.count, by: 2) {
+                guard let gateway = values[position].asInteger.flatMap({ Int(exactly: $0) }) else {
+                    throw FeedError("a moment names a gateway that is no number")
+                }
+                levels.append(
+                    Moment.Level(gateway: gateway, eighths: values[position + 1].asInteger.flatMap { Int(exactly: $0) })
+                )
+            }
+            moments.append(Moment(seconds: Float(seconds), levels: levels))
+        }
+        return moments
+    }
+}

@@ -1,0 +1,213 @@
+/// The level that one gateway had in a fingerprint.
+struct FingerprintLevel: Hashable, Sendable, BitwiseCopyable {
+    var gateway: UInt16
+    /// Eighths of a dB; `.min`: the gateway was not listening, so nothing is known.
+    var eighths: Int16
+
+    static let unknown = Int16.min
+}
+
+/// A moment that was spent in a room, as the gateways heard it. Gateways that are not in it heard nothing.
+struct Fingerprint: Sendable {
+    /// Sorted by gateway.
+    var levels: [FingerprintLevel]
+    /// Seconds that it stands for.
+    var seconds: Float
+    /// When it was last confirmed, in the order of learning.
+    var order: UInt64
+}
+
+/// What a tag's levels are in one window, spread out over all gateways.
+struct LevelVector: Sendable {
+    /// dBm by gateway; NaN: the gateway says nothing.
+    var levels: [Float] = []
+    /// Gateways that hear the tag, sorted.
+    var heard: [UInt16] = []
+    /// Packets of the tag in the window, as far as the gateway that heard most knows.
+    var packets: Int16 = 1
+    /// Whether the gateway that hears the tag best has heard it since the window before.
+    var isLoudestNew = false
+    /// Seconds since the tag's window before.
+    var elapsed: Float = 1
+}
+
+/// The fingerprints of one room.
+package struct RoomFingerprints: Sendable {
+    private(set) var prints: [Fingerprint] = []
+    /// Seconds of training, capped by what is kept.
+    private(set) var seconds: Float = 0
+
+    package init() {}
+
+    package var count: Int { prints.count }
+
+    mutating func removeAll() {
+        prints = []
+        seconds = 0
+    }
+
+    /// Forgets what one gateway measured.
+    mutating func forget(gateway: UInt16) {
+        for place in prints.indices {
+            for entry in prints[place].levels.indices where prints[place].levels[entry].gateway == gateway {
+                prints[place].levels[entry].eighths = FingerprintLevel.unknown
+            }
+        }
+    }
+
+    /// A gateway came that nothing is known of.
+    mutating func welcome(gateway: UInt16) {
+        for place in prints.indices where prints[place].levels.count < Self.mostLevels {
+            let levels = prints[place].levels
+            guard !levels.contains(where: { $0.gateway == gateway }) else { continue }
+            let position = levels.firstIndex { $0.gateway > gateway } ?? levels.endIndex
+            prints[place].levels.insert(
+                FingerprintLevel(gateway: gateway, eighths: FingerprintLevel.unknown), at: position)
+        }
+    }
+
+    /// Takes over a fingerprint that was kept.
+    ///
+    /// - Parameter places: The places of its gateways; nil for one that has none.
+    mutating func restore(_ moment: LearnedSite.Moment, _ places: [UInt16?], order: UInt64) {
+        var levels: [FingerprintLevel] = []
+        for level in moment.levels {
+            guard places.indices.contains(level.gateway), let gateway = places[level.gateway] else { continue }
+            let eighths = level.eighths.map { Int16(max(-1024, min(1023, $0))) } ?? FingerprintLevel.unknown
+            levels.append(FingerprintLevel(gateway: gateway, eighths: eighths))
+        }
+        levels.sort { $0.gateway < $1.gateway }
+        guard moment.seconds > 0, moment.seconds <= 30, levels.count <= Self.mostLevels,
+            zip(levels, levels.dropFirst()).allSatisfy({ $0.gateway < $1.gateway })
+        else { return }
+        prints.append(Fingerprint(levels: levels, seconds: moment.seconds, order: order))
+        seconds += moment.seconds
+    }
+
+    /// Levels in one fingerprint, those that are unknown included.
+    static let mostLevels = 24
+
+    /// Adds a window that lasted `seconds`: to the fingerprint that is nearest, if that one is near enough.
+    mutating func add(_ levels: [FingerprintLevel], seconds: Float, order: UInt64, _ tuning: RoomTuning) {
+        var nearest = -1
+        var least = tuning.mergeDistance
+        for place in prints.indices {
+            let distance = Self.meanSquare(prints[place].levels, levels, below: least, tuning)
+            if distance < least {
+                least = distance
+                nearest = place
+            }
+        }
+        if nearest >= 0 {
+            merge(levels, into: nearest, seconds: seconds, order: order)
+        } else {
+            if prints.count >= tuning.mostFingerprints { removeLeast() }
+            prints.append(Fingerprint(levels: levels, seconds: seconds, order: order))
+        }
+        self.seconds = prints.reduce(0) { $0 + $1.seconds }
+    }
+
+    private mutating func merge(_ levels: [FingerprintLevel], into place: Int, seconds: Float, order: UInt64) {
+        let total = min(prints[place].seconds + seconds, 30)
+        let share = seconds / total
+        for entry in prints[place].levels.indices {
+            let gateway = prints[place].levels[entry].gateway
+            guard let new = levels.first(where: { $0.gateway == gateway }), new.eighths != FingerprintLevel.unknown
+            else { continue }
+            let old = prints[place].levels[entry].eighths
+            let merged =
+                old == FingerprintLevel.unknown
+                ? new.eighths : Int16(Float(old) + (Float(new.eighths) - Float(old)) * share)
+            prints[place].levels[entry].eighths = merged
+        }
+        prints[place].seconds = total
+        prints[place].order = order
+    }
+
+    /// Makes room: the one that stands for least, the oldest of equals.
+    private mutating func removeLeast() {
+        guard
+            let least = prints.indices.min(by: {
+                (prints[$0].seconds, prints[$0].order) < (prints[$1].seconds, prints[$1].order)
+            })
+        else { return }
+        prints.remove(at: least)
+    }
+
+    /// Squared distance per gateway, in squared widths; infinity as soon as it cannot be below the limit.
+    private static func meanSquare(
+        _ left: [FingerprintLevel], _ right: [FingerprintLevel], below limit: Float, _ tuning: RoomTuning
+    ) -> Float {
+        let miss = Int16(tuning.missLevel * 8)
+        let most = limit * Float(left.count + right.count)
+        var sum: Float = 0
+        var count: Float = 0
+        var (i, j) = (0, 0)
+        while i < left.count || j < right.count {
+            var (a, b) = (miss, miss)
+            let first = i < left.count ? left[i].gateway : .max
+            let second = j < right.count ? right[j].gateway : .max
+            if first <= second {
+                a = left[i].eighths
+                i += 1
+            }
+            if second <= first {
+                b = right[j].eighths
+                j += 1
+            }
+            guard a != FingerprintLevel.unknown, b != FingerprintLevel.unknown else { continue }
+            let difference = (Float(a) - Float(b)) / 8 / tuning.kernelWidth
+            sum += min(difference * difference, tuning.distanceCap)
+            count += 1
+            guard sum <= most else { return .infinity }
+        }
+        return count > 0 ? sum / count : .infinity
+    }
+
+    /// Adds up `seconds · exp(-d²/2)` of all fingerprints.
+    ///
+    /// - Parameters:
+    ///   - heard: What was heard, by gateway; NaN where a gateway says nothing.
+    ///   - base: Squared distance to a fingerprint in which nothing was heard.
+    ///   - parts: The part of each gateway in `base`, by gateway.
+    func likelihood(
+        _ heard: borrowing LevelVector, base: Float, parts: [Float], _ tuning: RoomTuning
+    ) -> Float {
+        var sum: Float = 0
+        let scale = 1 / tuning.kernelWidth
+        let missCap = min(tuning.missCap, tuning.missPerPacket * Float(heard.packets))
+        for print in prints {
+            var square = base
+            for entry in print.levels {
+                let gateway = Int(entry.gateway)
+                guard gateway < parts.count else { continue }
+                square -= parts[gateway]
+                let level = heard.levels[gateway]
+                guard !level.isNaN else { continue }
+                guard entry.eighths != FingerprintLevel.unknown else {
+                    square += tuning.unknownDistance
+                    continue
+                }
+                let difference = (level - Float(entry.eighths) / 8) * scale
+                let cap = level <= tuning.missLevel ? missCap : tuning.distanceCap
+                square += min(difference * difference, cap)
+            }
+            sum += print.seconds * FixedMath.exp(-0.5 * max(0, square))
+        }
+        return sum
+    }
+}
+
+extension RoomFingerprints {
+    var moments: [LearnedSite.Moment] {
+        prints.sorted { $0.order < $1.order }.map { print in
+            LearnedSite.Moment(
+                seconds: print.seconds,
+                levels: print.levels.map {
+                    LearnedSite.Moment.Level(
+                        gateway: Int($0.gateway),
+                        eighths: $0.eighths == FingerprintLevel.unknown ? nil : Int($0.eighths))
+                })
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package import SiteProtocol
+
+/// What was learned about a site, as a value: to keep it, and to go on from it.
+package struct LearnedSite: Hashable, Sendable {
+    /// A moment that was spent in a room.
+    package struct Moment: Hashable, Sendable {
+        /// The level of one gateway.
+        package struct Level: Hashable, Sendable {
+            /// Position in `gateways`.
+            package var gateway: Int
+            /// Eighths of a dB, -1024 … 1023; nil: the gateway was not listening.
+            package var eighths: Int?
+
+            package init(gateway: Int, eighths: Int?) { (self.gateway, self.eighths) = (gateway, eighths) }
+        }
+
+        /// Seconds that it stands for, 0 … 30.
+        package var seconds: Float
+        package var levels: [Level]
+
+        package init(seconds: Float, levels: [Level]) { (self.seconds, self.levels) = (seconds, levels) }
+    }
+
+    /// How tags were heard in a room, by the engine's own decisions.
+    package struct Levels: Hashable, Sendable {
+        /// What one gateway heard.
+        package struct Cell: Hashable, Sendable {
+            /// Position in `gateways`.
+            package var gateway: Int
+            /// Seconds in which it heard the tag, and in which it was not listening.
+            package var heard: Float
+            package var unknown: Float
+            /// dBm.
+            package var mean: Float
+            /// Squared deviations from the mean, dB², summed over seconds.
+            package var squares: Float
+
+            package init(gateway: Int, heard: Float, unknown: Float, mean: Float, squares: Float) {
+                (self.gateway, self.heard, self.unknown) = (gateway, heard, unknown)
+                (self.mean, self.squares) = (mean, squares)
+            }
+        }
+
+        /// All seconds; 0: nothing was learned.
+        package var seconds: Float
+        package var cells: [Cell]
+
+        package init(seconds: Float = 0, cells: [Cell] = []) { (self.seconds, self.cells) = (seconds, cells) }
+    }
+
+    package struct Gateway: Hashable, Sendable {
+        package var name: String
+        /// Position in `rooms`; nil: it has not said where it stands.
+        package var room: Int?
+
+        package init(name: String, room: Int?) { (self.name, self.room) = (name, room) }
+    }
+
+    package struct LearnedRoom: Hashable, Sendable {
+        package var name: RoomName
+        /// From training runs, the oldest first.
+        package var labelled: [Moment]
+        /// From the engine's own decisions.
+        package var own: Levels
+        /// How often tags went between this room and others, which are given by their positions in `rooms`.
+        package var exits: [Exit]
+
+        package struct Exit: Hashable, Sendable {
+            package var room: Int
+            /// More than 0, at most 200. An unlabelled change counts less than 1.
+            package var count: Float
+
+            package init(room: Int, count: Float) { (self.room, self.count) = (room, count) }
+        }
+
+        package init(name: RoomName, labelled: [Moment], own: Levels, exits: [Exit] = []) {
+            (self.name, self.labelled, self.own, self.exits) = (name, labelled, own, exits)
+        }
+    }
+
+    package var gateways: [Gateway] = []
+    package var rooms: [LearnedRoom] = []
+
+    package init() {}
+}

@@ -1,0 +1,99 @@
+package import SiteProtocol
+
+/// How well a trained room can be told apart from the others.
+package struct RoomConfusion: Hashable, Sendable {
+    /// Seconds of training that are remembered of the room.
+    package var seconds: Float
+    /// Rooms for which the room is mistaken, the worst first: the share of its training, 0 … 1, that fits the other room.
+    package var mistaken: [Mistaken] = []
+    /// The share of its training, 0 … 1, in which at most one gateway heard the tag.
+    package var alone: Float = 0
+
+    package struct Mistaken: Hashable, Sendable {
+        package var room: RoomName
+        package var share: Float
+    }
+}
+
+extension RoomEngine {
+    /// Moments of one room that are weighed; with more, those that stand for most.
+    private static let mostMoments = 24
+    /// Moments times rooms: with more rooms, fewer moments are weighed.
+    private static let mostComparisons = 2400
+
+    /// Weighs each moment of a room's training as if it were heard again, without the moment itself: which rooms fit?
+    ///
+    /// A room is compared with all others, so it costs up to 2,400 · 192 distances: for people who ask, not for each reading.
+    ///
+    /// - Returns: nil if nothing was trained in the room.
+    package func confusion(ofRoom id: String) -> RoomConfusion? {
+        guard let place = roomPlaces[id], rooms[place].labelled.count > 0 else { return nil }
+        var confusion = RoomConfusion(seconds: rooms[place].labelled.seconds)
+        let count = min(Self.mostMoments, max(4, Self.mostComparisons / rooms.count))
+        let moments = rooms[place].labelled.prints.sorted { $0.seconds > $1.seconds }.prefix(count)
+        var shares = [Float](repeating: 0, count: rooms.count)
+        var total: Float = 0
+        for moment in moments {
+            let heard = HeardMoment(moment, gateways: gateways.count, tuning)
+            var densities = rooms.map { density($0, heard) }
+            // The moment itself fits perfectly, and says nothing.
+            densities[place] = density(rooms[place], heard, without: moment.seconds)
+            let sum = densities.reduce(0, +)
+            guard sum > 0 else { continue }
+            for room in rooms.indices { shares[room] += moment.seconds * densities[room] / sum }
+            total += moment.seconds
+            if heard.vector.heard.count <= 1 { confusion.alone += moment.seconds }
+        }
+        guard total > 0 else { return confusion }
+        confusion.alone /= moments.reduce(0) { $0 + $1.seconds }
+        confusion.mistaken = rooms.indices.filter { $0 != place && shares[$0] > 0 }.map {
+            RoomConfusion.Mistaken(room: rooms[$0].name, share: shares[$0] / total)
+        }
+        confusion.mistaken.sort { ($0.share, $1.room.id) > ($1.share, $0.room.id) }
+        return confusion
+    }
+
+    /// Likelihood of the levels heard, for each second of the room, weighed as windows are: besides the learned places, there is
+    /// one place that was not learned yet. 0 for a room of which nothing was learned.
+    private func density(_ room: Room, _ heard: HeardMoment, without seconds: Float = 0) -> Float {
+        guard room.labelled.count > 0 || room.own.seconds > 0 else { return 0 }
+        let labelled = max(0, room.labelled.seconds - seconds) * tuning.labelWorth
+        var sum =
+            FixedMath.exp(-0.5 * tuning.noveltyDistance * Float(max(heard.vector.heard.count, 2)))
+            * tuning.noveltySeconds
+        if labelled > 0 {
+            let likelihood = room.labelled.likelihood(heard.vector, base: heard.base, parts: heard.parts, tuning)
+            sum += tuning.labelWorth * max(0, likelihood - seconds)
+        }
+        if room.own.seconds > 0 {
+            sum += room.own.seconds * FixedMath.exp(room.own.logLikelihood(heard.vector, tuning))
+        }
+        return sum / (tuning.noveltySeconds + labelled + room.own.seconds)
+    }
+}
+
+/// A fingerprint as if it had just been heard.
+private struct HeardMoment {
+    var vector = LevelVector()
+    /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard, and their sum.
+    var parts: [Float] = []
+    var base: Float = 0
+
+    init(_ moment: Fingerprint, gateways: Int, _ tuning: RoomTuning) {
+        vector.levels = [Float](repeating: tuning.missLevel, count: gateways)
+        for entry in moment.levels where Int(entry.gateway) < gateways {
+            vector.levels[Int(entry.gateway)] =
+                entry.eighths == FingerprintLevel.unknown ? .nan : Float(entry.eighths) / 8
+        }
+        for level in vector.levels {
+            guard !level.isNaN else {
+                parts.append(0)
+                continue
+            }
+            let difference = (level - tuning.missLevel) / tuning.kernelWidth
+            parts.append(min(difference * difference, tuning.distanceCap))
+        }
+        vector.heard = vector.levels.indices.filter { vector.levels[$0] > tuning.missLevel }.map { UInt16($0) }
+        base = parts.reduce(0, +)
+    }
+}

@@ -1,0 +1,193 @@
+import Base
+package import Beacon
+import JSON
+
+/// Why a message of the feed was rejected.
+package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// Decodes the messages of gateways and users to the rooms service. Any client with publish rights can send arbitrary
+/// bytes.
+package enum FeedDecoder {
+    /// Largest number of tags of a site.
+    package static let mostTags = 10_000
+    /// Largest number of tags in one message of a gateway.
+    package static let mostReadings = 256
+    /// Largest size of such a message, bytes: 256 readings with every member at full length are 36 kB.
+    package static let mostHeardBytes = 65_536
+    /// Longest name of a room or a tag, bytes.
+    package static let mostNameBytes = 128
+
+    // MARK: heard
+
+    /// Reads the payload of `ibeacon-rooms/<site>/heard/<gateway>`.
+    package static func heard(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
+        let scanned = payload.withContiguousStorageIfAvailable { bytes in
+            HeardScanner.scan(Span(_unsafeElements: bytes))
+        }
+        if case .some(.some(let second)) = scanned { return second }
+        return try heardInAnyForm(payload)
+    }
+
+    /// The same of JSON of any form. Tests compare the two.
+    package static func heardInAnyForm(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
+        let json = try read(payload, bytes: mostHeardBytes, values: 4096)
+        guard json["v"]?.asInteger == 1 else { throw FeedError("'v' is not 1; this version of the feed is not known") }
+        guard let at = whole(json["at"], 0...1 << 52) else { throw FeedError("'at' is not a number of milliseconds") }
+        guard let elements = json["beacons"]?.array else { throw FeedError("'beacons' is not a list") }
+        guard elements.count <= mostReadings else {
+            throw FeedError("\(elements.count) beacons are too many; at most \(mostReadings) are taken")
+        }
+        var readings: [Reading] = []
+        readings.reserveCapacity(elements.count)
+        for element in elements {
+            guard let reading = reading(element) else { throw FeedError("an element of 'beacons' is not a reading") }
+            readings.append(reading)
+        }
+        return HeardSecond(
+            boot: String((json["boot"]?.string ?? "").prefix(64)),
+            sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
+            listening: .milliseconds(whole(json["listening"], 0...3_600_000) ?? 1000),
+            reports: whole(json["reports"], 0...(.max)) ?? 1, readings: readings)
+    }
+
+    private static func reading(_ json: JSONValue) -> Reading? {
+        guard let beacon = json["id"]?.string.flatMap(beaconID) else { return nil }
+        return Reading(
+            beacon: beacon, count: Int(whole(json["n"], 1...100_000) ?? 1),
+            level: level(json["rssi"]) ?? level(json["max"]), power: level(json["power"]),
+            age: .milliseconds(whole(json["age"], 0...60_000) ?? 0))
+    }
+
+    /// `UUID:major:minor`
+    package static func beaconID(_ text: String) -> BeaconID? {
+        guard text.utf8.count <= 64 else { return nil }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let uuid = BeaconUUID(parts[0]), let major = UInt16(parts[1]),
+            let minor = UInt16(parts[2])
+        else { return nil }
+        return BeaconID(uuid: uuid, major: major, minor: minor)
+    }
+
+    /// A level in dBm; nil if a radio cannot measure such a level.
+    static func level(_ json: JSONValue?) -> Float? {
+        guard let value = json?.asNumber, (-127...20).contains(value) else { return nil }
+        return Float(value)
+    }
+
+    private static func whole(_ json: JSONValue?, _ range: ClosedRange<Int64>) -> Int64? {
+        guard let number = json?.asNumber, number.isFinite, abs(number) < 9e18 else { return nil }
+        let value = json?.asInteger ?? Int64(number)
+        return range.contains(value) ? value : nil
+    }
+
+    // MARK: ESPresense
+
+    /// Reads ESPresense's message about one beacon.
+    package static func espresense(
+        _ beacon: BeaconID, _ payload: some Collection<UInt8>
+    ) throws(FeedError) -> HeardSecond {
+        let json = try read(payload, bytes: 8192, values: 256)
+        guard let level = level(json["rssi"]) else { throw FeedError("'rssi' is not a level in dBm") }
+        let reading = Reading(beacon: beacon, count: 1, level: level, power: self.level(json["rssi@1m"]), age: .zero)
+        return HeardSecond(
+            boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1, readings: [reading])
+    }
+
+    // MARK: Cards, tags, training
+
+    /// The room on a gateway's card; nil if the card names none.
+    package static func room(onCard payload: some Collection<UInt8>) throws(FeedError) -> String? {
+        let json = try read(payload, bytes: 8192, values: 256)
+        guard json.object != nil else { throw FeedError("a gateway's card is an object") }
+        return try json["room"].flatMap { value throws(FeedError) in
+            if case .null = value { return nil }
+            return try name(value, "room")
+        }
+    }
+
+    /// One tag of the retained list.
+    package struct ListedTag: Hashable, Sendable {
+        package var beacon: BeaconID
+        package var id: String?
+        package var name: String?
+    }
+
+    /// Reads the payload of `ibeacon-rooms/<site>/tags`.
+    package static func tags(_ payload: some Collection<UInt8>) throws(FeedError) -> [ListedTag] {
+        if payload.isEmpty { return [] }
+        let json = try read(payload, bytes: 4 << 20, values: 100_000)
+        guard let elements = json["tags"]?.array else { throw FeedError("'tags' is not a list") }
+        guard elements.count <= mostTags else {
+            throw FeedError("\(elements.count) tags are too many; at most \(mostTags) are taken")
+        }
+        var tags: [ListedTag] = []
+        for element in elements {
+            guard let uuid = element["uuid"]?.string.flatMap({ BeaconUUID($0) }),
+                let major = whole(element["major"], 0...65_535), let minor = whole(element["minor"], 0...65_535)
+            else { throw FeedError("an element of 'tags' has no uuid, major and minor") }
+            tags.append(
+                ListedTag(
+                    beacon: BeaconID(uuid: uuid, major: UInt16(major), minor: UInt16(minor)),
+                    id: try element["id"].map { value throws(FeedError) in try name(value, "id") },
+                    name: try element["name"].map { value throws(FeedError) in try name(value, "name") }))
+        }
+        return tags
+    }
+
+    /// A request about the training of a room.
+    package enum LearnRequest: Hashable, Sendable {
+        /// Begins a training run: the tag is carried through the room. A duration of zero ends the run.
+        case train(room: String, tag: String, Duration)
+        /// Deletes everything learned about the room.
+        case forget(room: String)
+
+        /// The request as a payload of `ibeacon-rooms/<site>/learn`.
+        package var payload: [UInt8] {
+            switch self {
+            case .train(let room, let tag, let duration):
+                let seconds = Double(duration.nanoseconds) / 1e9
+                return JSONValue.object(["room": .string(room), "tag": .string(tag), "seconds": .number(seconds)]).bytes
+            case .forget(let room): return JSONValue.object(["room": .string(room), "forget": true]).bytes
+            }
+        }
+    }
+
+    /// Reads the payload of `ibeacon-rooms/<site>/learn`.
+    package static func learn(_ payload: some Collection<UInt8>) throws(FeedError) -> LearnRequest {
+        let json = try read(payload, bytes: 4096, values: 64)
+        if json["forget"]?.asBool == true, let room = json["room"] { return .forget(room: try name(room, "room")) }
+        guard let room = json["room"], let tag = json["tag"] else {
+            throw FeedError("a training run needs 'room' and 'tag'")
+        }
+        guard let seconds = json["seconds"]?.asNumber, (0...3600).contains(seconds) else {
+            throw FeedError("'seconds' is not a number from 0 to 3600")
+        }
+        return .train(
+            room: try name(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
+    }
+
+    static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {
+        guard let text = json.string, (1...mostNameBytes).contains(text.utf8.count),
+            text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+        else { throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters") }
+        return text
+    }
+
+    static func read(
+        _ payload: some Collection<UInt8>, bytes: Int, values: Int
+    ) throws(FeedError) -> JSONValue {
+        var limits = JSONLimits()
+        limits.bytes = bytes
+        limits.values = values
+        limits.nesting = 8
+        do throws(JSONError) {
+            return try JSONValue(parsing: payload, limits: limits)
+        } catch {
+            throw FeedError("not JSON: \(error)")
+        }
+    }
+}

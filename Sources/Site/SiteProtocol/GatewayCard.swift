@@ -1,0 +1,28 @@
+import JSON
+
+/// The retained card of a gateway on `ibeacon-rooms/<site>/gateway/<gateway>`:
+/// `{"v":1,"room":"Kitchen","version":"…","scanner":"mgmt","since":1700000000}`. `FeedDecoder.room(onCard:)` reads it.
+///
+/// A card without members says that the gateway cannot decrypt the list of tags.
+package struct GatewayCard: Hashable, Sendable {
+    /// The name of the room that the gateway stands in.
+    package var room: String?
+    /// The version of the program.
+    package var version: String?
+    package var scanner: String?
+    /// When the program was started, epoch seconds.
+    package var since: Int64?
+
+    package init(room: String? = nil, version: String? = nil, scanner: String? = nil, since: Int64? = nil) {
+        (self.room, self.version, self.scanner, self.since) = (room, version, scanner, since)
+    }
+
+    package var payload: [UInt8] {
+        var members: [String: JSONValue] = ["v": 1]
+        members["room"] = room.map { .string($0) }
+        members["version"] = version.map { .string($0) }
+        members["scanner"] = scanner.map { .string($0) }
+        members["since"] = since.map { .integer($0) }
+        return JSONValue.object(members).bytes
+    }
+}

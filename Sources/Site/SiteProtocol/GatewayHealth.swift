@@ -1,0 +1,60 @@
+package import JSON
+
+/// What is known of a gateway of the site, for people.
+package struct GatewayHealth: Hashable, Sendable {
+    /// Why a gateway feeds no readings that are of use.
+    package enum Trouble: String, Hashable, Sendable {
+        /// Several gateways have its name.
+        case sharedName
+        /// The broker says that it is not connected.
+        case offline
+        /// It said where it stands, and has published no reading since.
+        case noReadings
+        /// It published readings, and does no longer.
+        case silent
+        /// Its radio does not listen.
+        case notListening
+        /// It receives nothing while others do.
+        case deaf
+        /// It seems to stand in the room of another gateway, which has its room.
+        case exchanged
+        /// Its messages cannot be decrypted. The engine does not know this: the service adds it.
+        case wrongKey
+    }
+
+    package var name: String
+    package var room: RoomName
+    /// Whether its silence about a tag says that the tag is not near it.
+    package var isListening: Bool
+    package var trouble: Trouble?
+
+    package init(name: String, room: RoomName, isListening: Bool, trouble: Trouble? = nil) {
+        (self.name, self.room, self.isListening, self.trouble) = (name, room, isListening, trouble)
+    }
+}
+
+/// The retained message about a gateway on `ibeacon-rooms/<site>/health/<gateway>`:
+/// `{"v":1,"room":"Kitchen","listening":true,"problem":null}`.
+package struct HealthMessage: Hashable, Sendable {
+    /// The name of the gateway's room; nil if nothing else is known of the gateway.
+    package var room: String?
+    package var isListening: Bool
+    package var trouble: GatewayHealth.Trouble?
+
+    package init(room: String?, isListening: Bool, trouble: GatewayHealth.Trouble?) {
+        (self.room, self.isListening, self.trouble) = (room, isListening, trouble)
+    }
+
+    package init(_ json: JSONValue) {
+        self.init(
+            room: json["room"]?.string, isListening: json["listening"]?.asBool == true,
+            trouble: json["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:)))
+    }
+
+    package var json: JSONValue {
+        .object([
+            "v": 1, "room": room.map { .string($0) } ?? .null, "listening": .bool(isListening),
+            "problem": trouble.map { .string($0.rawValue) } ?? .null,
+        ])
+    }
+}

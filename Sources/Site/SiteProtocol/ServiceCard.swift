@@ -1,0 +1,30 @@
+import JSON
+
+/// The retained card of a rooms service on `ibeacon-rooms/<site>/service/<instance>`:
+/// `{"v":1,"active":true,"counter":17,"version":"…"}`.
+package struct ServiceCard: Hashable, Sendable {
+    package var isActive: Bool
+    /// The active service increments it with each card.
+    package var counter: UInt64
+    /// The version of the program; empty if the card has none.
+    package var version: String
+
+    package init(isActive: Bool, counter: UInt64, version: String) {
+        (self.isActive, self.counter, self.version) = (isActive, counter, version)
+    }
+
+    /// Reads a card; nil if the payload is not a card.
+    package init?(_ payload: some Collection<UInt8>) {
+        guard payload.count <= 4096, let json = try? JSONValue(parsing: payload), json["v"]?.asInteger == 1,
+            let isActive = json["active"]?.asBool, let counter = json["counter"]?.asInteger, counter >= 0
+        else { return nil }
+        self.init(isActive: isActive, counter: UInt64(counter), version: json["version"]?.string ?? "")
+    }
+
+    package var payload: [UInt8] {
+        JSONValue.object([
+            "v": 1, "active": .bool(isActive), "counter": .integer(Int64(clamping: counter)),
+            "version": .string(version),
+        ]).bytes
+    }
+}

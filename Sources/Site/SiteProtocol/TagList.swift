@@ -1,0 +1,16 @@
+package import Beacon
+import JSON
+
+/// The retained list of the site's tags on `ibeacon-rooms/<site>/tags`:
+/// `{"v":1,"tags":[{"uuid":"…","major":1,"minor":7}]}`. `FeedDecoder.tags` reads it.
+package enum TagList {
+    package static func payload(_ beacons: [BeaconID]) -> [UInt8] {
+        let tags = beacons.map { beacon -> JSONValue in
+            [
+                "uuid": .string("\(beacon.uuid)"), "major": .integer(Int64(beacon.major)),
+                "minor": .integer(Int64(beacon.minor)),
+            ]
+        }
+        return JSONValue.object(["v": 1, "tags": .array(tags)]).bytes
+    }
+}

@@ -1,0 +1,165 @@
+import Configuration
+import Encryption
+import JSON
+import Messaging
+import OwnTracks
+import ServiceSupport
+import Storage
+import TestSupport
+import Testing
+
+@testable import GatewayApp
+
+/// What the service sends over HTTP, in virtual time, and how it reads answers.
+struct HTTPServiceTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private static let http = "mode: 3, url: \"http://recorder/pub\", lat: 52, lon: 6,"
+
+    private func payloads(_ fixture: ServiceFixture) throws -> [JSONValue] {
+        try fixture.broker.messages.map { try JSONValue(parsing: $0.payload) }
+    }
+
+    @Test func `Only one link is opened, and it is told where to post and in whose name`() throws {
+        let fixture = try ServiceFixture(
+            "\(Self.http) password: \"s3cr1t\", trackers: [{deviceId: \"keys\", username: \"ann\"}],", in: directory)
+        let settings = try #require(fixture.broker.settings)
+        let endpoint = try #require(settings.endpoint)
+        #expect(endpoint.url == "http://recorder/pub")
+        #expect(endpoint.senders.map(\.user) == ["jane", "ann"])
+        #expect(endpoint.senders.map(\.device) == ["hall", "keys"])
+        #expect((settings.username, settings.password?.revealed) == ("jane", "s3cr1t"))
+        #expect(settings.tls == nil)
+        #expect(fixture.availability.settings == nil)
+    }
+
+    @Test(arguments: [
+        ("owntracks/jane/hall", "hall"), ("owntracks/jane/hall/event", "hall"),
+        ("owntracks/jane/hall/attic/event", "attic"),
+        ("owntracks/jane/hallway/event", "own"), ("owntracks/jane", "own"),
+    ])
+    func `A message is posted in the name of the device whose topic it is, else in the gateway's own`(
+        topic: String, device: String
+    ) {
+        let posting = BrokerSettings.Posting(
+            url: "http://recorder/pub",
+            senders: [
+                .init(base: "owntracks/jane/pi", user: "jane", device: "own"),
+                .init(base: "owntracks/jane/hall", user: "jane", device: "hall"),
+                .init(base: "owntracks/jane/hall/attic", user: "jane", device: "attic"),
+            ])
+        #expect(posting.sender(of: topic)?.device == device)
+    }
+
+    @Test func `TLS goes by the address, with the files of the settings`() throws {
+        let files = "caFile: \"ca.pem\", tls: false,"
+        let fixture = try ServiceFixture("mode: 3, url: \"https://recorder/pub\", \(files)", in: directory)
+        #expect(fixture.broker.settings?.tls?.caFile == "ca.pem")
+        try fixture.reload("mode: 3, url: \"http://recorder/pub\", caFile: \"ca.pem\", tls: true,")
+        #expect(fixture.broker.settings?.tls == nil)
+    }
+
+    @Test func `Every message has its topic in it, and nothing outside OwnTracks' tree is sent`() throws {
+        let fixture = try ServiceFixture("\(Self.http) homeAssistant: {discovery: true},", in: directory)
+        try fixture.bringKeys()
+        fixture.wait(.seconds(120))
+        let types = try payloads(fixture).map { $0["_type"]?.string }
+        #expect(types == ["transition", "location", "transition", "location"])
+        #expect(try payloads(fixture).map { $0["topic"]?.string } == fixture.broker.messages.map(\.topic))
+        #expect(fixture.availability.messages.isEmpty)
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `With a key the topic is inside the envelope`() throws {
+        let cipher = try #require(PayloadCipher(key: Secret("s3cr1t")))
+        let fixture = try ServiceFixture("\(Self.http) encryptionKey: \"s3cr1t\",", in: directory)
+        try fixture.bringKeys()
+        let message = try #require(try payloads(fixture).first)
+        #expect(message["topic"] == nil)
+        let plaintext = try JSONValue(parsing: cipher.decrypt(try #require(EncryptedMessage(message))))
+        #expect((plaintext["_type"], plaintext["topic"]) == ("transition", "owntracks/jane/hall/event"))
+    }
+
+    @Test func `What waited for an MQTT broker is posted after a change to HTTP, but for what means nothing there`()
+        throws
+    {
+        let fixture = try ServiceFixture("lat: 52, lon: 6,", in: directory)
+        fixture.broker.lose()
+        fixture.settle()
+        try fixture.bringKeys()
+        // Transition, location and retained state.
+        #expect(fixture.store.counters?.outboxRows == 3)
+        let before = fixture.broker.messages.count
+        fixture.broker.isReachable = true
+        try fixture.reload(Self.http)
+        fixture.wait(.seconds(10))
+        #expect(
+            fixture.broker.messages.dropFirst(before).map(\.topic) == [
+                "owntracks/jane/hall/event", "owntracks/jane/hall",
+            ])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `Another device of another tracker makes a new connection`() throws {
+        let fixture = try ServiceFixture(
+            "\(Self.http) trackers: [{deviceId: \"keys\", pubTopicBase: \"a/b/c\"}],", in: directory)
+        try fixture.reload("\(Self.http) trackers: [{deviceId: \"bag\", pubTopicBase: \"a/b/c\"}],")
+        #expect(fixture.broker.connections == 2)
+        #expect(fixture.broker.settings?.endpoint?.senders.last?.device == "bag")
+    }
+
+    // MARK: - Answers
+
+    /// The commands in an answer to a message of the tracker; nil: there are none.
+    private func commands(in answer: String, key: String? = nil) throws -> ReceivedCommands? {
+        var members: [String: JSONValue] = [
+            "mode": 3, "url": "http://recorder/pub", "username": "jane", "deviceId": "hall",
+        ]
+        if let key { members["encryptionKey"] = .string(key) }
+        let configuration = try Configuration(.object(members), hostName: "pi")
+        let reader = CommandReader(configuration, ciphers: Ciphers(configuration))
+        return reader.read(
+            ReceivedMessage(
+                topic: "owntracks/jane/hall/cmd", payload: Array(answer.utf8), qos: .atLeastOnce, retained: false,
+                isAnswer: true))
+    }
+
+    private static let report = #"{"_type":"cmd","action":"reportLocation"}"#
+    private static let friend = #"{"_type":"location","lat":1,"lon":2,"tid":"xx","tst":1}"#
+
+    @Test func `Commands are read from the array of an answer, and what friends sent is left alone`() throws {
+        let answer = "[\(Self.friend),\(Self.report),{\"_type\":\"card\"},{\"_type\":\"cmd\",\"action\":\"jump\"},5]"
+        let received = try #require(try commands(in: answer))
+        #expect(received.commands.count == 2)
+        #expect(try received.commands[0].get() == .reportLocation)
+        #expect(throws: CommandError.self) { try received.commands[1].get() }
+        #expect(!received.wasEncrypted)
+    }
+
+    @Test func `A single object is read like an array of one`() throws {
+        #expect(try commands(in: Self.report)?.commands.first?.get() == .reportLocation)
+    }
+
+    @Test(arguments: ["[]", "{}", "", "OK", "<html></html>", "[[1]]", "{\"_type\":\"encrypted\",\"data\":\"AAAA\"}"])
+    func `An answer without commands is none, whatever it is`(answer: String) throws {
+        #expect(try commands(in: answer) == nil)
+    }
+
+    @Test func `An encrypted answer is opened with the tracker's key`() throws {
+        let cipher = try #require(PayloadCipher(key: Secret("s3cr1t")))
+        let sealed = cipher.encrypt(Array("[\(Self.friend),\(Self.report)]".utf8)).payload
+        let received = try #require(try commands(in: sealed.text, key: "s3cr1t"))
+        #expect(received.wasEncrypted)
+        #expect(try received.commands.map { try $0.get() } == [.reportLocation])
+        // A list of friends alone is no command that went wrong.
+        #expect(try commands(in: cipher.encrypt(Array("[\(Self.friend)]".utf8)).payload.text, key: "s3cr1t") == nil)
+        // What was sealed with another key is told.
+        #expect(try commands(in: sealed.text, key: "other")?.commands.count == 1)
+    }
+
+    @Test func `A plain command beside a key is marked as plain, so that it is refused`() throws {
+        #expect(try commands(in: "[\(Self.report)]", key: "s3cr1t")?.wasEncrypted == false)
+    }
+}

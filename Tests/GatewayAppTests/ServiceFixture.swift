@@ -1,0 +1,132 @@
+import Base
+import Beacon
+import JSON
+import Messaging
+import OwnTracks
+import Runtime
+import ServiceSupport
+import Shell
+import TestSupport
+import Testing
+
+@testable import GatewayApp
+
+/// The whole service in virtual time: the real core and the real store, doubles for the radio, the brokers and the page.
+final class ServiceFixture {
+    static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+
+    let host = ServiceHostDouble()
+    let radio = RadioDouble()
+    let store: SteppedStore
+    let broker = BrokerDouble()
+    let availability = BrokerDouble()
+    let status = StatusDouble()
+    let service: Service
+    private let directory: TemporaryDirectory
+
+    /// - Parameters:
+    ///   - members: Members of the configuration file, JSON5 without the outer braces.
+    ///   - directory: Where the configuration file and the state are.
+    ///   - vfs: SQLite's name of a file layer.
+    init(_ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil) throws {
+        self.directory = directory
+        store = SteppedStore(host: host, vfs: vfs)
+        let path = try Self.write(members, in: directory)
+        service = Service(
+            settings: try Settings(readingFrom: path, stateDirectory: directory.path),
+            links: ServiceLinks(
+                radio: radio, store: store, broker: broker, availability: availability, status: status),
+            host: host, log: Log(threshold: .error))
+        try service.start()
+        settle()
+    }
+
+    /// Writes the configuration file: one tracker, one region, a leave after a minute.
+    @discardableResult
+    private static func write(_ members: String, in directory: TemporaryDirectory) throws -> String {
+        try directory.write(
+            """
+            {_type: "configuration", username: "jane", deviceId: "hall", leaveAfter: 60, \(members)
+             waypoints: [{_type: "waypoint", rid: "keys", desc: "Keys:\(uuid):1:7", tst: 1600000000}]}
+            """, to: "config.json")
+    }
+
+    /// Changes the configuration file and has the service read it again, as SIGHUP does.
+    func reload(_ members: String) throws {
+        try Self.write(members, in: directory)
+        service.reload()
+        settle()
+    }
+
+    /// Lets store and brokers answer until none has anything more to say.
+    func settle() {
+        for _ in 1...1000 {
+            host.fireDueTimers()
+            var isQuiet = true
+            if store.step() {
+                service.handleStoreEvents()
+                isQuiet = false
+            }
+            if broker.hasEvents {
+                service.handleBrokerEvents()
+                isQuiet = false
+            }
+            if availability.hasEvents {
+                service.handleAvailabilityEvents()
+                isQuiet = false
+            }
+            if isQuiet { return }
+        }
+        Issue.record("the service does not come to rest")
+    }
+
+    /// Lets time pass, with everything done when it is due.
+    func wait(_ duration: Duration) {
+        let end = host.now.advanced(by: duration)
+        while let due = [host.nextDue, store.nextDeadline].compactMap(\.self).min(), due < end {
+            host.now = max(host.now.advanced(by: .milliseconds(1)), due)
+            settle()
+        }
+        host.now = end
+        settle()
+    }
+
+    /// A receiver listens and hears the keys' beacon ten times in ten seconds.
+    func bringKeys() throws {
+        listen()
+        let beacon = BeaconID(uuid: try #require(BeaconUUID(Self.uuid)), major: 1, minor: 7)
+        for _ in 1...10 {
+            radio.output?.heard(
+                Sighting(
+                    beacon: beacon, measuredPower: MeasuredPower(dBm: -59), rssi: RSSI(reported: -60),
+                    receiver: Receiver(index: 0)), at: host.now)
+            wait(.seconds(1))
+        }
+    }
+
+    func listen() {
+        radio.output?.listening(true, of: Receiver(index: 0), duty: nil, at: host.now, because: "the test says so")
+        settle()
+    }
+
+    /// `enter Keys` for each transition that reached the broker.
+    var transitions: [String] {
+        broker.messages.compactMap { message in
+            guard message.topic.hasSuffix("/event"), let json = try? JSONValue(parsing: message.payload) else {
+                return nil
+            }
+            return "\(json["event"]?.string ?? "?") \(json["desc"]?.string ?? "?")"
+        }
+    }
+
+    /// A command arrives on the tracker's `/cmd`.
+    func command(_ json: String) {
+        let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
+        broker.send(
+            .commands(
+                ReceivedCommands(
+                    topic: "owntracks/jane/hall/cmd", retained: false, wasEncrypted: false, commands: [command],
+                    byteCount: json.utf8.count, digest: CommandDigest(of: json.utf8))))
+        settle()
+    }
+}

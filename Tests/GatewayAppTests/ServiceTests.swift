@@ -1,0 +1,228 @@
+import Base
+import Beacon
+import CFaultVFS
+import Gateway
+import JSON
+import Messaging
+import Scanning
+import ServiceSupport
+import Shell
+import Status
+import StatusPage
+import Storage
+import System
+import TestSupport
+import Testing
+
+@testable import GatewayApp
+
+/// The wiring of the service, in virtual time.
+struct ServiceTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func `Start opens every link, and the service manager is told when the store is open`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        #expect(fixture.radio.isStarted)
+        #expect(fixture.store.isOpen)
+        #expect(fixture.broker.isConnected)
+        #expect(fixture.availability.isConnected)
+        #expect(fixture.status.source != nil)
+        #expect(fixture.host.reports == [.ready(status: "1 regions, 0 messages waiting")])
+        #expect(fixture.broker.filters.sorted() == ["homeassistant/status", "owntracks/jane/hall/cmd"])
+    }
+
+    @Test func `Availability is online after the start and offline after the stop`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.service.stop()
+        let states = fixture.availability.messages.filter { $0.topic == "ibeacon-gateway/hall/availability" }
+        #expect(states.map { String(decoding: $0.payload, as: UTF8.self) } == ["online", "offline"])
+    }
+
+    @Test func `A beacon that comes and goes is published as one enter and one leave`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        #expect(fixture.transitions == ["enter Keys"])
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions == ["enter Keys", "leave Keys"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `Transitions wait in the outbox while the broker is away, and follow in order`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.broker.lose()
+        fixture.settle()
+        try fixture.bringKeys()
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions.isEmpty)
+        #expect((fixture.store.counters?.outboxRows ?? 0) > 0)
+        fixture.broker.restore()
+        fixture.wait(.seconds(10))
+        #expect(fixture.transitions == ["enter Keys", "leave Keys"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `A transition during a disk failure is published once, when the disk writes again`() throws {
+        let disk = FaultyDisk()
+        let fixture = try ServiceFixture(in: directory, vfs: disk.name)
+        disk.set(failing: true)
+        try fixture.bringKeys()
+        #expect(fixture.transitions.isEmpty)
+        #expect(fixture.status.source?.statusSnapshot().store.problem != nil)
+        disk.set(failing: false)
+        fixture.wait(.seconds(60))
+        #expect(fixture.transitions.first == "enter Keys")
+        #expect(fixture.transitions.count { $0 == "enter Keys" } == 1)
+        #expect(fixture.status.source?.statusSnapshot().store.problem == nil)
+    }
+
+    @Test func `A reload with another broker makes a new connection, and with the same one does not`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.reload("tag: \"here\",")
+        #expect(fixture.broker.connections == 1)
+        try fixture.reload("host: \"other\",")
+        #expect(fixture.broker.connections == 2)
+        #expect(fixture.broker.settings?.hosts == ["other"])
+        #expect(fixture.broker.isConnected)
+        #expect(fixture.host.reports.suffix(2) == [.reloading, .reloaded])
+    }
+
+    @Test func `A reload sets another scan duty on the running radio, and "auto" all of the time`() throws {
+        let fixture = try ServiceFixture("scanDuty: 0.5,", in: directory)
+        #expect(fixture.radio.duty?.share == 0.5)
+        try fixture.reload("scanDuty: 0.25,")
+        #expect(fixture.radio.duty?.share == 0.25)
+        try fixture.reload("scanDuty: \"auto\",")
+        #expect(fixture.radio.duty?.share == 1)
+        #expect(fixture.radio.starts == 1)
+    }
+
+    @Test func `The battery masks are set at the start, and a reload sets others`() throws {
+        let fixture = try ServiceFixture("battery: {minorMask: 255},", in: directory)
+        #expect(fixture.radio.batteryMasks.all.map(\.minor) == [255])
+        try fixture.reload("battery: {majorMask: 15},")
+        #expect(fixture.radio.batteryMasks.all.map(\.major) == [15])
+        try fixture.reload("")
+        #expect(fixture.radio.batteryMasks.all.isEmpty)
+    }
+
+    @Test func `setConfiguration sets another scan duty on the running radio`() throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","scanDuty":0.1}}"#)
+        #expect(fixture.radio.duty == ScanDuty(share: 0.1))
+        #expect(fixture.radio.starts == 1)
+    }
+
+    @Test func `A reload of a file that is wrong leaves the old settings in force`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.reload("keepalive: \"no number\",")
+        #expect(fixture.broker.connections == 1)
+        #expect(fixture.broker.isConnected)
+    }
+
+    @Test func `Remote settings that the broker accepts are kept over a restart`() throws {
+        let members = "remoteConfiguration: true,"
+        let fixture = try ServiceFixture(members, in: directory)
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
+        #expect(fixture.broker.settings?.hosts == ["new"])
+        fixture.service.stop()
+        let next = try ServiceFixture(members, in: directory)
+        #expect(next.broker.settings?.hosts == ["new"])
+    }
+
+    @Test func `Remote settings with which no broker answers are rolled back after the trial`() throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
+        fixture.broker.isReachable = false
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
+        #expect(fixture.broker.settings?.hosts == ["new"])
+        fixture.broker.isReachable = true
+        fixture.wait(.seconds(61))
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
+        #expect(fixture.broker.isConnected)
+    }
+
+    @Test func `Occupancy outlives a restart without a second enter`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        fixture.service.stop()
+        #expect(fixture.host.exitCode == .ok)
+        let next = try ServiceFixture(in: directory)
+        #expect(next.service.gateway.trackers[0].occupancy["keys"] != nil)
+        try next.bringKeys()
+        #expect(next.transitions.isEmpty)
+    }
+
+    @Test func `The page changes what was given of a region, and does not bring back one that is gone`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        let source = try #require(fixture.status.source)
+        let change =
+            #"{"rid":"keys","desc":"Bag","uuid":"\#(ServiceFixture.uuid)","major":1,"minor":7,"leaveAfter":30}"#
+        #expect(source.perform(.editRegion(tracker: 0, waypoint: change)) == .done)
+        let form = try #require(source.region(ofTracker: 0, rid: "keys"))
+        #expect([form["desc"], form["minor"], form["leaveAfter"]] == ["Bag", 7, 30])
+        try fixture.bringKeys()
+        #expect(fixture.transitions == ["enter Bag"])
+        let payloads = fixture.broker.messages.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(payloads.contains { $0.contains("\"wtst\":1600000000") })
+        #expect(source.perform(.removeRegion(tracker: 0, rid: "keys")) == .done)
+        #expect(source.perform(.editRegion(tracker: 0, waypoint: change)) == .refused("there is no such region"))
+        #expect(source.region(ofTracker: 0, rid: "keys") == nil)
+        #expect(source.region(ofTracker: 9, rid: "keys") == nil)
+    }
+
+    @Test func `Offline, locations are kept for history --gpx though nothing is sent (iOS page)`() throws {
+        let fixture = try ServiceFixture("port: 0, lat: 52, lon: 6,", in: directory)
+        try fixture.bringKeys()
+        fixture.service.stop()
+        var triggers: [String] = []
+        try StoreReader(directory: directory.path).forEachLocation(HistoryFilter()) {
+            triggers.append($0.trigger)
+            return true
+        }
+        #expect(triggers == ["b"])
+        #expect(fixture.broker.messages.isEmpty)
+    }
+
+    @Test func `A suspend is no silence`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        fixture.host.suspended += .seconds(3600)
+        fixture.host.now = fixture.host.now.advanced(by: .seconds(3600))
+        fixture.settle()
+        #expect(fixture.transitions == ["enter Keys"])
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions == ["enter Keys", "leave Keys"])
+    }
+
+    @Test func `Another tracker in the place of one that was removed does not inherit when its regions changed`() throws
+    {
+        let waypoints = #"waypoints: [{_type: "waypoint", rid: "keys", desc: "Bag:\#(ServiceFixture.uuid):1:7"}]"#
+        func trackers(_ device: String) -> String { "trackers: [{deviceId: \"\(device)\", \(waypoints)}]," }
+        let fixture = try ServiceFixture(trackers("bag"), in: directory)
+        func lastChange() -> MonotonicInstant? {
+            fixture.status.source?.statusSnapshot().trackers.last?.regions.first?.since
+        }
+        try fixture.bringKeys()
+        fixture.wait(.seconds(90))
+        #expect(lastChange() != nil)
+        try fixture.reload("")
+        try fixture.reload(trackers("box"))
+        #expect(lastChange() == nil)
+    }
+}
+
+/// A file layer of SQLite that fails on command.
+private final class FaultyDisk {
+    let name = "service-fault-\(UInt64.random(in: 0 ... .max))"
+    private let vfs: OpaquePointer
+
+    init() { vfs = fault_vfs_register(name) }
+    deinit { fault_vfs_unregister(vfs) }
+
+    /// Every write fails with SQLITE_FULL.
+    func set(failing: Bool) { fault_vfs_set_fault(vfs, failing ? 1 : 0) }
+}

@@ -1,0 +1,119 @@
+import TestSupport
+import Testing
+
+/// What `Scripts/test` says of the tests, with a program in the place of the tests that does what this one says.
+@Suite struct TestRunnerTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// Lists one suite with the tests `first` and `second`, and writes these events when it is asked to run them.
+    private func tests(events: [String], status: Int = 0) throws -> String {
+        let plan = ["first", "second"].map {
+            #"{"kind":"test","payload":{"id":"Some.Suite/\#($0)()/File.swift:1:2","kind":"function","name":"\#($0)()"}}"#
+        }
+        let stream = try directory.write((plan + events).joined(separator: "\n") + "\n", to: "stream")
+        let program = try directory.write(
+            """
+            #!/bin/sh
+            for word; do
+                case $previous in --event-stream-output-path) output=$word ;; esac
+                case $word in --list-tests) printf 'Some.Suite/first()\\nSome.Suite/second()\\n'; exit ;; esac
+                previous=$word
+            done
+            echo "what the tests print"
+            cat '\(stream)' >"$output"
+            [ \(status) -lt 128 ] || kill -\(status % 128) $$
+            exit \(status)
+
+            """, to: "program")
+        _ = try run("chmod", ["+x", program])
+        return program
+    }
+
+    private func event(_ kind: String, _ test: String, at seconds: Int = 0, more: String = "") -> String {
+        #"{"kind":"event","payload":{"kind":"\#(kind)","instant":{"absolute":\#(seconds)},"#
+            + #""testID":"Some.Suite/\#(test)()/File.swift:1:2"\#(more)}}"#
+    }
+
+    private func passes(_ test: String, seconds: Int = 0) -> [String] {
+        [event("testStarted", test), event("testEnded", test, at: seconds)]
+    }
+
+    private func failure(_ test: String, _ text: String) -> String {
+        let issue = #","issue":{"isKnown":false,"sourceLocation":{"fileID":"Some/File.swift","line":7}}"#
+        return event("issueRecorded", test, more: issue + #","messages":[{"text":"\#(text)"}]"#)
+    }
+
+    /// What the runner prints, and its exit status behind it.
+    private func runner(_ program: String, _ options: String = "") throws -> String {
+        let script = "\(GatewayProcess.fixtures)/../../Scripts/tests.py"
+        return try run(
+            "sh",
+            [
+                "-c",
+                "python3 '\(script)' --program '\(program)' --logs '\(directory.file("logs"))' \(options) 2>&1; echo \"exit $?\"",
+            ])
+    }
+
+    @Test func `Tests that pass are counted, and the slowest come first`() throws {
+        let said = try runner(tests(events: passes("first", seconds: 3) + passes("second", seconds: 5)))
+        #expect(said.contains("   5.0 s  Some.Suite: second\n     3.0 s  Some.Suite: first\n"), "\(said)")
+        #expect(said.hasSuffix("2 passed, 0 failed, 0 skipped\nexit 0\n"), "\(said)")
+        #expect(!said.contains("what the tests print"))
+    }
+
+    @Test func `A failure is told once, with its place, and the run fails`() throws {
+        let events = passes("first") + [event("testStarted", "second")]
+        let failed = [failure("second", "Expectation failed"), event("testEnded", "second")]
+        let said = try runner(tests(events: events + failed, status: 1))
+        #expect(said.split(separator: "Expectation failed").count == 2, "\(said)")
+        #expect(said.contains("✘ Some.Suite: second (0.0 s)\n  Some/File.swift:7: Expectation failed\n"), "\(said)")
+        #expect(said.hasSuffix("1 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test func `A crash fails the test that ran, and shows the end of the output`() throws {
+        let said = try runner(tests(events: passes("first") + [event("testStarted", "second")], status: 128 + 9))
+        #expect(said.contains("✘ Some.Suite: second"), "\(said)")
+        #expect(said.contains("the process ended with -9 while this test ran"), "\(said)")
+        #expect(said.contains("what the tests print"))
+        #expect(said.hasSuffix("1 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test func `Tests that never began are no success`() throws {
+        let said = try runner(tests(events: passes("first")))
+        #expect(said.contains("1 tests never ended"), "\(said)")
+        #expect(said.hasSuffix("exit 1\n"))
+    }
+
+    @Test func `A run of no test is no success`() throws {
+        let said = try runner(tests(events: []), "--filter nothing")
+        #expect(said.hasSuffix("0 passed, 0 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test func `A status of failure without a failed test is a failure`() throws {
+        let said = try runner(tests(events: passes("first") + passes("second"), status: 3))
+        #expect(said.contains("the process ended with 3, and no test failed"), "\(said)")
+        #expect(said.hasSuffix("exit 1\n"))
+    }
+
+    @Test func `A skipped test is named with its reason, and fails the run where it must run`() throws {
+        let skipped = event(
+            "testSkipped", "second", more: #","messages":[{"text":"Test second() skipped: \"only root can\""}]"#)
+        let program = try tests(events: passes("first") + [skipped])
+        let said = try runner(program)
+        #expect(said.contains("skipped:\n  Some.Suite: second: only root can\n"), "\(said)")
+        #expect(said.hasSuffix("1 passed, 0 failed, 1 skipped\nexit 0\n"), "\(said)")
+        let strict = try runner(program, "--must-run")
+        #expect(strict.contains("it was skipped, and it must run here: only root can"), "\(strict)")
+        #expect(strict.hasSuffix("exit 1\n"))
+    }
+
+    @Test func `Repeated runs end with a table of the failures by test`() throws {
+        let events =
+            passes("first") + [event("testStarted", "second"), failure("second", "no"), event("testEnded", "second")]
+        let said = try runner(tests(events: events, status: 1), "--repeat 3 --load half")
+        #expect(said.contains("failures by test, of 3 runs:\n    3 of   3  Some.Suite: second\n"), "\(said)")
+        #expect(said.hasSuffix("1 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+}

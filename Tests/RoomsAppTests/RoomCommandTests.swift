@@ -1,0 +1,86 @@
+import JSON
+import PageServer
+import Regions
+import RoomMessages
+import ServiceSupport
+import TestSupport
+import Testing
+
+@testable import RoomsApp
+
+/// Commands on the `/cmd` of the rooms service: what may be retained, and what is counted.
+@Suite struct RoomCommandTests {
+    private static let topic = "owntracks/jane/rooms-home/cmd"
+    private static let clear = #"{"_type":"cmd","action":"clearWaypoints"}"#
+    private static let keys = RoomServiceFixture.command(adding: "Keys", minor: 9, rid: "keys")
+
+    private let directory: TemporaryDirectory
+    private let fixture: RoomServiceFixture
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+    }
+
+    private func tags(_ fixture: RoomServiceFixture) -> [String] { fixture.service.site.tags.map(\.id).sorted() }
+
+    private func counters(_ fixture: RoomServiceFixture) -> JSONValue? { fixture.status.page?.pageState()["counters"] }
+
+    @Test func `A retained clearWaypoints is refused and counted, a live one is obeyed`() {
+        fixture.receive(Self.topic, Self.clear, isRetained: true)
+        #expect(tags(fixture) == ["jane"])
+        #expect(counters(fixture) == ["commands": 0, "commandsRefused": 1])
+        fixture.receive(Self.topic, Self.clear)
+        #expect(tags(fixture) == [])
+        #expect(counters(fixture) == ["commands": 1, "commandsRefused": 1])
+    }
+
+    @Test(arguments: ["no JSON", #"{"_type":"cmd","action":"dump"}"#, #"{"_type":"cmd","action":"fly"}"#])
+    func `What the service does not know is refused and counted`(command: String) {
+        fixture.receive(Self.topic, command)
+        #expect(counters(fixture) == ["commands": 0, "commandsRefused": 1])
+        #expect(
+            fixture.status.page?.pageMetrics(ClientCounters()).contains(
+                #"ibeacon_rooms_commands_total{result="refused"} 1"#) == true)
+    }
+
+    @Test func `An unencrypted command is refused and counted where the site has a key`() throws {
+        let directory = try TemporaryDirectory()
+        let fixture = try RoomServiceFixture(in: directory, key: "s3cr1t")
+        fixture.receive(Self.topic, Self.keys)
+        #expect(tags(fixture) == ["jane"])
+        #expect(counters(fixture) == ["commands": 0, "commandsRefused": 1])
+    }
+
+    @Test func `A retained setWaypoints is obeyed, and does not bring a removed tag back at the next connection`() {
+        fixture.receive(Self.topic, Self.keys, isRetained: true)
+        #expect(tags(fixture) == ["jane", "keys"])
+        fixture.service.change(tags: [.remove(rid: "keys")])
+        fixture.receive(Self.topic, Self.keys, isRetained: true)
+        #expect(tags(fixture) == ["jane"])
+        #expect(counters(fixture) == ["commands": 1, "commandsRefused": 0])
+        fixture.receive(Self.topic, Self.keys)
+        #expect(tags(fixture) == ["jane", "keys"])
+    }
+
+    @Test func `Nor after a restart, and a service without its state applies it once more`() throws {
+        fixture.receive(Self.topic, Self.keys)
+        fixture.service.change(tags: [.remove(rid: "keys")])
+        fixture.service.stop()
+        let after = try RoomServiceFixture(in: directory)
+        after.receive(Self.topic, Self.keys, isRetained: true)
+        #expect(tags(after) == ["jane"])
+        after.service.stop()
+        let anew = try RoomServiceFixture(in: try TemporaryDirectory())
+        anew.receive(Self.topic, Self.keys, isRetained: true)
+        #expect(tags(anew) == ["jane", "keys"])
+    }
+
+    @Test func `Another retained setWaypoints is obeyed`() {
+        fixture.receive(Self.topic, Self.keys, isRetained: true)
+        fixture.receive(
+            Self.topic, RoomServiceFixture.command(adding: "Bag", minor: 8, rid: "bag"), isRetained: true)
+        #expect(tags(fixture) == ["bag", "jane", "keys"])
+    }
+}

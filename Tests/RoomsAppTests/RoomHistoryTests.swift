@@ -1,0 +1,98 @@
+import Regions
+import RoomMessages
+import ServiceSupport
+import Storage
+import TestSupport
+import Testing
+
+@testable import RoomsApp
+
+/// Who was where, as it is kept.
+@Suite struct RoomHistoryTests {
+    private static let jane = "owntracks/jane/jane"
+    private static let command = "owntracks/jane/rooms-home/cmd"
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func active(_ more: String = "") throws -> RoomServiceFixture {
+        let fixture = try RoomServiceFixture(in: directory, more)
+        fixture.wait(.seconds(15))
+        return fixture
+    }
+
+    private func kept() throws -> [String] {
+        var kept: [String] = []
+        try StoreReader(directory: directory.path).forEachTransition(HistoryFilter()) { entry in
+            kept.append("\(entry.tracker) \(entry.event) \(entry.name)")
+            return true
+        }
+        return kept
+    }
+
+    @Test func `A visit begins and ends with the decisions that are published`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        fixture.stay(in: 1, seconds: 20)
+        #expect(
+            try kept() == ["\(Self.jane) enter Kitchen", "\(Self.jane) leave Kitchen", "\(Self.jane) enter Hall"])
+    }
+
+    @Test func `A visit is on the disk before its decision is published`() throws {
+        let fixture = try active()
+        fixture.broker.lose()
+        fixture.settle()
+        fixture.stay(in: 0, seconds: 20)
+        #expect(fixture.reportedRooms.isEmpty)
+        #expect(try kept() == ["\(Self.jane) enter Kitchen"])
+    }
+
+    @Test func `With 0 days nothing is kept, and what was kept is deleted`() throws {
+        let before = try active()
+        before.stay(in: 0, seconds: 20)
+        before.service.stop()
+        #expect(try kept().count == 1)
+        let after = try active(", days: 0")
+        after.stay(in: 1, seconds: 20)
+        after.wait(.seconds(1000))
+        #expect(after.reportedRooms.contains("Hall"))
+        #expect(try kept().isEmpty)
+    }
+
+    @Test func `A tag that is removed has left its room`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        fixture.receive(Self.command, #"{"_type":"cmd","action":"clearWaypoints"}"#)
+        #expect(try kept() == ["\(Self.jane) enter Kitchen", "\(Self.jane) leave Kitchen"])
+    }
+
+    @Test func `A tag's history is deleted while the service runs, and no end of a visit follows`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        let rid = try #require(fixture.regionID(named: "Jane"))
+        try StoreEditor(directory: directory.path).edit(
+            "owntracks/jane/rooms-home", [.remove(rid: rid)], erasingHistoryOf: Self.jane)
+        #expect(try kept().isEmpty)
+        fixture.wait(.seconds(10))
+        #expect(fixture.service.site.tags.isEmpty)
+        #expect(try kept().isEmpty)
+        #expect(try StoreReader(directory: directory.path).summary().edits == 0)
+    }
+
+    @Test func `The history of another tag stays`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        try StoreEditor(directory: directory.path).edit(
+            "owntracks/jane/rooms-home", [], erasingHistoryOf: "owntracks/jane/keys")
+        fixture.stay(in: 0, seconds: 10)
+        #expect(try kept() == ["\(Self.jane) enter Kitchen"])
+    }
+}
+
+extension RoomServiceFixture {
+    /// The id of the region that a tag is made of.
+    fileprivate func regionID(named name: String) -> String? {
+        service.tags.regions.first { $0.displayName == name }?.rid
+    }
+}

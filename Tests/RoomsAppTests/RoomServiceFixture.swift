@@ -1,0 +1,153 @@
+import Base
+import Configuration
+import JSON
+import Messaging
+import Runtime
+import ServiceSupport
+import Shell
+import SiteProtocol
+import TestSupport
+import Testing
+
+@testable import RoomsApp
+
+/// The rooms service in virtual time: the real engine and the real store, doubles for the broker and the machine.
+///
+/// Three gateways stand in the kitchen, the hall and the bath. Jane's tag is in the configuration.
+final class RoomServiceFixture {
+    static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+    /// What each gateway receives of a tag, by the tag's room.
+    private static let levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
+    static let rooms = ["Kitchen", "Hall", "Bath"]
+
+    let host = ServiceHostDouble()
+    let store: SteppedStore
+    let broker = BrokerDouble()
+    let status = StatusDouble()
+    let service: RoomService
+    private let seal: SiteSeal
+    private var second = 100
+
+    /// - Parameters:
+    ///   - directory: Where the configuration file and the state are.
+    ///   - isRunning: Whether the state was read, and the gateways have said where they stand.
+    ///   - key: The site's key, which service and gateways have.
+    ///   - rooms: Members of `rooms`, each with a comma before it.
+    ///   - more: Members of the configuration, each with a comma before it.
+    init(
+        in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
+        rooms: String = "",
+        tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = ""
+    ) throws {
+        store = SteppedStore(host: host)
+        seal = SiteSeal(key: key.map { Secret($0) })
+        let members = key.map { ", encryptionKey: \"\($0)\"\(rooms)" } ?? rooms
+        let path = try directory.write(
+            """
+            {_type: "configuration", username: "jane",
+             rooms: {site: "home", instance: "\(instance)", tags: [\(tags)]\(members)}\(more)}
+            """, to: "config.json")
+        service = try RoomService(
+            settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,
+            status: status, host: host, log: Log(threshold: .error))
+        try service.start()
+        guard isRunning else { return }
+        settle()
+        for (gateway, room) in Self.rooms.enumerated() {
+            receive(
+                sealed: "ibeacon-rooms/home/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)
+        }
+    }
+
+    /// A message of the broker arrives, and nothing else happens yet.
+    func send(_ topic: String, _ payload: String, isRetained: Bool = false) {
+        broker.send(
+            .message(
+                ReceivedMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, retained: isRetained)))
+        service.handleBrokerEvents()
+    }
+
+    /// A message of the broker arrives, with everything that follows of it.
+    func receive(_ topic: String, _ payload: String, isRetained: Bool = false) {
+        send(topic, payload, isRetained: isRetained)
+        settle()
+    }
+
+    /// The same for a message that is encrypted if the site has a key.
+    func receive(sealed topic: String, _ payload: String, isRetained: Bool = false) {
+        receive(
+            topic, String(decoding: seal.sealed(Array(payload.utf8), for: topic), as: UTF8.self),
+            isRetained: isRetained)
+    }
+
+    /// Lets store and broker answer until none has anything more to say.
+    func settle() {
+        for _ in 1...1000 {
+            host.fireDueTimers()
+            var isQuiet = true
+            if store.step() {
+                service.handleStoreEvents()
+                isQuiet = false
+            }
+            if broker.hasEvents {
+                service.handleBrokerEvents()
+                isQuiet = false
+            }
+            if isQuiet { return }
+        }
+        Issue.record("the service does not come to rest")
+    }
+
+    /// Lets time pass, with everything done when it is due.
+    func wait(_ duration: Duration) {
+        let end = host.now.advanced(by: duration)
+        while let due = [host.nextDue, store.nextDeadline].compactMap(\.self).min(), due < end {
+            host.now = max(host.now.advanced(by: .milliseconds(1)), due)
+            settle()
+        }
+        host.now = end
+        settle()
+    }
+
+    /// The tag is in a room of this number, for so many seconds.
+    func stay(in room: Int, seconds: Int) {
+        for _ in 0..<seconds {
+            for gateway in Self.rooms.indices {
+                receive(
+                    sealed: "ibeacon-rooms/home/heard/g\(gateway)",
+                    #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
+                        + #""beacons":[{"id":"\#(Self.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
+                        + #""power":-59,"age":100}]}"#)
+            }
+            second += 1
+            wait(.seconds(1))
+        }
+    }
+
+    /// Payloads that reached the broker on a topic, decrypted.
+    func opened(_ topic: String) throws -> [String] {
+        let roomTopic = try #require(RoomTopic(topic))
+        return try broker.messages.filter { $0.topic == topic }.map {
+            String(decoding: try seal.opened($0.payload, of: roomTopic), as: UTF8.self)
+        }
+    }
+
+    /// Payloads that reached the broker on a topic.
+    func published(_ topic: String) -> [String] {
+        broker.messages.filter { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    /// The rooms of Jane's tag as they were published, `none` where it was in no room.
+    var reportedRooms: [String] {
+        published("ibeacon-rooms/home/tag/jane").map { text in
+            (try? JSONValue(parsing: Array(text.utf8)))?["roomName"]?.string ?? "none"
+        }
+    }
+
+    /// `setWaypoints` with one tag.
+    static func command(adding name: String, minor: Int, rid: String? = nil) -> String {
+        let member = rid.map { #""rid":"\#($0)","# } ?? ""
+        return #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["#
+            + #"{"_type":"waypoint",\#(member)"desc":"\#(name):\#(uuid):1:\#(minor)","tst":1600000000}]}}"#
+    }
+}

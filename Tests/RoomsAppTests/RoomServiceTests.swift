@@ -1,0 +1,156 @@
+import JSON
+import RoomMessages
+import ServiceSupport
+import TestSupport
+import Testing
+
+@testable import RoomsApp
+
+/// The wiring of the rooms service: engine, store, broker, and the election of the active service.
+@Suite struct RoomServiceTests {
+    private static let command = "owntracks/jane/rooms-home/cmd"
+    private static let tags = "ibeacon-rooms/home/tags"
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test func `Alone at its site it becomes the active service, and tells gateways the tags`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        #expect(fixture.service.election.role == .active)
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
+    }
+
+    @Test func `A tag that changes its room is reported in the rooms of its path`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.stay(in: 0, seconds: 20)
+        fixture.stay(in: 1, seconds: 20)
+        #expect(fixture.reportedRooms.filter { $0 != "none" } == ["Kitchen", "Hall"])
+    }
+
+    @Test func `Gateways hear of a new tag when it is on the disk, and not before`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.send(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        #expect(fixture.service.site.tags.count == 2)
+        #expect(!fixture.published(Self.tags).contains { $0.contains(#""minor":9"#) })
+        fixture.settle()
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
+    }
+
+    @Test func `A tag outlives the service`() throws {
+        let before = try RoomServiceFixture(in: directory)
+        before.wait(.seconds(15))
+        before.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        before.service.stop()
+        let after = try RoomServiceFixture(in: directory)
+        #expect(after.service.site.tags.count == 2)
+    }
+
+    @Test func `A broker that lost the list of tags gets it again`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        let count = fixture.published(Self.tags).count
+        fixture.receive(Self.tags, "")
+        #expect(fixture.published(Self.tags).count == count + 1)
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
+    }
+
+    @Test func `Beside an active service it is the standby, and publishes no room`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b")
+        for counter in 1...20 {
+            fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
+            fixture.stay(in: 0, seconds: 2)
+        }
+        #expect(fixture.service.election.role != .active)
+        #expect(fixture.reportedRooms.isEmpty)
+        #expect(fixture.published(Self.tags).isEmpty)
+    }
+
+    @Test func `The standby takes over when the active service falls silent`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b")
+        for counter in 1...10 {
+            fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
+            fixture.stay(in: 0, seconds: 2)
+        }
+        fixture.stay(in: 0, seconds: 15)
+        #expect(fixture.service.election.role == .active)
+        #expect(fixture.reportedRooms.last == "Kitchen")
+    }
+
+    @Test func `A standby that never had tags does not take over, until it has some`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b", tags: "")
+        fixture.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
+        fixture.wait(.seconds(60))
+        #expect(fixture.service.election.role != .active)
+        #expect(fixture.published(Self.tags).isEmpty)
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 7))
+        fixture.wait(.seconds(15))
+        #expect(fixture.service.election.role == .active)
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
+    }
+
+    @Test func `A service whose last tag was removed says so to the gateways after a restart, too`() throws {
+        let before = try RoomServiceFixture(in: directory)
+        before.stay(in: 0, seconds: 20)
+        before.service.stop()
+        let after = try RoomServiceFixture(in: directory, tags: "")
+        after.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
+        after.receive(Self.command, #"{"_type":"cmd","action":"clearWaypoints"}"#)
+        after.wait(.seconds(15))
+        #expect(after.service.election.role == .active)
+        #expect(after.published(Self.tags).last?.contains("minor") == false)
+    }
+
+    @Test func `A message that the broker did not take arrives when the broker is back`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.broker.lose()
+        fixture.settle()
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        #expect(!fixture.published(Self.tags).contains { $0.contains(#""minor":9"#) })
+        fixture.broker.restore()
+        fixture.wait(.seconds(15))
+        #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
+    }
+
+    @Test func `A tag whose beacon is exchanged leaves its room, and is away until the new beacon is heard`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Pet", minor: 7, rid: "pet"))
+        fixture.stay(in: 0, seconds: 20)
+        #expect(fixture.published("ibeacon-rooms/home/tag/pet").last?.contains(#""room":"kitchen""#) == true)
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Pet", minor: 8, rid: "pet"))
+        #expect(fixture.published("ibeacon-rooms/home/tag/pet").last?.contains(#""home":false"#) == true)
+        let events = fixture.published("owntracks/jane/pet/event").compactMap { text in
+            (try? JSONValue(parsing: Array(text.utf8)))?["event"]?.string
+        }
+        #expect(events == ["enter", "leave"])
+        #expect(fixture.published("ibeacon-rooms/home/room/kitchen").last?.contains(#""count":0"#) == true)
+    }
+
+    @Test func `A room was created, for OwnTracks, when a tag first entered it, and that outlives the service`() throws
+    {
+        func stamps(_ fixture: RoomServiceFixture) throws -> [(room: String?, wtst: Int64?, tst: Int64?)] {
+            try fixture.published("owntracks/jane/jane/event").map {
+                let json = try JSONValue(parsing: Array($0.utf8))
+                return (json["desc"]?.string, json["wtst"]?.asInteger, json["tst"]?.asInteger)
+            }
+        }
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        for room in [0, 1, 0] { fixture.stay(in: room, seconds: 20) }
+        let first = try stamps(fixture)
+        #expect(first.map(\.room) == ["Kitchen", "Kitchen", "Hall", "Hall", "Kitchen"])
+        #expect(first[0].wtst == first[0].tst && first[2].wtst == first[2].tst)
+        #expect(first[1].wtst == first[0].wtst && first[4].wtst == first[0].wtst && first[3].wtst == first[2].wtst)
+        fixture.service.stop()
+        let next = try RoomServiceFixture(in: directory)
+        next.wait(.seconds(15))
+        next.stay(in: 1, seconds: 20)
+        let later = try stamps(next)
+        #expect(later.last?.room == "Hall" && later.last?.wtst == first[2].wtst)
+    }
+}

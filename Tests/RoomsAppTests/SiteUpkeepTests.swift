@@ -1,0 +1,151 @@
+import JSON
+import Messaging
+import RoomMessages
+import Rooms
+import ServiceSupport
+import SiteProtocol
+import Storage
+import TestSupport
+import Testing
+
+@testable import RoomsApp
+
+/// What the broker retains about a site beyond the decisions, and what Home Assistant is told.
+@Suite struct SiteUpkeepTests {
+    private static let discovery = #", homeAssistant: {discovery: true}"#
+    private static let root = "ibeacon-rooms/home/"
+    private static let roomOfJane = "homeassistant/sensor/ibeacon-rooms-home/tag-jane_room/config"
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func active(_ more: String = "") throws -> RoomServiceFixture {
+        let fixture = try RoomServiceFixture(in: directory, more)
+        fixture.wait(.seconds(15))
+        return fixture
+    }
+
+    @Test func `Rooms are told from the start, and gateways that publish nothing are in trouble after 25 s`() throws {
+        let fixture = try active()
+        #expect(fixture.published(Self.root + "room/hall") == [#"{"count":0,"name":"Hall","tags":[]}"#])
+        #expect(
+            fixture.published(Self.root + "health/g1").last
+                == #"{"listening":false,"problem":null,"room":"Hall","v":1}"#)
+        fixture.wait(.seconds(20))
+        #expect(
+            fixture.published(Self.root + "health/g1").last
+                == #"{"listening":false,"problem":"noReadings","room":"Hall","v":1}"#)
+        fixture.stay(in: 0, seconds: 6)
+        #expect(
+            fixture.published(Self.root + "health/g1").last
+                == #"{"listening":true,"problem":null,"room":"Hall","v":1}"#)
+    }
+
+    @Test func `A name that two gateways share is told with the gateway's health`() throws {
+        let fixture = try active()
+        for second in 0..<12 {
+            fixture.receive(
+                Self.root + "heard/g1",
+                #"{"v":1,"boot":"\#(second % 2)","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+            )
+            fixture.wait(.seconds(1))
+        }
+        #expect(fixture.published(Self.root + "health/g1").last?.contains(#""problem":"sharedName""#) == true)
+    }
+
+    @Test func `Without discovery Home Assistant is told nothing`() throws {
+        let fixture = try active()
+        #expect(!fixture.broker.messages.contains { $0.topic.hasPrefix("homeassistant/") })
+    }
+
+    @Test func `What the broker has already is not described again`() throws {
+        let before = try active(Self.discovery)
+        let description = try #require(before.published(Self.roomOfJane).last)
+        before.service.stop()
+        let after = try RoomServiceFixture(in: directory, Self.discovery)
+        after.receive(Self.roomOfJane, description, isRetained: true)
+        after.wait(.seconds(15))
+        #expect(after.published(Self.roomOfJane).isEmpty)
+        #expect(after.published(Self.roomOfJane.replacing("_room", with: "_confidence")).count == 1)
+    }
+
+    @Test func `Home Assistant is told of a tag when the tag is on the disk, and not before`() throws {
+        let fixture = try active(Self.discovery)
+        let keys = Self.roomOfJane.replacing("jane", with: "keys")
+        fixture.send("owntracks/jane/rooms-home/cmd", RoomServiceFixture.command(adding: "Keys", minor: 9))
+        #expect(fixture.published(keys).isEmpty)
+        fixture.settle()
+        #expect(fixture.published(keys).count == 1)
+    }
+
+    @Test func `What an earlier run left of a tag that is no more is emptied`() throws {
+        let fixture = try RoomServiceFixture(in: directory, Self.discovery)
+        let left = [Self.root + "tag/bob", Self.roomOfJane.replacing("jane", with: "bob"), Self.root + "room/cellar"]
+        for topic in left { fixture.receive(topic, "{}", isRetained: true) }
+        fixture.wait(.seconds(15))
+        for topic in left { #expect(fixture.published(topic) == [""], "\(topic)") }
+    }
+
+    @Test func `A birth of Home Assistant brings everything again, a retained one does not`() throws {
+        let fixture = try active(Self.discovery)
+        fixture.receive("homeassistant/status", "online", isRetained: true)
+        #expect(fixture.published(Self.roomOfJane).count == 1)
+        fixture.receive("homeassistant/status", "online")
+        #expect(fixture.published(Self.roomOfJane).count == 2)
+    }
+
+    @Test func `A standby describes nothing`() throws {
+        let fixture = try RoomServiceFixture(in: directory, instance: "b", Self.discovery)
+        for counter in 1...10 {
+            fixture.receive(Self.root + "service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
+            fixture.wait(.seconds(2))
+        }
+        #expect(!fixture.broker.messages.contains { $0.topic.hasPrefix("homeassistant/") })
+    }
+
+    @Test func `A gateway whose card is emptied is gone, also after the next start`() throws {
+        let fixture = try active(Self.discovery)
+        fixture.receive(Self.root + "gateway/g1", "")
+        #expect(fixture.published(Self.root + "health/g1").last == "")
+        #expect(fixture.published(Self.root + "room/hall").last == "")
+        let listening = "homeassistant/binary_sensor/ibeacon-rooms-home/gateway-g1_listening/config"
+        #expect(fixture.published(listening).last == "")
+    }
+
+    @Test func `A room that was forgotten goes when the tag has left it, and stays forgotten after a start`() throws {
+        let fixture = try active()
+        let attic = Self.root + "room/attic"
+        fixture.receive(Self.root + "learn", #"{"room":"Attic","tag":"Jane","seconds":20}"#)
+        fixture.stay(in: 0, seconds: 25)
+        #expect(fixture.published(attic).last == #"{"count":1,"name":"Attic","tags":["Jane"]}"#)
+        fixture.receive(Self.root + "learn", #"{"room":"attic","forget":true}"#)
+        fixture.stay(in: 0, seconds: 60)
+        #expect(fixture.published(attic).last == "")
+        fixture.service.stop()
+        let next = try RoomServiceFixture(in: directory)
+        #expect(next.service.site.engine.knownRooms.map(\.id) == ["bath", "hall", "kitchen"])
+    }
+
+    @Test func `However often a room is forgotten, what was learned is written once in five seconds`() throws {
+        let fixture = try active()
+        func commits() -> UInt64 { fixture.store.counters?.commits ?? 0 }
+        let before = commits()
+        for _ in 1...50 { fixture.receive(Self.root + "learn", #"{"room":"kitchen","forget":true}"#) }
+        #expect(commits() - before == 1)
+        fixture.wait(.seconds(6))
+        #expect(commits() - before == 2)
+    }
+
+    @Test func `What was learned is deleted on the disk in the same turn in which a person says so`() throws {
+        let fixture = try active()
+        fixture.receive(Self.root + "learn", #"{"room":"Attic","tag":"Jane","seconds":20}"#)
+        fixture.stay(in: 0, seconds: 25)
+        fixture.service.stop()
+        let second = try active()
+        second.receive(Self.root + "learn", #"{"room":"attic","forget":true}"#)
+        let learned = try #require(try StoreReader(directory: directory.path).value(of: "rooms.learned"))
+        let site = try LearnedSite(try JSONValue(parsing: learned))
+        #expect(site.rooms.allSatisfy { $0.labelled.isEmpty })
+    }
+}

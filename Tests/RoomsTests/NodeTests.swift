@@ -1,0 +1,87 @@
+import Base
+import SiteProtocol
+import Testing
+
+@testable import Rooms
+
+extension House {
+    /// A message of an ESPresense node: no clock, one tag, nothing when it hears nothing.
+    fileprivate mutating func sendAsNode(_ node: String, level: Float, at time: Double) {
+        wait(until: time)
+        pass(
+            .heard(
+                gateway: node,
+                HeardSecond(
+                    boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
+                    readings: [Reading(beacon: Self.beacon, count: 1, level: level, power: -59, age: .zero)])))
+    }
+
+    /// For so many rounds of 5 s each node sends its level, the one 2.5 s after the other.
+    fileprivate mutating func rounds(_ count: Int, kitchen: Float, hall: Float) {
+        for _ in 0..<count {
+            let begin = now
+            sendAsNode("k", level: kitchen, at: begin + 2.5)
+            sendAsNode("h", level: hall, at: begin + 5)
+        }
+    }
+}
+
+/// ESPresense nodes send when they like. What they do not send says nothing.
+@Suite struct NodeTests {
+    private static let rooms = [(gateway: "k", room: "Kitchen"), (gateway: "h", room: "Hall")]
+
+    @Test func `A node between two messages has not failed: a tag leaves its room by the levels`() {
+        var house = House(Self.rooms)
+        house.rounds(12, kitchen: -55, hall: -80)
+        #expect(house.reported.last == "Kitchen")
+        // At -66 dBm a failed gateway would hold it.
+        house.rounds(24, kitchen: -85, hall: -70)
+        #expect(house.reported.last == "Hall")
+    }
+
+    @Test func `After a walk too, the room that is reported gains nothing by the silence of its node`() {
+        var house = House(Self.rooms)
+        for (room, levels) in [("Kitchen", (-62, -70)), ("Hall", (-70, -62))] as [(String, (Float, Float))] {
+            house.pass(.learn(room: room, tag: "jane", .seconds(60)))
+            house.rounds(13, kitchen: levels.0, hall: levels.1)
+        }
+        house.rounds(12, kitchen: -62, hall: -70)
+        #expect(house.reported.last == "Kitchen")
+        house.rounds(12, kitchen: -70, hall: -62)
+        #expect(house.reported.last == "Hall")
+    }
+
+    @Test func `A gateway that fails still holds the tag that it heard`() {
+        var house = House(Self.rooms)
+        house.seconds(30, ["k": -55, "h": -80])
+        #expect(house.reported.last == "Kitchen")
+        // The hall's gateway now hears it as well as a failed one is taken to.
+        house.seconds(20, ["h": -68])
+        #expect(house.reported.last == "Kitchen")
+    }
+
+    // MARK: Fingerprints
+
+    private static func likelihood(_ eighths: [Int16], of levels: [Float]) -> Float {
+        let tuning = RoomTuning()
+        var prints = RoomFingerprints()
+        prints.add(
+            eighths.enumerated().map { FingerprintLevel(gateway: UInt16($0.offset), eighths: $0.element) },
+            seconds: 1, order: 1, tuning)
+        var heard = LevelVector()
+        heard.levels = levels
+        return prints.likelihood(heard, base: 0, parts: levels.map { _ in 0 }, tuning)
+    }
+
+    @Test func `A gateway that a fingerprint knows nothing of costs four squared widths`() {
+        let known = Self.likelihood([-480, -560], of: [-60, -70])
+        let unknown = Self.likelihood([-480, FingerprintLevel.unknown], of: [-60, -70])
+        #expect(known == 1)
+        #expect(abs(unknown - 0.135_335) < 1e-4)
+    }
+
+    @Test func `A gateway that says nothing costs nothing, known or not`() {
+        #expect(Self.likelihood([-480, FingerprintLevel.unknown], of: [-60, .nan]) == 1)
+        #expect(Self.likelihood([-480, -560], of: [-60, .nan]) == 1)
+    }
+}

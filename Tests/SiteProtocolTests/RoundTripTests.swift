@@ -1,0 +1,114 @@
+import Base
+import Beacon
+import JSON
+import SiteProtocol
+import Testing
+
+/// What one program of a site writes, another reads.
+@Suite struct RoundTripTests {
+    private static let beacons = [
+        BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: 7),
+        BeaconID(uuid: BeaconUUID(high: .max, low: 0), major: 65_535, minor: 0),
+    ]
+
+    @Test(
+        arguments: [
+            .tags(site: "home"), .heard(site: "home", gateway: "k"), .card(site: "home", gateway: "k"),
+            .learn(site: "home"), .service(site: "home", instance: "pi"), .tag(site: "home", tag: "jane"),
+            .room(site: "home", room: "kitchen"), .health(site: "home", gateway: "k"), .nearbyRequest(site: "home"),
+            .nearby(site: "home", gateway: "k"), .availability(gateway: "k"), .espresense(beacons[0], node: "attic"),
+            .espresenseStatus(node: "attic"),
+        ] as [RoomTopic])
+    func `A topic is read as it was written`(_ topic: RoomTopic) {
+        #expect(RoomTopic(topic.text) == topic)
+    }
+
+    private static func entries(_ count: Int) -> [HeardMessage.Entry] {
+        (0..<count).map { place in
+            HeardMessage.Entry(
+                beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(place)), count: 3,
+                levels: place % 2 == 0 ? (-71, -68) : nil, measuredPower: MeasuredPower(dBm: -59),
+                last: .zero.advanced(by: .milliseconds(100_880)))
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, HeardMessage.mostBeacons, 2 * HeardMessage.mostBeacons + 1])
+    func `The readings of a second are read as they were written`(_ count: Int) throws {
+        let header = HeardMessage.Header(
+            boot: "f3a9", at: .zero.advanced(by: .milliseconds(101_000)), listened: .milliseconds(990), reports: 41)
+        let payloads = HeardMessage.payloads(header, firstSequence: 7, Self.entries(count))
+        let seconds = try payloads.map { try FeedDecoder.heard($0) }
+        #expect(try seconds == payloads.map { try FeedDecoder.heardInAnyForm($0) })
+        let expected = Self.entries(count).indices.map { place in
+            Reading(
+                beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(place)), count: 3,
+                level: place % 2 == 0 ? -71 : nil, power: -59, age: .milliseconds(120))
+        }
+        #expect(seconds.flatMap(\.readings) == expected)
+        #expect(seconds.map(\.sequence) == (0..<Int64(seconds.count)).map { 7 + $0 })
+        for second in seconds {
+            #expect(
+                second
+                    == HeardSecond(
+                        boot: "f3a9", sequence: second.sequence, at: .milliseconds(101_000),
+                        listening: .milliseconds(990), reports: 41, readings: second.readings))
+        }
+    }
+
+    @Test(arguments: [nil, "Kitchen", "Küche \"oben\""])
+    func `The room on a gateway's card is read as it was written`(_ room: String?) throws {
+        let card = GatewayCard(room: room, version: "1.0", scanner: "mgmt", since: 1_700_000_000)
+        #expect(try FeedDecoder.room(onCard: card.payload) == room)
+    }
+
+    @Test func `The list of tags is read as it was written`() throws {
+        #expect(try FeedDecoder.tags(TagList.payload(Self.beacons)).map(\.beacon) == Self.beacons)
+        #expect(try FeedDecoder.tags(TagList.payload([])).isEmpty)
+    }
+
+    @Test(
+        arguments: [.train(room: "Kitchen", tag: "Jane", .seconds(120)), .forget(room: "kitchen")]
+            as [FeedDecoder.LearnRequest])
+    func `A request about a room is read as it was written`(_ request: FeedDecoder.LearnRequest) throws {
+        #expect(try FeedDecoder.learn(request.payload) == request)
+    }
+
+    @Test func `A request for other beacons and its answer are read as they were written`() throws {
+        #expect(try FeedDecoder.nearbyRequest(NearbyRequest.payload(.seconds(60))) == .seconds(60))
+        let readings = [
+            NearbyReading(beacon: Self.beacons[0], level: -60, region: "Keys"),
+            NearbyReading(beacon: Self.beacons[1], level: nil, region: nil),
+        ]
+        #expect(try FeedDecoder.nearby(NearbyReading.payload(readings)) == readings)
+    }
+
+    @Test(arguments: [
+        ServiceCard(isActive: true, counter: 17, version: "1.0"), ServiceCard(isActive: false, counter: 0, version: ""),
+    ])
+    func `The card of a service is read as it was written`(_ card: ServiceCard) {
+        #expect(ServiceCard(card.payload) == card)
+    }
+
+    @Test(arguments: ["", "{}", "null", #"{"v":1,"active":true,"counter":-1}"#, #"{"v":2,"active":true,"counter":1}"#])
+    func `What is no card of a service is not read as one`(_ payload: String) {
+        #expect(ServiceCard(Array(payload.utf8)) == nil)
+    }
+
+    @Test(arguments: [
+        PublishedTag(
+            room: RoomName(id: "kitchen", name: "Kitchen"), isHome: true, since: 1_700_000_000, confidence: 0.97),
+        PublishedTag(isHome: true, since: 1_700_000_000, confidence: 0.5), PublishedTag(),
+    ])
+    func `The state of a tag is read as it was written`(_ state: PublishedTag) {
+        #expect(PublishedTag(state.json(name: "Jane").bytes) == state)
+    }
+
+    @Test(arguments: [
+        HealthMessage(room: "Kitchen", isListening: true, trouble: nil),
+        HealthMessage(room: "Kitchen", isListening: false, trouble: .notListening),
+        HealthMessage(room: nil, isListening: false, trouble: .wrongKey),
+    ])
+    func `What is said of a gateway is read as it was written`(_ message: HealthMessage) throws {
+        #expect(HealthMessage(try JSONValue(parsing: message.json.bytes)) == message)
+    }
+}
