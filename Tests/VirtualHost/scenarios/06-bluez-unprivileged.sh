@@ -1,6 +1,7 @@
 # bluez without any capability: beacons are heard through bluetoothd's monitor (where it offers one) and through a
 # discovery, a beacon that leaves falls silent, enter and leave come out, and what is lost is told.
 # kernels: uml
+# long
 . "$BENCH/guest/lib.sh"
 
 PROBE_AS="setpriv --reuid=65534 --clear-groups --bounding-set=-all --inh-caps=-all"

@@ -1,6 +1,7 @@
 # The scan's duty reaches the controller: the window and the interval at each duty, by mgmt and by hci. A reload changes it
 # while the gateway runs, and the beacon stays. bluez cannot set it, and says so.
 # kernels: uml
+# long
 . "$BENCH/guest/lib.sh"
 
 # scans_with SCANNER WINDOW: what the controller was asked for last

@@ -1,6 +1,7 @@
 # How soon beacons leave, and that none leaves that stays, at 100, 50, 25 and 10 % of the time: the table in Docs/presence.md.
 # Three beacons stay for two minutes and depart. A fourth stays, because a radio that suddenly hears nothing looks deaf.
 # kernels: uml
+# long
 # not quick
 . "$BENCH/guest/lib.sh"
 

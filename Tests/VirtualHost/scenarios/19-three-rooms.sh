@@ -1,6 +1,7 @@
 # A house: three gateways, each with an adapter of its own, and the rooms service on a real broker. Each hears the tag with a level
 # of its own, and the room follows the tag: by level, by which of them hears it at all, and through an adapter that goes and comes.
 # kernels: uml
+# long
 . "$BENCH/guest/lib.sh"
 
 rooms="kitchen hall study"
