@@ -69,11 +69,14 @@ machine() {
 # User Mode Linux skips the time in which it has nothing to do, and what it computes takes no time ("time travel"): a
 # scenario is over as soon as the processor is done with it, and a busy machine changes no verdict. With `real` its
 # time is the machine's, for scenarios in which it matters whether something is done fast enough.
+#
+# Bluetooth's elliptic curves need the kernel's jitter entropy, which measures how long its own steps take. Where they take no time,
+# it measures for ever: Linux 6.12 does not get through its start. (6.1 notices, and does without.) So it is not started.
 boot_once() {
     case $kernel in
     uml)
-        ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro \
-            con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
+        ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) initcall_blacklist=jent_mod_init \
+            mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
     qemu)
         machine
         folders=()
