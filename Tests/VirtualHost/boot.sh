@@ -75,8 +75,9 @@ machine() {
 boot_once() {
     case $kernel in
     uml)
-        ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) initcall_blacklist=jent_mod_init \
-            mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
+        ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) \
+            initcall_blacklist=jent_mod_init mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro \
+            con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
     qemu)
         machine
         folders=()
