@@ -27,7 +27,8 @@ final class AdapterMonitor {
         var address: DeviceAddress
         var isReady = false
         var isAsleep = false
-        var attempts = 0
+        /// Attempts to switch it on.
+        var attempts = Backoff(to: .seconds(30))
         var retry: (any EventRegistration)?
         /// Being powered off on purpose, to be powered on again at once.
         var isCycling = false
@@ -35,7 +36,6 @@ final class AdapterMonitor {
         var reset: ControllerProbe?
     }
 
-    private static let longestRetry = Duration.seconds(30)
     /// The end of an rfkill block is not reported on this socket, so it is polled every 2 s; listening must be back
     /// within 5 s.
     private static let blockedRetry = Duration.seconds(2)
@@ -163,7 +163,7 @@ final class AdapterMonitor {
         let wasReady = adapter.isReady
         adapter.isReady = isReady
         if isReady {
-            adapter.attempts = 0
+            adapter.attempts.reset()
             adapter.saidBlocked = false
             adapter.retry?.cancel()
             adapter.retry = nil
@@ -183,7 +183,7 @@ final class AdapterMonitor {
     /// At once if the adapter was found off or is being cycled; a moment later if a program has just switched it off,
     /// because a restarting bluetoothd switches it on itself.
     private func firstDelay(_ adapter: Adapter) -> Duration {
-        adapter.attempts > 0 ? Self.blockedRetry : adapter.isCycling ? .zero : .milliseconds(300)
+        adapter.attempts.failures > 0 ? Self.blockedRetry : adapter.isCycling ? .zero : .milliseconds(300)
     }
 
     private func powerFailed(_ index: UInt16, status: UInt8, at now: MonotonicInstant) {
@@ -212,8 +212,7 @@ final class AdapterMonitor {
             let name = ManagementStatus.name(status)
             delegate?.notice(ScannerNotice(.warning, "hci\(index) does not switch on: \(name); trying again"))
         }
-        let doubled = Duration.seconds(1 << min(adapter.attempts, 5))
-        scheduleRetry(index, after: min(doubled, Self.longestRetry))
+        scheduleRetry(index, after: adapter.attempts.delay)
     }
 
     private func scheduleRetry(_ index: UInt16, after delay: Duration) {
@@ -221,7 +220,7 @@ final class AdapterMonitor {
         adapters[index]?.retry?.cancel()
         adapters[index]?.retry = host.at(host.now.advanced(by: delay)) { [weak self] in
             guard let self, adapters[index] != nil, adapters[index]?.isReady == false else { return }
-            adapters[index]?.attempts += 1
+            adapters[index]?.attempts.failed()
             adapters[index]?.retry = nil
             send(.setPowered(index, true))
         }

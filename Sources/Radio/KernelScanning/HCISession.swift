@@ -34,8 +34,6 @@ final class HCISession {
     /// from a killed program, unless the kernel scans for a monitor.
     private static let leftoverAge = Duration.seconds(15)
     private static let disallowed: UInt8 = 0x0c
-    private static let firstBackOff = Duration.seconds(10)
-    private static let longestBackOff = Duration.seconds(300)
 
     let index: UInt16
     private let host: any EventHost
@@ -52,7 +50,7 @@ final class HCISession {
     private var family: ScanFamily?
     private var unanswered = 0
     private var nextReset = MonotonicInstant.zero
-    private var resetBackOff = HCISession.firstBackOff
+    private var resets = Backoff(from: .seconds(10), to: .seconds(300))
     private var refusedSince: MonotonicInstant?
     private var lastForeign = MonotonicInstant.zero
     private var lastDrops: UInt32 = 0
@@ -171,8 +169,7 @@ final class HCISession {
         delegate?.sessionPauses(self, because: "the controller does not answer", at: now)
         guard unanswered >= 2, now >= nextReset else { return begin(after: .seconds(1)) }
         unanswered = 0
-        nextReset = now.advanced(by: resetBackOff)
-        resetBackOff = min(resetBackOff * 2, Self.longestBackOff)
+        nextReset = now.advanced(by: resets.nextDelay())
         delegate?.sessionHangs(self)
     }
 
@@ -231,7 +228,7 @@ final class HCISession {
             guard status == 0 else { return failed(status, at: now) }
             state = .scanning
             refusedSince = nil
-            resetBackOff = Self.firstBackOff
+            resets.reset()
             delegate?.sessionScans(self, at: now)
             if requestedDuty != duty { restart() }
         case (.disabling, family.enableCommand): setParameters(family)

@@ -26,8 +26,6 @@ package final class AutoScanner: Scanner {
     }
 
     private static let checkInterval = Duration.seconds(5)
-    private static let firstClimb = Duration.seconds(30)
-    private static let longestClimb = Duration.seconds(600)
 
     private let ways: [Way]
     private let host: any EventHost
@@ -39,7 +37,8 @@ package final class AutoScanner: Scanner {
     /// For the way in use, and for each that is tried later.
     private var duty = ScanDuty.full
     private var nextClimb = MonotonicInstant.zero
-    private var climbInterval = AutoScanner.firstClimb
+    /// Each fall makes the next climb wait longer, so that a way that starts and fails does not take turns.
+    private var climbs = Backoff(from: .seconds(30), to: .seconds(600))
 
     /// - Parameter ways: the best first.
     package init(ways: [Way], host: any EventHost, output: any ScannerOutput) {
@@ -97,7 +96,7 @@ package final class AutoScanner: Scanner {
             ScannerNotice(
                 reasons.isEmpty ? .info : .warning,
                 "scanning by \(way.name) (\(way.explanation)), because \(because)"))
-        nextClimb = host.now.advanced(by: climbInterval)
+        nextClimb = host.now.advanced(by: climbs.delay)
     }
 
     private func complain(_ reasons: [String]) {
@@ -119,14 +118,13 @@ package final class AutoScanner: Scanner {
         if let failure = (current.scanner as? any FallibleScanner)?.failure {
             current.scanner.stop()
             self.current = nil
-            // Each fall makes the next climb wait longer, so that a way that starts and fails does not take turns.
-            climbInterval = min(climbInterval * 2, Self.longestClimb)
+            climbs.failed()
             return choose(
                 betterThan: ways.count, because: ["\(ways[current.rank].name): \(failure.description)"],
                 except: current.rank)
         }
         if current.rank > 0, host.now >= nextClimb {
-            nextClimb = host.now.advanced(by: climbInterval)
+            nextClimb = host.now.advanced(by: climbs.delay)
             choose(betterThan: current.rank, because: [])
         }
     }

@@ -21,13 +21,10 @@ package struct ScanHealth: Sendable {
     }
 
     /// Silence before the first probe. Perhaps no beacon is in range. A probe costs one command, so the first comes
-    /// early and later ones come rarely (see `backOff`).
+    /// early and later ones come rarely (see `scanRestarts`).
     static let silenceBeforeProbe = Duration.seconds(20)
     /// Time for a reset to show an effect, before anything else is tried.
     static let patience = Duration.seconds(5)
-    static let firstBackOff = Duration.seconds(5)
-    static let longestBackOff = Duration.seconds(300)
-    static let longestQuietInterval = Duration.seconds(900)
     /// Silence after which no rhythm gives new information: six reports of the slowest accepted rhythm, and a second
     /// for the tick that detects it.
     static let silenceBeforeSlowTicks = Duration.seconds(10)
@@ -49,8 +46,9 @@ package struct ScanHealth: Sendable {
     private var lastTick = MonotonicInstant.zero
     private var listeningSince: MonotonicInstant?
     private var nextProbe: MonotonicInstant?
-    private var quietInterval = Self.silenceBeforeProbe
-    private var backOff = Self.firstBackOff
+    /// Until a scan in which nothing is heard is restarted.
+    private var scanRestarts = Backoff(from: Self.silenceBeforeProbe, to: .seconds(900))
+    private var resets = Backoff(from: .seconds(5), to: .seconds(300))
     private var nextReset = MonotonicInstant.zero
     private var failedProbes = 0
     private var rhythms = AdvertiserRhythms()
@@ -75,7 +73,7 @@ package struct ScanHealth: Sendable {
     /// Scanning has begun, for the first time or again.
     package mutating func scanStarted(at now: MonotonicInstant) {
         listeningSince = now
-        nextProbe = now.advanced(by: quietInterval)
+        nextProbe = now.advanced(by: scanRestarts.delay)
         if case .resetting = phase { phase = .resetting(now) }
         if isProbing { phase = .listening }
         isAnswerLate = false
@@ -100,8 +98,8 @@ package struct ScanHealth: Sendable {
         guard isSuspected else {
             phase = .listening
             guard quietFor(now) >= Self.silenceBeforeProbe else { return nil }
-            quietInterval = min(quietInterval * 2, Self.longestQuietInterval)
-            nextProbe = now.advanced(by: quietInterval)
+            scanRestarts.failed()
+            nextProbe = now.advanced(by: scanRestarts.delay)
             return .restartScan(because: "nothing heard for a while; the controller answers")
         }
         phase = .restarted(now)
@@ -182,8 +180,7 @@ package struct ScanHealth: Sendable {
             nextProbe = nextReset
             return nil
         }
-        nextReset = now.advanced(by: backOff)
-        backOff = min(backOff * 2, Self.longestBackOff)
+        nextReset = now.advanced(by: resets.nextDelay())
         phase = .resetting(now)
         rhythms = AdvertiserRhythms()
         return .reset(because: reason)
@@ -201,8 +198,8 @@ package struct ScanHealth: Sendable {
         isSuspected = false
         isAnswerLate = false
         failedProbes = 0
-        quietInterval = Self.silenceBeforeProbe
-        backOff = Self.firstBackOff
+        scanRestarts.reset()
+        resets.reset()
     }
 }
 

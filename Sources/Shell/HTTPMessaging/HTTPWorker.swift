@@ -22,7 +22,7 @@ struct HTTPWorker {
 
     init(_ context: HTTPContext) {
         self.context = context
-        backoff = Backoff(unit: context.settings.limits.firstRetryDelay)
+        backoff = Backoff(from: context.settings.limits.firstRetryDelay)
     }
 
     private var mailbox: HTTPMailbox { context.mailbox }

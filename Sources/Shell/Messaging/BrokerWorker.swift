@@ -42,7 +42,7 @@ struct BrokerWorker: ~Copyable {
         self.mailbox = mailbox
         self.read = read
         level = settings.protocolLevel
-        backoff = Backoff(unit: settings.firstRetryDelay)
+        backoff = Backoff(from: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight)
         hosts = HostRotation(settings.hosts)
     }

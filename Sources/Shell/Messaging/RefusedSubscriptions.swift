@@ -5,20 +5,13 @@ import Base
 /// A refusal may be for ever, because the client has no rights, or for seconds: the nodes of a NATS cluster refuse
 /// subscriptions until they have elected new leaders in place of a node that is gone. MQTT 3.1.1 has one code for both.
 struct RefusedSubscriptions: Hashable, Sendable {
-    /// Before the first repetition. Each further delay is twice as long.
-    static let firstDelay: Duration = .seconds(2)
-    static let longestDelay: Duration = .seconds(600)
-
     private var filters: Set<String> = []
-    private var delay = Self.firstDelay
+    private var backoff = Backoff(from: .seconds(2), to: .seconds(600))
     private var nextTry: MonotonicInstant?
 
     /// - Returns: Whether the filter was not refused before on this connection.
     mutating func refused(_ filter: String, at now: MonotonicInstant) -> Bool {
-        if nextTry == nil {
-            nextTry = now.advanced(by: delay)
-            delay = min(delay * 2, Self.longestDelay)
-        }
+        if nextTry == nil { nextTry = now.advanced(by: backoff.nextDelay()) }
         return filters.insert(filter).inserted
     }
 

@@ -3,18 +3,17 @@ import Base
 /// A disk failure that lasts, and when the store tries again.
 struct Trouble {
     let since: MonotonicInstant
-    /// Until the try after the next.
-    var delay: Duration
+    var backoff: Backoff
     var nextTry: MonotonicInstant = .zero
-    var attempts = 0
     /// The error that was reported last.
     var reported: StoreError?
     /// Reading fails as well.
     var isReading = false
 
-    init(since: MonotonicInstant, delay: Duration) {
+    /// - Parameter delays: The first and the longest delay between two tries.
+    init(since: MonotonicInstant, delays: ClosedRange<Duration>) {
         self.since = since
-        self.delay = delay
+        backoff = Backoff(from: delays.lowerBound, to: delays.upperBound)
     }
 }
 

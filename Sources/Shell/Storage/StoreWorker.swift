@@ -266,15 +266,13 @@ package final class StoreWorker {
 
     private func fail(_ error: StoreError, isReading: Bool = false, at now: MonotonicInstant) {
         failed = true
-        var next = trouble ?? Trouble(since: now, delay: settings.retryDelays.lowerBound)
+        var next = trouble ?? Trouble(since: now, delays: settings.retryDelays)
         let isNews = next.reported != error
         next.reported = error
         next.isReading = isReading
-        next.nextTry = now.advanced(by: next.delay)
-        next.delay = min(next.delay * 2, settings.retryDelays.upperBound)
-        next.attempts += 1
+        next.nextTry = now.advanced(by: next.backoff.nextDelay())
         // After a disk was removed and inserted again, new descriptors are needed.
-        if next.attempts.isMultiple(of: 4) { store = nil }
+        if next.backoff.failures.isMultiple(of: 4) { store = nil }
         trouble = next
         guard isNews else { return }
         let failure = StoreFailure(error: error, since: next.since, nextTry: next.nextTry)
