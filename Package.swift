@@ -85,7 +85,7 @@ let package = Package(
 
         adapter("Radio/Scanning", ["Base", "Beacon", "System"]),
         library("C/CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
-        adapter("Radio/KernelScanning", ["Base", "Beacon", "Scanning", "CBluetooth"]),
+        adapter("Radio/KernelScanning", ["Base", "Beacon", "Scanning", "System", "CBluetooth"]),
         library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
         adapter("Shell/DBus", ["Base", "CDBus"]),
         adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),

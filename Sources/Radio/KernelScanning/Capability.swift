@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 /// The two capabilities that the kernel's Bluetooth interfaces require (linux/capability.h).
 package enum Capability: Int, CaseIterable, Sendable {
@@ -28,16 +28,8 @@ package enum Capability: Int, CaseIterable, Sendable {
 
     /// The line `CapEff:` of /proc/self/status.
     private static var effective: UInt64? {
-        guard let file = fopen("/proc/self/status", "re") else { return nil }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        while fgets(&line, CInt(line.count), file) != nil {
-            let text = line.withUnsafeBufferPointer { buffer in
-                String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            }
-            guard text.hasPrefix("CapEff:") else { continue }
-            return UInt64(text.dropFirst(7).filter { $0.isHexDigit }, radix: 16)
+        KernelFile.value(after: "CapEff:", in: "/proc/self/status").flatMap {
+            UInt64($0.filter(\.isHexDigit), radix: 16)
         }
-        return nil
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// Whether a Bluetooth adapter has one antenna with a Wi-Fi interface, by what sysfs says of both.
 ///
@@ -16,12 +17,12 @@ package struct SharedAntenna {
         guard let adapter = parts(of: "\(sysfs)/class/bluetooth/hci\(index)"), Self.isOnUART(adapter) else {
             return nil
         }
-        return names(in: "\(sysfs)/class/net").sorted().first { name in
+        return KernelFile.names(in: "\(sysfs)/class/net").sorted().first { name in
             let interface = "\(sysfs)/class/net/\(name)"
             guard let device = parts(of: interface), device.contains("mmc_host"),
                 parts(of: "\(interface)/device/driver")?.last == "brcmfmac"
             else { return false }
-            return firstLine(of: "\(interface)/operstate") == "up"
+            return KernelFile.firstLine("\(interface)/operstate") == "up"
         }
     }
 
@@ -50,30 +51,5 @@ package struct SharedAntenna {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved).split(separator: "/")
-    }
-
-    private func names(in path: String) -> [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
-    }
-
-    private func firstLine(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var line: [UInt8] = []
-        while line.count < 64 {
-            let octet = fgetc(file)
-            guard octet >= 0, octet != 10 else { break }
-            line.append(UInt8(truncatingIfNeeded: octet))
-        }
-        return String(decoding: line, as: UTF8.self)
     }
 }

@@ -20,11 +20,8 @@ package enum ProcessUsage {
     package static func age() -> Duration? {
         // proc_pid_stat(5): field 22 is the start in clock ticks on CLOCK_BOOTTIME. The name, field 2, may contain blanks
         // and ends with the last parenthesis.
-        guard let bytes = try? FileAccess.read("/proc/self/stat"), let end = bytes.lastIndex(of: UInt8(ascii: ")"))
-        else {
-            return nil
-        }
-        let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).split(separator: " ")
+        guard let text = KernelFile.text("/proc/self/stat"), let end = text.lastIndex(of: ")") else { return nil }
+        let fields = text[end...].dropFirst().split(separator: " ")
         let perSecond = Int64(sysconf(CInt(_SC_CLK_TCK)))
         guard fields.count > 19, let ticks = Int64(fields[19]), perSecond > 0 else { return nil }
         return MonotonicInstant(nanoseconds: ticks * (1_000_000_000 / perSecond)).duration(to: Clocks.now())
@@ -36,17 +33,12 @@ package enum ProcessUsage {
 
     /// The second number of proc_pid_statm(5).
     private static func residentPages() -> UInt64? {
-        guard let bytes = try? FileAccess.read("/proc/self/statm") else { return nil }
-        let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        let numbers = KernelFile.text("/proc/self/statm")?.split(separator: " ") ?? []
         return numbers.count > 1 ? UInt64(numbers[1]) : nil
     }
 
     private static func descriptorCount() -> Int {
-        guard let directory = opendir("/proc/self/fd") else { return 0 }
-        defer { closedir(directory) }
-        // Without the directory's own descriptor and the two entries of every directory.
-        var count = -3
-        while readdir(directory) != nil { count += 1 }
-        return max(0, count)
+        // Without the directory's own descriptor.
+        max(0, KernelFile.names(in: "/proc/self/fd").count - 1)
     }
 }

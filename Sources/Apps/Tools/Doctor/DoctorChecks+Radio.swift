@@ -93,7 +93,7 @@ extension DoctorChecks {
     private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
 
     private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
-        switch (scanner, RunningProgram.exists("bluetoothd")) {
+        switch (scanner, OtherProgram.runs("bluetoothd")) {
         case (.bluez, false):
             [
                 DoctorFinding(

@@ -19,7 +19,9 @@ enum MachineFacts {
             ("architecture", .text(architecture, otherwise: "uname failed")),
             (
                 "system",
-                .text(value(of: "PRETTY_NAME", in: "/etc/os-release"), otherwise: "/etc/os-release does not say")
+                .text(
+                    KernelFile.value(after: "PRETTY_NAME=", in: "/etc/os-release")?.filter { $0 != "\"" },
+                    otherwise: "/etc/os-release does not say")
             ),
             ("processors", .number(Double(sysconf(CInt(_SC_NPROCESSORS_ONLN))), otherwise: "sysconf failed")),
             ("memoryMiB", memory()),
@@ -31,7 +33,7 @@ enum MachineFacts {
         let configuration = settings.configuration
         let controllers = ControllerFacts.read(configuration.adapterSelection)
         return .section([
-            ("bluetoothd", bluetoothd()), ("bluetoothdRuns", .known(.bool(RunningProgram.exists("bluetoothd")))),
+            ("bluetoothd", bluetoothd()), ("bluetoothdRuns", .known(.bool(OtherProgram.runs("bluetoothd")))),
             ("scannerSetting", .known(.string(configuration.scanner.name))),
             ("scanDutySetting", .known(configuration.scanDuty.map { .plain($0) } ?? "auto")),
             (
@@ -72,9 +74,12 @@ enum MachineFacts {
 
     private static func board() -> MachineReport {
         // A C string: the last octet is zero.
-        if let model = firstLine("/proc/device-tree/model") { return .text(model, otherwise: "the model is empty") }
+        if let model = KernelFile.firstLine("/proc/device-tree/model") {
+            return .text(model, otherwise: "the model is empty")
+        }
         return .text(
-            firstLine("/sys/class/dmi/id/product_name"), otherwise: "there is no device tree and no DMI that names it")
+            KernelFile.firstLine("/sys/class/dmi/id/product_name"),
+            otherwise: "there is no device tree and no DMI that names it")
     }
 
     private static func memory() -> MachineReport {
@@ -90,27 +95,11 @@ enum MachineFacts {
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
             return .unknown("bluetoothd is not installed")
         }
-        guard let output = popen("\(program) --version 2>/dev/null", "re") else {
+        guard let output = OtherProgram.run([program, "--version"], isCaptured: true) else {
             return .unknown("bluetoothd could not be started")
         }
-        var line = [CChar](repeating: 0, count: 64)
-        let isRead = fgets(&line, CInt(line.count), output) != nil
-        pclose(output)
-        let version = String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return .text(isRead ? version : nil, otherwise: "bluetoothd --version printed nothing")
-    }
-
-    private static func value(of name: String, in path: String) -> String? {
-        guard let bytes = try? FileAccess.read(path) else { return nil }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        guard let line = lines.first(where: { $0.hasPrefix(name + "=") }) else { return nil }
-        return String(line.dropFirst(name.count + 1).filter { $0 != "\"" })
-    }
-
-    private static func firstLine(_ path: String) -> String? {
-        guard let bytes = try? FileAccess.read(path) else { return nil }
-        let line = String(decoding: bytes.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        return line.isEmpty ? nil : line
+        return .text(
+            output.split(separator: "\n").first.map(String.init), otherwise: "bluetoothd --version printed nothing")
     }
 
     /// A C string in a tuple, as C's arrays in structures come.

@@ -26,15 +26,6 @@ struct SystemService {
     ///
     /// - Returns: Whether `systemctl` succeeded.
     func control(_ words: String...) -> Bool {
-        var arguments: [UnsafeMutablePointer<CChar>?] = (["systemctl"] + words + [unit]).map { strdup($0) }
-        defer { arguments.forEach { free($0) } }
-        arguments.append(nil)
-        var child = pid_t()
-        guard posix_spawnp(&child, "systemctl", nil, nil, arguments, environ) == 0 else { return false }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 {
-            guard errno == EINTR else { return false }
-        }
-        return status == 0
+        OtherProgram.run(["systemctl"] + words + [unit]) != nil
     }
 }

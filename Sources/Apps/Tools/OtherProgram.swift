@@ -1,0 +1,47 @@
+import Glibc
+import System
+
+/// Other programs of this machine.
+enum OtherProgram {
+    /// Whether a program of this name runs, as /proc shows it.
+    static func runs(_ name: String) -> Bool {
+        KernelFile.names(in: "/proc").contains { process in
+            process.allSatisfy(\.isNumber) && KernelFile.firstLine("/proc/\(process)/comm") == name
+        }
+    }
+
+    /// Starts a program and waits for it.
+    ///
+    /// - Parameters:
+    ///   - words: Its name, which is looked for as a shell does, and its arguments.
+    ///   - isCaptured: Whether its output is returned, and its errors are dropped. Otherwise both go where ours go.
+    /// - Returns: Its output; nil if it could not be started or did not succeed.
+    static func run(_ words: [String], isCaptured: Bool = false) -> String? {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        var ends: [CInt] = [-1, -1]
+        if isCaptured {
+            guard pipe(&ends) == 0 else { return nil }
+            posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_addclose(&actions, ends[0])
+            posix_spawn_file_actions_addclose(&actions, ends[1])
+        }
+        defer { if isCaptured { close(ends[0]) } }
+        let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var child = pid_t()
+        let isStarted = posix_spawnp(&child, words[0], &actions, nil, arguments, environ) == 0
+        if isCaptured { close(ends[1]) }
+        guard isStarted else { return nil }
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while isCaptured, case let count = retrying({ read(ends[0], &buffer, buffer.count) }), count > 0 {
+            output += buffer[..<count]
+        }
+        var status: CInt = 0
+        guard retrying({ waitpid(child, &status, 0) }) >= 0, status == 0 else { return nil }
+        return String(decoding: output, as: UTF8.self)
+    }
+}
