@@ -4,7 +4,6 @@ import GatewayApp
 import JSON
 import Messaging
 import OwnTracks
-import Runtime
 import Shell
 import System
 
@@ -33,7 +32,7 @@ final class BrokerSelfTest {
         var refusedFeed: (topic: String, reason: String)?
     }
 
-    private enum Step: Int64, CaseIterable { case event = 1, location, feed, command }
+    private enum Step: CaseIterable { case event, location, feed, command }
 
     /// Longest time for the connection with TLS and login, and then for the answers.
     private static let patience: Duration = .seconds(12)
@@ -42,11 +41,7 @@ final class BrokerSelfTest {
 
     private let configuration: Configuration
     private var outcome = Outcome()
-    private var isConnected = false
-    private var answered: Set<Step> = []
     private var hasEcho = false
-    private var subscriptionRefused = false
-    private var isOver = false
 
     private init(_ configuration: Configuration) { self.configuration = configuration }
 
@@ -62,34 +57,46 @@ final class BrokerSelfTest {
     }
 
     private func attempt(level: MQTTProtocolLevel) throws {
-        let loop = try EventLoop()
-        var settings = BrokerSettings(configuration, for: .command("doctor"))
-        settings.protocolLevel = level
-        // The test must determine the protocol version, so it must not fall back to another.
-        settings.fallsBack = false
-        settings.connectTimeout = .seconds(10)
+        let filters = Set([tracker.topics.command] + [feed?.tags].compactMap(\.self))
+        let link = try CommandConnection(configuration, purpose: "doctor", filters: filters) { settings in
+            settings.protocolLevel = level
+            // The test must determine the protocol version, so it must not fall back to another.
+            settings.fallsBack = false
+            settings.connectTimeout = .seconds(10)
+        }
+        defer { link.close(within: .seconds(2)) }
+        link.onMessage = { [unowned self] in take($0) }
         outcome.canRefuse = level == .v5
-        let waker = try loop.waker { [unowned self] in drain() }
-        let connection = try BrokerConnection(settings, wake: waker.waker.wake)
-        self.connection = connection
-        defer { self.connection = nil }
-        connection.subscribe(to: Set([tracker.topics.command] + [feed?.tags].compactMap(\.self)))
-        try connection.start()
-        try loop.step(until: Clocks.now().advanced(by: Self.patience)) {
-            isOver || (isConnected && answered.count == steps.count)
-        }
-        if isConnected, outcome.failure == nil {
-            try loop.step(until: Clocks.now().advanced(by: Self.echoPatience)) {
-                isOver || hasEcho || subscriptionRefused || !sendsCommand
+        let isConnected = try link.step(Self.patience) { link.isConnected }
+        var tokens: [(step: Step, token: MessageToken)] = []
+        if isConnected {
+            for step in steps {
+                if let token = link.publish(topic(of: step), payload(of: step)) { tokens.append((step, token)) }
             }
-            judgeReading()
-        } else if outcome.failure == nil {
-            outcome.failure = .silent
+            _ = try link.step(Self.patience) { link.unanswered.isEmpty }
+            _ = try link.step(Self.echoPatience) {
+                hasEcho || !sendsCommand || link.refusedFilters.contains(tracker.topics.command)
+            }
         }
-        _ = connection.stop(within: .seconds(2))
+        outcome.failure = isConnected ? link.failure : link.failure ?? .silent
+        for (step, token) in tokens {
+            guard let refusal = link.refusals[token] else { continue }
+            switch step {
+            case .event, .location: outcome.refused.append((topic(of: step), "\(refusal)"))
+            case .feed: outcome.refusedFeed = (topic(of: step), "\(refusal)")
+            case .command: break
+            }
+        }
+        let isCommandTaken = !tokens.contains { $0.step == .command && link.refusals[$0.token] != nil }
+        if link.refusedFilters.contains(tracker.topics.command) {
+            outcome.hearsCommands = false
+        } else if hasEcho {
+            outcome.hearsCommands = true
+        } else if sendsCommand, outcome.canRefuse, isCommandTaken {
+            outcome.hearsCommands = false
+        }
     }
 
-    private var connection: BrokerConnection?
     private var tracker: TrackerConfiguration { configuration.trackers[0] }
 
     /// A gateway with a key would refuse an unencrypted command and log this.
@@ -105,59 +112,20 @@ final class BrokerSelfTest {
         }
     }
 
-    private func drain() {
-        for event in connection?.drainEvents() ?? [] {
-            switch event {
-            case .connected:
-                isConnected = true
-                publish()
-            case .disconnected(let failure, _):
-                outcome.failure = failure
-                isOver = true
-            // Other hosts of the cluster have not been tried yet.
-            case .moved(let host):
-                if host != configuration.broker.hosts[0] { (outcome.failure, isOver) = (nil, false) }
-            case .message(let message):
-                if message.topic == tracker.topics.command, !message.retained { hasEcho = true }
-                if let feed, message.topic == feed.tags, !message.payload.isEmpty {
-                    outcome.hearsTags = true
-                    do throws(SealError) { _ = try feed.opened(message.payload) } catch { outcome.refusedTags = error }
-                }
-            case .acknowledged(let token):
-                if let step = Step(rawValue: token.rawValue) { answered.insert(step) }
-            case .refused(let token, let refusal):
-                guard let step = Step(rawValue: token.rawValue) else { continue }
-                answered.insert(step)
-                refusedSteps.insert(step)
-                switch step {
-                case .event, .location: outcome.refused.append((topic(of: step), "\(refusal)"))
-                case .feed: outcome.refusedFeed = (topic(of: step), "\(refusal)")
-                case .command: break
-                }
-            case .subscriptionRefused(let filter):
-                if filter == tracker.topics.command { subscriptionRefused = true }
-            // The test has no command reader, and a dropped message does not affect it.
-            case .commands, .untaken, .subscribed: break
-            }
-        }
+    private func take(_ message: ReceivedMessage) {
+        if message.topic == tracker.topics.command, !message.retained { hasEcho = true }
+        guard let feed, message.topic == feed.tags, !message.payload.isEmpty else { return }
+        outcome.hearsTags = true
+        do throws(SealError) { _ = try feed.opened(message.payload) } catch { outcome.refusedTags = error }
     }
 
-    private var refusedSteps: Set<Step> = []
-
-    /// Publishes harmless messages. All readers of these topics know last wills, and none acts on them. The command
-    /// requests the status of a running gateway, which changes nothing. Rooms services ignore version 0 of the feed.
-    private func publish() {
-        for step in steps {
-            let payload: [UInt8] =
-                switch step {
-                case .event, .location: LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
-                case .feed: feed?.seal.sealed(Array(#"{"v":0}"#.utf8), for: topic(of: step)) ?? []
-                case .command: Array(#"{"_type":"cmd","action":"status"}"#.utf8)
-                }
-            _ = connection?.publish(
-                OutgoingMessage(
-                    token: MessageToken(rawValue: step.rawValue), topic: topic(of: step), payload: payload,
-                    qos: .atLeastOnce, retain: false))
+    /// A harmless message. All readers of these topics know last wills, and none acts on them. The command requests the
+    /// status of a running gateway, which changes nothing. Rooms services ignore version 0 of the feed.
+    private func payload(of step: Step) -> [UInt8] {
+        switch step {
+        case .event, .location: LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
+        case .feed: feed?.seal.sealed(Array(#"{"v":0}"#.utf8), for: topic(of: step)) ?? []
+        case .command: Array(#"{"_type":"cmd","action":"status"}"#.utf8)
         }
     }
 
@@ -167,16 +135,6 @@ final class BrokerSelfTest {
         case .location: tracker.topics.base
         case .feed: feed?.heard ?? ""
         case .command: tracker.topics.command
-        }
-    }
-
-    private func judgeReading() {
-        if subscriptionRefused {
-            outcome.hearsCommands = false
-        } else if hasEcho {
-            outcome.hearsCommands = true
-        } else if sendsCommand, outcome.canRefuse, !refusedSteps.contains(.command) {
-            outcome.hearsCommands = false
         }
     }
 }

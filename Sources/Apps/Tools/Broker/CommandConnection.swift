@@ -1,0 +1,119 @@
+import Base
+import Configuration
+import Messaging
+import Runtime
+import Shell
+import System
+
+/// The connection of one command to the broker. It does not need the running service, and has another client id, so that
+/// the service's connection is not affected. Events are handled while the command waits.
+final class CommandConnection {
+    /// Called with each message that the broker sends.
+    var onMessage: ((ReceivedMessage) -> Void)?
+    private(set) var isConnected = false
+    /// Why there is no connection. It stays, whatever comes after it.
+    private(set) var failure: BrokerFailure?
+    /// Messages that the broker has not answered.
+    private(set) var unanswered: Set<MessageToken> = []
+    /// Why the broker does not take messages.
+    private(set) var refusals: [MessageToken: Refusal] = [:]
+    /// Topic filters that the broker has not answered.
+    private(set) var pendingFilters: Set<String>
+    private(set) var refusedFilters: Set<String> = []
+    private var filters: Set<String>
+    private var lastToken: Int64 = 0
+    private let firstHost: String
+    private let loop: EventLoop
+    private var waker: WakerWatch?
+    private var connection: BrokerConnection?
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - purpose: The suffix of the client id.
+    ///   - filters: What to subscribe to.
+    ///   - adjust: Changes the settings of the connection.
+    init(
+        _ configuration: Configuration, purpose: String, filters: Set<String> = [],
+        adjust: (inout BrokerSettings) -> Void = { _ in }
+    ) throws {
+        guard !configuration.broker.isOffline else {
+            throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker")
+        }
+        (self.filters, pendingFilters) = (filters, filters)
+        firstHost = configuration.broker.hosts[0]
+        loop = try EventLoop()
+        var settings = BrokerSettings(configuration, for: .command(purpose))
+        adjust(&settings)
+        let waker = try loop.waker { [unowned self] in drain() }
+        let connection = try BrokerConnection(settings, wake: waker.waker.wake)
+        (self.waker, self.connection) = (waker, connection)
+        connection.subscribe(to: filters)
+        try connection.start()
+    }
+
+    /// Subscribes to one more topic filter.
+    func subscribe(to filter: String) {
+        filters.insert(filter)
+        pendingFilters.insert(filter)
+        connection?.subscribe(to: filters)
+    }
+
+    /// - Returns: nil if too many messages are unanswered; the message was not accepted.
+    func publish(
+        _ topic: String, _ payload: [UInt8], qos: QoS = .atLeastOnce, isRetained: Bool = false
+    ) -> MessageToken? {
+        let token = MessageToken(rawValue: lastToken + 1)
+        let message = OutgoingMessage(token: token, topic: topic, payload: payload, qos: qos, retain: isRetained)
+        guard connection?.publish(message) == true else { return nil }
+        lastToken += 1
+        unanswered.insert(token)
+        return token
+    }
+
+    /// Handles events until `isDone`, which is called before each, the connection fails, or the limit is over.
+    ///
+    /// - Returns: `isDone`.
+    func step(_ limit: Duration, until isDone: () -> Bool) throws(SystemError) -> Bool {
+        try loop.step(until: Clocks.now().advanced(by: limit)) { isDone() || failure != nil }
+        // On a busy machine some may be here that no step has handled.
+        drain()
+        return isDone()
+    }
+
+    /// The same for a command that cannot go on without a connection.
+    @discardableResult
+    func wait(_ limit: Duration, until isDone: () -> Bool) throws -> Bool {
+        let isDone = try step(limit, until: isDone)
+        if let failure { throw Failure(.unavailable, "no broker: \(failure)") }
+        return isDone
+    }
+
+    /// Disconnects, when the broker has answered all messages.
+    func close(within limit: Duration) {
+        _ = connection?.stop(within: limit)
+        connection = nil
+    }
+
+    private func drain() {
+        for event in connection?.drainEvents() ?? [] {
+            switch event {
+            case .connected: isConnected = true
+            case .disconnected(let reason, _): failure = failure ?? reason
+            // Other hosts of the cluster have not been tried yet.
+            case .moved(let host): if host != firstHost { failure = nil }
+            case .message(let message): onMessage?(message)
+            case .acknowledged(let token): unanswered.remove(token)
+            case .refused(let token, let refusal):
+                unanswered.remove(token)
+                refusals[token] = refusal
+            case .subscribed(let filter): pendingFilters.remove(filter)
+            case .subscriptionRefused(let filter):
+                pendingFilters.remove(filter)
+                refusedFilters.insert(filter)
+            // A command has no command reader, and needs no message that was dropped.
+            case .commands, .untaken: break
+            }
+        }
+    }
+}
