@@ -11,7 +11,7 @@ final class HTTPOwner {
 
     static let hall = HTTPSender(user: "jane", device: "hall")
 
-    let connection: HTTPConnection
+    let connection: HTTPConnection<HTTPEvent>
     private let told = Told()
 
     /// - Parameter holdsCommands: Whether an answer holds commands.
@@ -20,18 +20,23 @@ final class HTTPOwner {
     ) throws {
         let told = told
         connection = try HTTPConnection(
-            settings, sender: Self.hall,
-            tell: { event in told.events.withLock { $0.append(event) } },
+            settings, sender: Self.hall, wake: {}, translate: { $0 },
             read: { answer, sender in
                 told.answers.withLock { $0.append((answer, sender)) }
-                return holdsCommands(answer)
+                // The event for the owner, only so that there is one.
+                return holdsCommands(answer) ? (.reached, true) : nil
             })
         try connection.start()
     }
 
     deinit { connection.stop(within: .seconds(5)) }
 
-    var events: [HTTPEvent] { told.events.withLock { $0 } }
+    var events: [HTTPEvent] {
+        told.events.withLock {
+            $0 += connection.drainEvents()
+            return $0
+        }
+    }
     var answers: [(answer: HTTPAnswer, sender: HTTPSender)] { told.answers.withLock { $0 } }
 
     var taken: [Int64] {

@@ -1,71 +1,60 @@
 import Base
-import Synchronization
 package import System
 
 /// Decodes an answer, on the posting thread.
 ///
-/// - Returns: Whether the answer contained commands.
-package typealias HTTPAnswerReading = @Sendable (HTTPAnswer, HTTPSender) -> Bool
+/// - Returns: The event for the owner, and whether the answer contained commands; nil: nothing for the owner.
+package typealias HTTPAnswerReading<Event> = @Sendable (HTTPAnswer, HTTPSender) -> (event: Event, hasCommands: Bool)?
 
 /// OwnTracks over HTTP: posts messages one after another, in the order in which they were published, on its own thread.
 /// After a failure the same message is posted again.
-package final class HTTPConnection: Sendable {
-    private let context: HTTPContext
-    private let thread = Mutex<WorkerThread?>(nil)
+///
+/// `Event` is the owner's type of events.
+package final class HTTPConnection<Event: Sendable>: Sendable {
+    private let context: HTTPContext<Event>
+    private let worker: Worker<BoundedMail<HTTPPost, Event>>
 
     /// - Parameters:
     ///   - sender: The identity for the first, empty request.
-    ///   - tell: Called on the thread with each event; it must not block.
+    ///   - wake: Called on the thread when there are events; it must not block.
+    ///   - translate: Called on the thread with each event; it must not block.
     ///   - read: Called on the thread with each answer that is not empty; it may block.
     /// - Throws: when the process has no descriptors left.
     package init(
-        _ settings: HTTPSettings, sender: HTTPSender, tell: @escaping @Sendable (HTTPEvent) -> Void,
-        read: @escaping HTTPAnswerReading
+        _ settings: HTTPSettings, sender: HTTPSender, wake: @escaping @Sendable () -> Void,
+        translate: @escaping @Sendable (HTTPEvent) -> Event, read: @escaping HTTPAnswerReading<Event>
     ) throws(SystemError) {
-        context = HTTPContext(
-            settings: settings, sender: sender, mailbox: try HTTPMailbox(limit: settings.limits.queue), tell: tell,
-            read: read)
+        context = HTTPContext(settings: settings, sender: sender, translate: translate, read: read)
+        worker = try Worker(BoundedMail(limit: settings.limits.queue), wake: wake)
     }
 
     /// Starts the thread. Calling it again does nothing.
     /// - Throws: when no thread can be created.
     package func start() throws(SystemError) {
-        try thread.withLock { thread throws(SystemError) in
-            guard thread == nil else { return }
-            thread = try WorkerThread(name: "http") { [context] in
-                var worker = HTTPWorker(context)
-                worker.run()
-            }
+        try worker.start(name: "http") { [context] mailbox in
+            var worker = HTTPWorker(context, mailbox)
+            worker.run()
         }
     }
 
     /// Posts the message after all earlier ones. Exactly one `taken` or `refused` follows for its token, unless the
     /// connection is stopped before.
     /// - Returns: false if the queue is full; the message was not accepted.
-    package func post(_ message: HTTPPost) -> Bool { context.mailbox.add(message) }
+    package func post(_ message: HTTPPost) -> Bool { worker.submit(message) }
+
+    /// Removes and returns the events since the last call, in order.
+    package func drainEvents() -> [Event] { worker.drainEvents() }
 
     /// Posts the waiting messages and ends the thread. It blocks the caller for no longer than `limit`.
     /// - Returns: false if the thread is still blocked; it ends by itself afterwards.
     @discardableResult
-    package func stop(within limit: Duration) -> Bool {
-        guard let running = thread.withLock({ $0 }) else { return true }
-        let now = Clocks.now()
-        context.mailbox.stop(by: now.advanced(by: limit * 0.75))
-        defer { thread.withLock { $0 = nil } }
-        return running.join(until: now.advanced(by: limit))
-    }
-
-    deinit {
-        // The thread owns the mailbox but not this object, and would continue without an owner.
-        if thread.withLock({ $0 != nil }) { context.mailbox.stop(by: Clocks.now()) }
-    }
+    package func stop(within limit: Duration) -> Bool { worker.stop(within: limit) }
 }
 
-/// The data of the posting thread.
-struct HTTPContext: Sendable {
+/// What the posting thread works with.
+struct HTTPContext<Event: Sendable>: Sendable {
     let settings: HTTPSettings
     let sender: HTTPSender
-    let mailbox: HTTPMailbox
-    let tell: @Sendable (HTTPEvent) -> Void
-    let read: HTTPAnswerReading
+    let translate: @Sendable (HTTPEvent) -> Event
+    let read: HTTPAnswerReading<Event>
 }

@@ -3,8 +3,9 @@ import System
 
 /// The loop of the posting thread: check that the server is reachable, post messages one after another, wait after a
 /// failure, repeat. It decides nothing.
-struct HTTPWorker {
-    private let context: HTTPContext
+struct HTTPWorker<Event: Sendable> {
+    private let context: HTTPContext<Event>
+    private let mailbox: WorkerMailbox<BoundedMail<HTTPPost, Event>>
     private var backoff: Backoff
     private var generator = SystemRandomNumberGenerator()
     /// Consecutive answers to the same message that the address does not exist, although the server accepted the empty
@@ -12,7 +13,7 @@ struct HTTPWorker {
     private var failures = (token: Int64.min, count: 0)
 
     /// After this many failures the message counts as refused. Otherwise it would block all later messages.
-    static let mostFailures = 3
+    private static var mostFailures: Int { 3 }
 
     /// The progress of one session with the server.
     private struct Session {
@@ -20,26 +21,25 @@ struct HTTPWorker {
         var hasDelivered = false
     }
 
-    init(_ context: HTTPContext) {
+    init(_ context: HTTPContext<Event>, _ mailbox: WorkerMailbox<BoundedMail<HTTPPost, Event>>) {
         self.context = context
+        self.mailbox = mailbox
         backoff = Backoff(from: context.settings.limits.firstRetryDelay)
     }
 
-    private var mailbox: HTTPMailbox { context.mailbox }
-
     /// Returns after a requested stop is complete.
     mutating func run() {
-        while mailbox.drainDeadline() == nil {
+        while mailbox.stopBy == nil {
             var session = Session()
             do throws(HTTPFailure) {
                 try serve(&session)
             } catch {
-                guard mailbox.drainDeadline() == nil else { return }
+                guard mailbox.stopBy == nil else { return }
                 let lasted = session.reachedAt.map { $0.duration(to: Clocks.now()) } ?? .zero
                 backoff.connectionEnded(after: session.hasDelivered ? Backoff.lasting : lasted)
                 let delay = backoff.nextDelay(using: &generator)
-                context.tell(.failed(error, retryIn: delay))
-                mailbox.pause(for: delay)
+                tell(.failed(error, retryIn: delay))
+                pause(for: delay)
             }
         }
     }
@@ -49,23 +49,19 @@ struct HTTPWorker {
         var client = try HTTPClient(context.settings)
         guard let greeting = try greet(&client) else { return }
         session.reachedAt = Clocks.now()
-        context.tell(.reached)
+        tell(.reached)
         rest(after: greeting, by: context.sender)
         while true {
-            guard let message = mailbox.next else {
-                if mailbox.drainDeadline() != nil { return }
-                mailbox.waitForMessage()
-                continue
-            }
+            guard let message = nextMessage() else { return }
             guard let answer = try post(message.body, by: message.sender, &client) else { return }
             if answer.isSuccess {
                 session.hasDelivered = true
-                mailbox.removeNext()
-                context.tell(.taken(token: message.token))
+                mailbox.withMail { $0.removeFirst() }
+                tell(.taken(token: message.token))
                 rest(after: answer, by: message.sender)
             } else if answer.isRefusal || isRefusedByRepetition(message.token, answer) {
-                mailbox.removeNext()
-                context.tell(.refused(token: message.token, status: answer.status))
+                mailbox.withMail { $0.removeFirst() }
+                tell(.refused(token: message.token, status: answer.status))
             } else {
                 throw .status(answer.status)
             }
@@ -86,7 +82,9 @@ struct HTTPWorker {
     private func post(
         _ body: [UInt8], by sender: HTTPSender, _ client: inout HTTPClient
     ) throws(HTTPFailure) -> HTTPAnswer? {
-        try client.post(body, by: sender, bell: mailbox.bell.descriptor) { mailbox.drainDeadline() }
+        try client.post(body, by: sender, bell: mailbox.descriptor) {
+            mailbox.take { _, stopBy in stopBy }
+        }
     }
 
     /// Whether the message and not the address is wrong.
@@ -98,9 +96,29 @@ struct HTTPWorker {
 
     /// Passes an answer to the owner. After an answer with commands, the worker pauses.
     private func rest(after answer: HTTPAnswer, by sender: HTTPSender) {
-        guard answer.isSuccess, !answer.body.isEmpty || answer.excess != nil, context.read(answer, sender) else {
-            return
+        guard answer.isSuccess, !answer.body.isEmpty || answer.excess != nil,
+            let reading = context.read(answer, sender)
+        else { return }
+        mailbox.post([reading.event])
+        if reading.hasCommands { pause(for: context.settings.limits.pause) }
+    }
+
+    private func tell(_ event: HTTPEvent) { mailbox.post([context.translate(event)]) }
+
+    /// Waits for a message if there is none.
+    ///
+    /// - Returns: The oldest message; it stays the oldest until it is removed. nil: a stop was requested, and none is left.
+    private func nextMessage() -> HTTPPost? {
+        while true {
+            let (message, stopBy) = mailbox.take { mail, stopBy in (mail.first, stopBy) }
+            if message != nil || stopBy != nil { return message }
+            mailbox.wait(until: nil)
         }
-        mailbox.pause(for: context.settings.limits.pause)
+    }
+
+    /// Waits for a time, or until there is a request to stop.
+    private func pause(for duration: Duration) {
+        let end = Clocks.now().advanced(by: duration)
+        while mailbox.take({ _, stopBy in stopBy }) == nil, mailbox.wait(until: end) {}
     }
 }

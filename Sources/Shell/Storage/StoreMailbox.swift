@@ -1,7 +1,7 @@
-import Synchronization
+import System
 
 /// The requests that the store's thread handles at one time.
-package struct StoreMail {
+package struct StoreMail: Sendable {
     var commit: PendingCommit?
     var acknowledged: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
@@ -20,12 +20,16 @@ package struct StoreMail {
     var oversized: [Int] = []
 }
 
-/// Requests that wait for the store's thread. The size is bounded, even if the disk does not work.
-package struct StoreMailbox {
+/// Requests that wait for the store's thread, and its events. The size of the requests is bounded, even if the disk does
+/// not work; events are few, because the thread joins what it says.
+package struct StoreMailbox: WorkerMail {
     private let countLimit: Int
     private let byteLimit: Int
     private let payloadLimit: Int
     private var mail = StoreMail()
+    private var events: [StoreEvent] = []
+    /// The counters of the thread after its latest step.
+    var workerCounters = StoreCounters()
 
     init(countLimit: Int, byteLimit: Int, payloadLimit: Int) {
         self.countLimit = countLimit
@@ -42,8 +46,26 @@ package struct StoreMailbox {
     var pending: Int { mail.commit?.count ?? 0 }
     var pendingBytes: Int { mail.commit?.payloadBytes ?? 0 }
 
+    /// The counters of the thread and of what waits.
+    var currentCounters: StoreCounters {
+        var counters = workerCounters
+        counters.pending += pending
+        counters.pendingBytes += pendingBytes
+        return counters
+    }
+
+    package mutating func post(_ events: [StoreEvent]) { self.events += events }
+
+    package mutating func drainEvents() -> [StoreEvent] {
+        defer { events = [] }
+        return events
+    }
+
     /// Adds a request. Beyond the limits the least important messages are dropped, and counted.
-    package mutating func append(_ request: StoreRequest) {
+    ///
+    /// - Returns: true: every request is accepted.
+    @discardableResult
+    package mutating func append(_ request: StoreRequest) -> Bool {
         switch request {
         case .commit(let changes): append(changes)
         case .checkpoint(let record):
@@ -64,6 +86,7 @@ package struct StoreMailbox {
         case .pruneHistory(let before): mail.pruneBefore = max(before, mail.pruneBefore ?? before)
         case .stop: mail.stop = true
         }
+        return true
     }
 
     /// Everything that waits.

@@ -10,7 +10,7 @@ import System
 /// The broker link over HTTP: publishing is posting, and commands come with the answers.
 package final class HTTPLink: BrokerLink {
     private let loop: EventLoop
-    private var connection: HTTPConnection?
+    private var connection: HTTPConnection<BrokerEvent>?
     private var inbox: HTTPInbox?
     private var waker: WakerWatch?
     private var isOpen = false
@@ -26,8 +26,9 @@ package final class HTTPLink: BrokerLink {
         guard let endpoint = settings.endpoint, let own = endpoint.senders.first else { return }
         let waker = try loop.waker(onEvents)
         let http = HTTPSettings(settings, endpoint)
-        let inbox = HTTPInbox(endpoint, http, filters: filters, read: read, wake: waker.waker.wake)
-        let connection = try HTTPConnection(http, sender: HTTPSender(own), tell: inbox.take, read: inbox.read)
+        let inbox = HTTPInbox(endpoint, http, filters: filters, read: read)
+        let connection = try HTTPConnection(
+            http, sender: HTTPSender(own), wake: waker.waker.wake, translate: inbox.event, read: inbox.read)
         (self.waker, self.inbox, self.connection, self.settings, isOpen) = (waker, inbox, connection, settings, true)
         (isConnected, droppedMessages) = (false, 0)
         try connection.start()
@@ -42,7 +43,7 @@ package final class HTTPLink: BrokerLink {
     }
 
     package func drainEvents() -> [BrokerEvent] {
-        let events = inbox?.drainEvents() ?? []
+        let events = connection?.drainEvents() ?? []
         for event in events {
             switch event {
             case .connected: isConnected = isOpen
@@ -61,10 +62,9 @@ package final class HTTPLink: BrokerLink {
     }
 }
 
-/// The results of the posting thread, as events of a broker.
+/// Makes the results of the posting thread events of a broker, on that thread.
 private final class HTTPInbox: Sendable {
     private struct State {
-        var events: [BrokerEvent] = []
         var filters: Set<String>
         var hasConnected = false
         /// By topic, the latest delivered commands, and when they were delivered.
@@ -78,35 +78,21 @@ private final class HTTPInbox: Sendable {
     private let endpoint: BrokerSettings.Posting
     private let settings: HTTPSettings
     private let reading: CommandReading?
-    private let wake: @Sendable () -> Void
     private let state: Mutex<State>
 
     init(
         _ endpoint: BrokerSettings.Posting, _ settings: HTTPSettings, filters: Set<String>,
-        read: CommandReading?, wake: @escaping @Sendable () -> Void
+        read: CommandReading?
     ) {
         self.endpoint = endpoint
         self.settings = settings
-        self.wake = wake
         reading = read
         state = Mutex(State(filters: filters))
     }
 
-    // MARK: The owner's side
-
     func subscribe(to filters: Set<String>) { state.withLock { $0.filters = filters } }
 
-    func drainEvents() -> [BrokerEvent] {
-        state.withLock { state in
-            let events = state.events
-            state.events = []
-            return events
-        }
-    }
-
-    // MARK: The thread's side
-
-    var take: @Sendable (HTTPEvent) -> Void {
+    var event: @Sendable (HTTPEvent) -> BrokerEvent {
         { [self] event in
             switch event {
             case .reached:
@@ -115,35 +101,31 @@ private final class HTTPInbox: Sendable {
                     return !state.hasConnected
                 }
                 // A server has no sessions, so none is lost.
-                post(.connected(sessionPresent: !isFirst))
+                return .connected(sessionPresent: !isFirst)
             case .failed(let failure, let retryIn):
                 let reason = BrokerFailure.endpoint(reason: "\(failure)", cure: failure.cure(settings))
-                post(.disconnected(reason, retryIn: retryIn))
-            case .taken(let token): post(.acknowledged(MessageToken(rawValue: token)))
+                return .disconnected(reason, retryIn: retryIn)
+            case .taken(let token): return .acknowledged(MessageToken(rawValue: token))
             case .refused(let token, let status):
-                post(.refused(MessageToken(rawValue: token), .byEndpoint(status: status)))
+                return .refused(MessageToken(rawValue: token), .byEndpoint(status: status))
             }
         }
     }
 
-    var read: HTTPAnswerReading {
+    var read: HTTPAnswerReading<BrokerEvent> {
         { [self] answer, sender in
-            guard let base = endpoint.senders.first(where: { HTTPSender($0) == sender })?.base else { return false }
+            guard let base = endpoint.senders.first(where: { HTTPSender($0) == sender })?.base else { return nil }
             let topic = base + "/cmd"
-            if let size = answer.excess {
-                post(.untaken(.dropped(topic: topic, size: size)))
-                return false
-            }
+            if let size = answer.excess { return (.untaken(.dropped(topic: topic, size: size)), false) }
             guard state.withLock({ $0.filters.contains(topic) }),
                 let commands = reading?(
                     ReceivedMessage(
                         topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true))
-            else { return false }
+            else { return nil }
             let now = Clocks.now()
-            guard !isRepeat(commands, at: now) else { return false }
+            guard !isRepeat(commands, at: now) else { return nil }
             state.withLock { $0.latest[topic] = (commands.commands, now) }
-            post(.commands(commands))
-            return true
+            return (.commands(commands), true)
         }
     }
 
@@ -152,11 +134,6 @@ private final class HTTPInbox: Sendable {
             guard let (commands, at) = state.latest[received.topic] else { return false }
             return commands == received.commands && at.duration(to: now) < Self.memory
         }
-    }
-
-    private func post(_ event: BrokerEvent) {
-        state.withLock { $0.events.append(event) }
-        wake()
     }
 }
 

@@ -1,0 +1,167 @@
+package import Base
+import Synchronization
+
+/// The values that wait between a thread and its owner, in both directions, with their bounds: it joins, drops or
+/// refuses what has no room. A value that knows no thread.
+package protocol WorkerMail: Sendable {
+    associatedtype Order: Sendable
+    associatedtype Event: Sendable
+
+    /// Adds an order after the waiting ones, or joins it with them.
+    ///
+    /// - Returns: false if there is no room; the order was not accepted.
+    mutating func append(_ order: Order) -> Bool
+    /// Adds events for the owner.
+    mutating func post(_ events: [Event])
+    /// Removes and returns the events, in order.
+    mutating func drainEvents() -> [Event]
+}
+
+/// Orders in sequence, up to a limit. Events are not limited: for a thread that posts a few for each order.
+package struct BoundedMail<Order: Sendable, Event: Sendable>: WorkerMail {
+    private let limit: Int
+    private var orders: [Order] = []
+    private var events: [Event] = []
+
+    /// - Parameter limit: The number of waiting orders.
+    package init(limit: Int) { self.limit = limit }
+
+    package mutating func append(_ order: Order) -> Bool {
+        guard orders.count < limit else { return false }
+        orders.append(order)
+        return true
+    }
+
+    /// The oldest order. It stays the oldest, and counts, until it is removed.
+    package var first: Order? { orders.first }
+
+    package mutating func removeFirst() { orders.removeFirst() }
+
+    package mutating func post(_ events: [Event]) { self.events += events }
+
+    package mutating func drainEvents() -> [Event] {
+        defer { events = [] }
+        return events
+    }
+}
+
+/// A thread that carries out orders and answers with events, and its owner's side of the mail between them.
+///
+/// No call waits for the thread, except `stop`. The thread ends with its owner.
+package final class Worker<Mail: WorkerMail>: Sendable {
+    private let mailbox: WorkerMailbox<Mail>
+    private let thread = Mutex<WorkerThread?>(nil)
+
+    /// - Parameter wake: Called on the thread when there are events; it must not block.
+    /// - Throws: when the process has no descriptors left.
+    package init(_ mail: Mail, wake: @escaping @Sendable () -> Void) throws(SystemError) {
+        mailbox = try WorkerMailbox(mail, wake: wake)
+    }
+
+    /// Starts the thread. Orders that were submitted before wait for it. Calling it again does nothing.
+    ///
+    /// - Parameters:
+    ///   - name: As `ps` shows it, at most 15 bytes.
+    ///   - work: Called on the thread. It returns when a stop was requested and all earlier orders are carried out, or the
+    ///     time of the stop is over.
+    /// - Throws: when no thread can be created.
+    package func start(
+        name: String, _ work: @escaping @Sendable (WorkerMailbox<Mail>) -> Void
+    ) throws(SystemError) {
+        try thread.withLock { thread throws(SystemError) in
+            guard thread == nil else { return }
+            thread = try WorkerThread(name: name) { [mailbox] in work(mailbox) }
+        }
+    }
+
+    /// - Returns: false if there is no room; the order was not accepted.
+    @discardableResult
+    package func submit(_ order: Mail.Order) -> Bool { mailbox.submit(order) }
+
+    /// Removes and returns the events since the last call, in order.
+    package func drainEvents() -> [Mail.Event] { mailbox.withMail { $0.drainEvents() } }
+
+    /// Looks at the mail.
+    package func read<Result: Sendable>(_ body: (Mail) -> Result) -> Result { mailbox.withMail { body($0) } }
+
+    /// Requests the stop, and waits until the thread has ended, but no longer than `limit`. The thread is told to end in
+    /// three quarters of it; the rest is for the last steps.
+    ///
+    /// - Returns: false if the thread has not ended by then. It ends later by itself.
+    package func stop(within limit: Duration) -> Bool {
+        guard let running = thread.withLock({ $0 }) else { return true }
+        let now = Clocks.now()
+        mailbox.stop(by: now.advanced(by: limit * 0.75))
+        return running.join(until: now.advanced(by: limit))
+    }
+
+    deinit {
+        // The thread owns the mail but not this object, and would continue without an owner.
+        mailbox.stop(by: Clocks.now())
+    }
+}
+
+/// The thread's side of the mail between a worker and its owner.
+package final class WorkerMailbox<Mail: WorkerMail>: Sendable {
+    private struct Shared {
+        var mail: Mail
+        var stopBy: MonotonicInstant?
+    }
+
+    private let shared: Mutex<Shared>
+    /// Wakes the thread when there is an order or a request to stop.
+    private let bell: Waker
+    private let wakeOwner: @Sendable () -> Void
+
+    fileprivate init(_ mail: Mail, wake: @escaping @Sendable () -> Void) throws(SystemError) {
+        bell = try Waker()
+        shared = Mutex(Shared(mail: mail))
+        wakeOwner = wake
+    }
+
+    fileprivate func submit(_ order: Mail.Order) -> Bool {
+        let isAccepted = withMail { $0.append(order) }
+        if isAccepted { bell.wake() }
+        return isAccepted
+    }
+
+    fileprivate func stop(by end: MonotonicInstant) {
+        shared.withLock { $0.stopBy = end }
+        bell.wake()
+    }
+
+    /// Readable while `take` was not called since the last order or request to stop.
+    package var descriptor: Int32 { bell.descriptor }
+
+    /// When a requested stop is to be complete; nil: none is requested.
+    package var stopBy: MonotonicInstant? { shared.withLock { $0.stopBy } }
+
+    /// Clears the wake-up, and gives access to the orders, together with the request to stop: with one, all orders before it
+    /// are there.
+    package func take<Result: Sendable>(_ body: (inout Mail, _ stopBy: MonotonicInstant?) -> Result) -> Result {
+        bell.clear()
+        return shared.withLock { body(&$0.mail, $0.stopBy) }
+    }
+
+    package func withMail<Result: Sendable>(_ body: (inout Mail) -> Result) -> Result {
+        shared.withLock { body(&$0.mail) }
+    }
+
+    /// Passes events to the owner, and wakes it if there are any.
+    package func post(_ events: [Mail.Event]) {
+        if !events.isEmpty { update { $0.post(events) } }
+    }
+
+    /// Changes the mail, and wakes the owner.
+    package func update(_ change: (inout Mail) -> Void) {
+        withMail { change(&$0) }
+        wakeOwner()
+    }
+
+    /// Waits until there is an order or a request to stop since the last `take`.
+    ///
+    /// - Parameter end: nil: without a limit.
+    /// - Returns: false if there is none at `end`.
+    @discardableResult
+    package func wait(until end: MonotonicInstant?) -> Bool { bell.wait(until: end) }
+}
