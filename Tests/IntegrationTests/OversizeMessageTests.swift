@@ -120,7 +120,7 @@ import Testing
         let owner = try secureOwner(broker, certificates)
         owner.connection.subscribe(to: ["cmd"])
         try owner.connection.start()
-        let withheld = BrokerEvent.untaken(.subscriptionsWithheld(for: BrokerWorker.withholding))
+        let withheld = BrokerEvent.untaken(.subscriptionsWithheld(for: BrokerStateMachine.withholding))
         #expect(owner.sees { $0 == withheld })
         #expect(eventually { owner.events.drop { $0 != withheld }.contains(where: \.isConnected) })
         owner.publish(1)

@@ -4,15 +4,16 @@ import Testing
 @testable import Messaging
 
 @Suite struct MailboxTests {
-    private func mailbox(_ change: (inout BrokerSettings.QueueLimits) -> Void = { _ in }) throws -> Mailbox {
+    private func mail(_ change: (inout BrokerSettings.QueueLimits) -> Void = { _ in }) -> BrokerMail {
         var limits = BrokerSettings.QueueLimits()
         change(&limits)
-        return try Mailbox(limits: limits) {}
+        return BrokerMail(limits: limits)
     }
 
-    private func outgoing(_ number: Int64) -> OutgoingMessage {
-        OutgoingMessage(
-            token: MessageToken(rawValue: number), topic: "t", payload: [], qos: .atLeastOnce, retain: false)
+    private func publish(_ number: Int64) -> BrokerOrder {
+        .publish(
+            OutgoingMessage(
+                token: MessageToken(rawValue: number), topic: "t", payload: [], qos: .atLeastOnce, retain: false))
     }
 
     private func received(_ topic: String, bytes: Int = 1) -> BrokerEvent {
@@ -21,57 +22,57 @@ import Testing
                 topic: topic, payload: [UInt8](repeating: 0, count: bytes), qos: .atLeastOnce, retained: false))
     }
 
-    @Test func `A full queue takes nothing more and counts what it refused`() throws {
-        let mailbox = try mailbox {
+    @Test func `A full queue takes nothing more and counts what it refused`() {
+        var mail = mail {
             $0.outgoing = 2
             $0.inFlight = 1
         }
-        #expect((1...5).map { mailbox.add(outgoing($0)) } == [true, true, true, false, false])
-        #expect(mailbox.counts == .init(unanswered: 3, refused: 2, dropped: 0))
+        let accepted = (1...5).map { mail.append(publish($0)) }
+        #expect(accepted == [true, true, true, false, false])
+        #expect(mail.counts == .init(unanswered: 3, refused: 2, dropped: 0))
     }
 
-    @Test func `An answer that was taken makes room for another message`() throws {
-        let mailbox = try mailbox {
+    @Test func `An answer that was taken makes room for another message`() {
+        var mail = mail {
             $0.outgoing = 0
             $0.inFlight = 1
         }
-        #expect(mailbox.add(outgoing(1)))
-        mailbox.post([.acknowledged(MessageToken(rawValue: 1))])
-        #expect(!mailbox.add(outgoing(2)))
-        #expect(mailbox.drainEvents() == [.acknowledged(MessageToken(rawValue: 1))])
-        #expect(mailbox.add(outgoing(2)))
+        var accepted = [mail.append(publish(1))]
+        mail.post([.acknowledged(MessageToken(rawValue: 1))])
+        accepted.append(mail.append(publish(2)))
+        let events = mail.drainEvents()
+        #expect(events == [.acknowledged(MessageToken(rawValue: 1))])
+        accepted.append(mail.append(publish(2)))
+        #expect(accepted == [true, false, true])
     }
 
-    @Test func `Of too many received messages the oldest go, and the count is kept`() throws {
-        let mailbox = try mailbox { $0.incoming = 2 }
-        mailbox.post([received("1"), .connected(sessionPresent: false), received("2"), received("3"), received("4")])
-        #expect(mailbox.drainEvents() == [.connected(sessionPresent: false), received("3"), received("4")])
-        #expect(mailbox.counts.dropped == 2)
+    @Test func `Of too many received messages the oldest go, and the count is kept`() {
+        var mail = mail { $0.incoming = 2 }
+        mail.post([received("1"), .connected(sessionPresent: false), received("2"), received("3"), received("4")])
+        let events = mail.drainEvents()
+        #expect(events == [.connected(sessionPresent: false), received("3"), received("4")])
+        #expect(mail.counts.dropped == 2)
     }
 
-    @Test func `Of too many received bytes the oldest go`() throws {
-        let mailbox = try mailbox { $0.incomingBytes = 10 }
-        mailbox.post([received("1", bytes: 6), received("2", bytes: 6)])
-        #expect(mailbox.drainEvents() == [received("2", bytes: 6)])
-        mailbox.post([received("3", bytes: 10)])
-        #expect(mailbox.drainEvents() == [received("3", bytes: 10)])
+    @Test func `Of too many received bytes the oldest go`() {
+        var mail = mail { $0.incomingBytes = 10 }
+        mail.post([received("1", bytes: 6), received("2", bytes: 6)])
+        var events = mail.drainEvents()
+        #expect(events == [received("2", bytes: 6)])
+        mail.post([received("3", bytes: 10)])
+        events = mail.drainEvents()
+        #expect(events == [received("3", bytes: 10)])
     }
 
-    @Test func `Orders are handed over once, the one to stop every time`() throws {
-        let mailbox = try mailbox()
-        _ = mailbox.add(outgoing(1))
-        mailbox.order {
-            $0.subscriptions = ["a"]
-            $0.stopBy = .now
-        }
-        let first = mailbox.drainOrders()
-        #expect(first.outgoing.count == 1)
-        #expect(first.subscriptions == ["a"])
-        #expect(first.stopBy != nil)
-        let second = mailbox.drainOrders()
-        #expect(second.outgoing.isEmpty)
-        #expect(second.subscriptions == nil)
-        #expect(second.stopBy != nil)
+    @Test func `Orders are handed over once, and of topic filters only the latest`() {
+        var mail = mail()
+        for number: Int64 in 1...2 { _ = mail.append(publish(number)) }
+        for filters: Set<String> in [["a"], ["b", "c"]] { _ = mail.append(.subscribe(to: filters)) }
+        let orders = mail.drainOrders()
+        #expect(orders.messages.map(\.token.rawValue) == [1, 2])
+        #expect(orders.subscriptions == ["b", "c"])
+        let later = mail.drainOrders()
+        #expect(later.messages.isEmpty && later.subscriptions == nil)
     }
 
     @Test func `Secrets show nowhere in settings`() {

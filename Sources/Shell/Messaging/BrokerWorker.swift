@@ -1,175 +1,178 @@
 import Base
 import CMosquitto
-import Configuration
 import Glibc
 import System
 
+private let peerClosed = Int32(poll_peer_closed)
+
 /// The loop of the broker's thread: connect, serve, wait, repeat. All calls of libmosquitto are made here, on
-/// this one thread, and nothing is decided here.
+/// this one thread; `BrokerStateMachine` decides.
 struct BrokerWorker: ~Copyable {
-    let settings: BrokerSettings
-    let mailbox: Mailbox
+    private let settings: BrokerSettings
+    private let mailbox: WorkerMailbox<BrokerMail>
     private let read: CommandReading?
-    var client: Client?
-    var window: SendWindow
-    var subscriptions: Set<String> = []
-    /// Filters asked for on this connection, by packet identifier.
-    var requested: [Int32: String] = [:]
-    var refusedSubscriptions = RefusedSubscriptions()
-    var backoff: Backoff
-    var generator = SystemRandomNumberGenerator()
-    var stopBy: MonotonicInstant?
-    /// When the broker accepted us; nil: it has not, on this connection.
-    var acceptedAt: MonotonicInstant?
-    /// It has accepted us with `level`.
-    var hasBeenAccepted = false
-    /// When the broker last answered a message, or the first of those in flight was handed over.
-    var lastProgress = MonotonicInstant.zero
-    var hasDisconnected = false
-    /// Until when nothing is subscribed to; nil: it is.
-    var withheldUntil: MonotonicInstant?
-    /// The protocol level of this connection, or of the next.
-    private var level: MQTTProtocolLevel
-    private var hosts: HostRotation
-    /// Whether this connection, or the next, makes the broker forget the session.
-    private var startsClean = false
+    private var client: Client?
+    private var machine: BrokerStateMachine
+    private var generator = SystemRandomNumberGenerator()
 
-    /// For how long nothing is subscribed to once a message that is too large has proved to be retained.
-    static let withholding: Duration = .seconds(600)
-
-    init(settings: BrokerSettings, mailbox: Mailbox, read: CommandReading?) {
+    init(settings: BrokerSettings, mailbox: WorkerMailbox<BrokerMail>, read: CommandReading?) {
         self.settings = settings
         self.mailbox = mailbox
         self.read = read
-        level = settings.protocolLevel
-        backoff = Backoff(from: settings.firstRetryDelay)
-        window = SendWindow(limit: settings.limits.inFlight)
-        hosts = HostRotation(settings.hosts)
+        machine = BrokerStateMachine(settings)
     }
 
     /// Returns after a stop was requested and is done.
     mutating func run() {
-        drainOrders()
-        while stopBy == nil {
-            acceptedAt = nil
-            let failure = attempt()
-            let end = MonotonicInstant.now
-            if let acceptedAt { backoff.connectionEnded(after: acceptedAt.duration(to: end)) }
-            afterConnection(failure)
-            guard stopBy == nil else { break }
-            if fallsBack(from: failure) { continue }
-            let delay = backoff.nextDelay(using: &generator)
-            var events = [BrokerEvent.disconnected(failure, retryIn: delay)]
-            if let next = hosts.connectionEnded(after: acceptedAt?.duration(to: end)) {
-                events.append(.moved(toHost: next))
+        takeOrders()
+        while true {
+            switch machine.next(at: .now) {
+            case .end: return
+            case .wait(let end):
+                mailbox.wait(until: end)
+                takeOrders()
+            case .connect(let attempt):
+                do throws(BrokerFailure) {
+                    try connect(attempt)
+                    try serve()
+                } catch {
+                    report()
+                    carryOut(machine.ended(error, at: .now, using: &generator))
+                }
             }
-            // Together: a command that asked once must not take the first of several hosts for all.
-            mailbox.post(events)
-            wait(until: end.advanced(by: delay))
         }
     }
 
-    /// libmosquitto sends again what was in flight, unless that message is the reason for the end.
-    private mutating func afterConnection(_ failure: BrokerFailure) {
-        if failure == .messageTooLarge || failure == .unaskedExactlyOnce { return discardSession(after: failure) }
-        if startsClean, acceptedAt != nil {
-            // The session that began with it is kept from here on.
-            startsClean = false
-            discardClient()
-        }
-        switch window.connectionEnded(byBroker: acceptedAt != nil && failure.isByBroker) {
-        case .goOn: break
-        case .discardClient: client = nil
-        case .refuse(let message, let why):
-            client = nil
-            mailbox.post([.refused(message.token, why)])
-        }
+    private mutating func takeOrders() {
+        let (orders, stopBy) = mailbox.take { mail, stopBy in (mail.drainOrders(), stopBy) }
+        carryOut(machine.ordered(orders.messages, subscriptions: orders.subscriptions, stopBy: stopBy, at: .now))
     }
 
-    /// Whether 3.1.1 is to be tried at once, with a broker that does not speak MQTT 5. Who has accepted it is spoken to
-    /// like that for as long as there is this connection; else 5 is tried again.
-    private mutating func fallsBack(from failure: BrokerFailure) -> Bool {
-        guard acceptedAt == nil, settings.fallsBack, settings.protocolLevel == .v5 else { return false }
-        if level == .v5, failure.isAboutProtocol {
-            (level, hasBeenAccepted) = (.v3_1_1, false)
-            discardClient()
-            return true
-        }
-        if level != .v5, !hasBeenAccepted {
-            level = .v5
-            discardClient()
-        }
-        return false
-    }
-
-    /// The broker would deliver the message again for ever. It deletes what it holds for us when a session begins that
-    /// is clean. A message that comes again even then is retained, and comes whenever it is subscribed to.
-    private mutating func discardSession(after failure: BrokerFailure) {
-        if failure == .messageTooLarge, startsClean || settings.cleanSession {
-            withheldUntil = .now.advanced(by: Self.withholding)
-            mailbox.post([.untaken(.subscriptionsWithheld(for: Self.withholding))])
-        } else {
-            mailbox.post([.untaken(.sessionDiscarded(failure))])
-        }
-        startsClean = true
-        discardClient()
-    }
-
-    /// libmosquitto's handle and its messages are dropped; the next handle gets all messages again.
-    private mutating func discardClient() {
-        window.returnAll()
-        client = nil
-    }
-
-    /// One connection, from the first packet to its end.
-    private mutating func attempt() -> BrokerFailure {
-        do {
-            if client == nil {
-                var current = settings
-                current.protocolLevel = level
-                current.cleanSession = settings.cleanSession || startsClean
-                client = try Client(settings: current)
+    private mutating func carryOut(_ actions: [BrokerStateMachine.Action]) {
+        var events: [BrokerEvent] = []
+        var rest = actions[...]
+        while let action = rest.popFirst() {
+            switch action {
+            case .tell(let event): events.append(event)
+            case .subscribe(let filter): rest += machine.requested(filter, messageID: client?.subscribe(filter))
+            case .unsubscribe(let filter): client?.unsubscribe(filter)
+            case .discardClient: client = nil
             }
-            try probe()
-            try client?.connect(to: hosts.current)
-            // A name look-up may have taken long; there may be something new to know.
-            drainOrders()
-            try serve(answerBy: .now.advanced(by: settings.connectTimeout))
-            return .closed(code: nil)
-        } catch {
-            report()
-            return error
         }
+        mailbox.post(events)
+    }
+
+    private mutating func connect(_ attempt: BrokerStateMachine.Attempt) throws(BrokerFailure) {
+        if client == nil {
+            var current = settings
+            (current.protocolLevel, current.cleanSession) = (attempt.level, attempt.isClean)
+            client = try Client(settings: current)
+        }
+        try probe(attempt.host)
+        try client?.connect(to: attempt.host)
+        // A name look-up may have taken long; there may be something new to know.
+        takeOrders()
+        machine.reached(at: .now)
     }
 
     /// Of several hosts, one whose machine is gone answers nothing at all, and libmosquitto's connect would wait for it
     /// for two minutes.
-    private func probe() throws(BrokerFailure) {
+    private func probe(_ host: String) throws(BrokerFailure) {
         guard settings.hosts.count > 1 else { return }
-        switch HostReach.probe(hosts.current, port: settings.port) {
+        switch HostReach.probe(host, port: settings.port) {
         case .reached: return
         case .unknownName(let reason): throw .nameNotResolved(reason)
         case .unreachable(_, let reason): throw .unreachable(reason)
         }
     }
 
-    /// Waits for the next attempt; new orders are carried out meanwhile.
-    private mutating func wait(until end: MonotonicInstant) {
-        while stopBy == nil, .now < end {
-            if mailbox.bell.wait(until: end) { drainOrders() }
+    /// Serves one connection. It returns when the connection was ended on request.
+    private mutating func serve() throws(BrokerFailure) {
+        // The first is due at once.
+        var lastTick = MonotonicInstant.now.advanced(by: .seconds(-1))
+        while let descriptor = client?.network {
+            switch machine.farewell(at: .now) {
+            case .disconnect: client?.disconnect()
+            case .hangUp: client?.hangUp()
+            case nil: break
+            }
+            if machine.isClosed { return }
+            // DISCONNECT is written at once, as a rule; else the next rounds write it.
+            guard client?.network != nil else { break }
+            let nextTick = lastTick.advanced(by: machine.tickInterval)
+            try poll(descriptor, until: machine.deadline(tick: nextTick))
+            if .now >= nextTick {
+                try client?.tick()
+                lastTick = .now
+                carryOut(machine.dueSubscriptions(at: .now))
+            }
+            report()
+            takeOrders()
+            try publish()
+            try client?.flush()
+            let isWriting = client?.wantsToWrite == true || client?.hasUnsent == true
+            try machine.checkAnswers(isWriting: isWriting, at: .now)
+        }
+        guard machine.isStopping else { throw client?.closed ?? .closed(code: nil) }
+    }
+
+    /// Waits for the socket or the owner, and lets the library read and write.
+    private mutating func poll(_ descriptor: Int32, until end: MonotonicInstant) throws(BrokerFailure) {
+        let wanted = POLLIN | peerClosed | (client?.hasUnsent == true ? POLLOUT : 0)
+        var watched = [
+            pollfd(fd: descriptor, events: Int16(wanted), revents: 0),
+            pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        let ready = Glibc.poll(&watched, 2, MonotonicInstant.now.milliseconds(until: end))
+        guard ready > 0 else { return }
+        let happened = Int32(watched[0].revents)
+        if happened & POLLOUT != 0 { try client?.flush() }
+        if happened & (POLLIN | peerClosed | POLLHUP | POLLERR) != 0 {
+            for cut in try client?.receive() ?? [] {
+                let topic = String(decoding: cut.topic, as: UTF8.self)
+                mailbox.post([.untaken(.dropped(topic: topic, size: cut.size))])
+            }
+            try client?.flush()
         }
     }
 
-    /// The event for a received message.
-    func event(for message: ReceivedMessage) -> BrokerEvent {
-        read?(message).map(BrokerEvent.commands) ?? .message(message)
+    /// Hands messages over until the window is full.
+    private mutating func publish() throws(BrokerFailure) {
+        while client?.network != nil, let message = machine.nextMessage(at: .now) {
+            switch client?.publish(message) {
+            case .handedOver(let messageID):
+                machine.handedOver(message, messageID: messageID, at: .now)
+                // QoS 0 is answered within the call, if it could be written at once.
+                if message.qos == .atMostOnce { report() }
+            case .refused(let why):
+                mailbox.post([.refused(message.token, why)])
+            case .failed, nil:
+                machine.giveBack(message)
+                throw .other("libmosquitto is out of memory")
+            }
+        }
     }
 
-    mutating func drainOrders() {
-        mailbox.bell.clear()
-        let orders = mailbox.drainOrders()
-        window.add(orders.outgoing)
-        stopBy = orders.stopBy
-        if let wanted = orders.subscriptions { subscribe(to: wanted) }
+    /// Passes on what the callbacks recorded.
+    private mutating func report() {
+        guard let sink = client?.sink else { return }
+        let now = MonotonicInstant.now
+        var actions: [BrokerStateMachine.Action] = []
+        if let connack = sink.connack, connack.code == 0 {
+            actions += machine.accepted(sessionPresent: connack.sessionPresent, at: now)
+        }
+        for completion in sink.completions {
+            actions += machine.answered(messageID: completion.messageID, code: completion.code, at: now)
+        }
+        for suback in sink.subacks {
+            let isGranted = !suback.granted.contains { $0 >= 0x80 }
+            actions += machine.subscribed(messageID: suback.messageID, isGranted: isGranted, at: now)
+        }
+        let (messages, unusable) = (sink.messages, sink.unusableMessages)
+        sink.forgetReported()
+        if unusable > 0 { mailbox.update { $0.counts.dropped += unusable } }
+        carryOut(actions)
+        // After the answers, which need not wait until a large message has been read.
+        for message in messages { mailbox.post([read?(message).map(BrokerEvent.commands) ?? .message(message)]) }
     }
 }

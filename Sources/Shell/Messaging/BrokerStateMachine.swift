@@ -1,0 +1,366 @@
+import Base
+import Configuration
+
+/// What the connection to the broker does, and what comes next. A value without clock, thread and library: `BrokerWorker`
+/// says what has happened, and carries out what is returned.
+struct BrokerStateMachine {
+    enum State {
+        /// The name is looked up and TCP connects; libmosquitto's call blocks.
+        case connecting
+        /// TCP is connected, and the broker has to accept the connection.
+        case greeting(answerBy: MonotonicInstant)
+        case connected(Connection)
+        /// DISCONNECT was handed over, and may not have left yet.
+        case disconnecting(Connection)
+        /// The attempt failed or the connection ended.
+        case waiting(until: MonotonicInstant)
+        /// A requested stop is complete.
+        case closed
+    }
+
+    /// An accepted connection.
+    struct Connection {
+        let since: MonotonicInstant
+        /// When the broker last answered a message, or the first of those in flight was handed over.
+        var lastProgress: MonotonicInstant
+        /// Filters asked for, by packet identifier.
+        var requested: [Int32: String] = [:]
+        var refused = RefusedSubscriptions()
+    }
+
+    /// The protocol level that is spoken.
+    private enum Level {
+        case asSet
+        /// 3.1.1, with a broker that does not speak MQTT 5.
+        case fallback(hasBeenAccepted: Bool)
+    }
+
+    /// What the worker is to do. Events and requests are in order.
+    enum Action: Hashable {
+        case tell(BrokerEvent)
+        case subscribe(String)
+        case unsubscribe(String)
+        /// libmosquitto's handle and its messages are dropped; the next handle gets all messages again.
+        case discardClient
+    }
+
+    enum Step: Hashable {
+        case connect(Attempt)
+        case wait(until: MonotonicInstant)
+        case end
+    }
+
+    /// How to connect.
+    struct Attempt: Hashable {
+        var host: String
+        var level: MQTTProtocolLevel
+        /// The broker forgets the session.
+        var isClean: Bool
+    }
+
+    /// How to end a connection on request.
+    enum Farewell: Hashable {
+        /// With DISCONNECT, so that the will is not published.
+        case disconnect
+        /// Without: the last messages, such as "offline", may not have reached the broker. Then it publishes the will.
+        case hangUp
+    }
+
+    /// For how long nothing is subscribed to once a message that is too large has proved to be retained.
+    static let withholding: Duration = .seconds(600)
+    /// For how long a connection must have lasted before a message in isolation is sent. Otherwise the message would not be
+    /// the proven cause of the end.
+    static let isolationDelay: Duration = .seconds(2)
+
+    private(set) var state = State.waiting(until: .zero)
+    private(set) var window: SendWindow
+    private let settings: BrokerSettings
+    private var subscriptions: Set<String> = []
+    private var stopBy: MonotonicInstant?
+    private var backoff: Backoff
+    private var hosts: HostRotation
+    private var level = Level.asSet
+    /// Whether this connection, or the next, makes the broker forget the session.
+    private var startsClean = false
+    /// Until when nothing is subscribed to; nil: it is.
+    private var withheldUntil: MonotonicInstant?
+
+    init(_ settings: BrokerSettings) {
+        self.settings = settings
+        backoff = Backoff(from: settings.firstRetryDelay)
+        window = SendWindow(limit: settings.limits.inFlight)
+        hosts = HostRotation(settings.hosts)
+    }
+
+    // MARK: Orders
+
+    /// New orders of the owner.
+    ///
+    /// - Parameters:
+    ///   - wanted: The topic filters from now on; nil: as before.
+    ///   - stopBy: When a requested stop is to be complete; nil: none is requested.
+    mutating func ordered(
+        _ messages: [OutgoingMessage], subscriptions wanted: Set<String>?, stopBy: MonotonicInstant?,
+        at now: MonotonicInstant
+    ) -> [Action] {
+        window.add(messages)
+        self.stopBy = stopBy
+        guard let wanted else { return [] }
+        let (gone, new) = (subscriptions.subtracting(wanted), wanted.subtracting(subscriptions))
+        subscriptions = wanted
+        guard connection != nil else { return [] }
+        return gone.map { .unsubscribe($0) } + request(new, at: now)
+    }
+
+    // MARK: From attempt to attempt
+
+    /// What to do without a connection.
+    mutating func next(at now: MonotonicInstant) -> Step {
+        if stopBy != nil { state = .closed }
+        switch state {
+        case .closed: return .end
+        case .waiting(let end) where now < end: return .wait(until: end)
+        default:
+            state = .connecting
+            let isFallback = if case .fallback = level { true } else { false }
+            return .connect(
+                Attempt(
+                    host: hosts.current, level: isFallback ? .v3_1_1 : settings.protocolLevel,
+                    isClean: settings.cleanSession || startsClean))
+        }
+    }
+
+    /// TCP is connected.
+    mutating func reached(at now: MonotonicInstant) {
+        state = .greeting(answerBy: now.advanced(by: settings.connectTimeout))
+    }
+
+    /// The attempt failed, or the connection ended.
+    mutating func ended(
+        _ failure: BrokerFailure, at now: MonotonicInstant, using generator: inout some RandomNumberGenerator
+    ) -> [Action] {
+        let lasted = connection.map { $0.since.duration(to: now) }
+        guard stopBy == nil else {
+            state = .closed
+            return []
+        }
+        state = .waiting(until: now)
+        // libmosquitto sends again what was in flight, unless that message is the reason for the end.
+        var actions = conclude(failure, wasAccepted: lasted != nil, at: now)
+        if fallsBack(from: failure, wasAccepted: lasted != nil, &actions) { return actions }
+        if let lasted { backoff.connectionEnded(after: lasted) }
+        let delay = backoff.nextDelay(using: &generator)
+        state = .waiting(until: now.advanced(by: delay))
+        actions.append(.tell(.disconnected(failure, retryIn: delay)))
+        // Together: a command that asked once must not take the first of several hosts for all.
+        if let host = hosts.connectionEnded(after: lasted) { actions.append(.tell(.moved(toHost: host))) }
+        return actions
+    }
+
+    private mutating func conclude(
+        _ failure: BrokerFailure, wasAccepted: Bool, at now: MonotonicInstant
+    ) -> [Action] {
+        if failure == .messageTooLarge || failure == .unaskedExactlyOnce {
+            return discardSession(after: failure, at: now)
+        }
+        var actions: [Action] = []
+        if startsClean, wasAccepted {
+            // The session that began with it is kept from here on.
+            startsClean = false
+            actions.append(discardClient())
+        }
+        switch window.connectionEnded(byBroker: wasAccepted && failure.isByBroker) {
+        case .goOn: break
+        case .discardClient: actions.append(.discardClient)
+        case .refuse(let message, let why): actions += [.discardClient, .tell(.refused(message.token, why))]
+        }
+        return actions
+    }
+
+    /// Whether 3.1.1 is to be tried at once, with a broker that does not speak MQTT 5. A broker that has accepted 3.1.1 is
+    /// spoken to like that from then on; with any other, 5 is tried again.
+    private mutating func fallsBack(
+        from failure: BrokerFailure, wasAccepted: Bool, _ actions: inout [Action]
+    ) -> Bool {
+        guard !wasAccepted, settings.fallsBack, settings.protocolLevel == .v5 else { return false }
+        switch level {
+        case .asSet where failure.isAboutProtocol: level = .fallback(hasBeenAccepted: false)
+        case .fallback(hasBeenAccepted: false): level = .asSet
+        default: return false
+        }
+        actions.append(discardClient())
+        if case .fallback = level { return true }
+        return false
+    }
+
+    /// The broker would deliver the message again for ever. It deletes what it holds for us when a session begins that
+    /// is clean. A message that comes again even then is retained, and comes whenever it is subscribed to.
+    private mutating func discardSession(after failure: BrokerFailure, at now: MonotonicInstant) -> [Action] {
+        var event = UntakenMessage.sessionDiscarded(failure)
+        if failure == .messageTooLarge, startsClean || settings.cleanSession {
+            withheldUntil = now.advanced(by: Self.withholding)
+            event = .subscriptionsWithheld(for: Self.withholding)
+        }
+        startsClean = true
+        return [.tell(.untaken(event)), discardClient()]
+    }
+
+    private mutating func discardClient() -> Action {
+        window.returnAll()
+        return .discardClient
+    }
+
+    // MARK: One connection
+
+    /// The connection that the broker has accepted; nil: there is none.
+    private var connection: Connection? {
+        switch state {
+        case .connected(let connection), .disconnecting(let connection): connection
+        default: nil
+        }
+    }
+
+    private mutating func update(_ change: (inout Connection) -> Void) {
+        switch state {
+        case .connected(var connection):
+            change(&connection)
+            state = .connected(connection)
+        case .disconnecting(var connection):
+            change(&connection)
+            state = .disconnecting(connection)
+        default: break
+        }
+    }
+
+    /// How to end the connection now; nil: it goes on. After the order to stop it waits for messages in flight, within
+    /// limits.
+    mutating func farewell(at now: MonotonicInstant) -> Farewell? {
+        guard let stopBy else { return nil }
+        switch state {
+        case .connected(let connection) where now < stopBy:
+            guard window.isEmpty else { return nil }
+            state = .disconnecting(connection)
+            return .disconnect
+        case .disconnecting where now < stopBy: return nil
+        default:
+            let isIncomplete = connection != nil && !window.isEmpty
+            state = .closed
+            return isIncomplete ? .hangUp : .disconnect
+        }
+    }
+
+    /// A requested stop is complete, and nothing is left to be written.
+    var isClosed: Bool { if case .closed = state { true } else { false } }
+
+    /// Whether a stop was requested, so that the end of the connection is no failure.
+    var isStopping: Bool { stopBy != nil }
+
+    /// How often the library looks after its keepalive, and we after answers that do not come.
+    ///
+    /// While nothing is on its way only a ping can become due, and each look wakes the processor. A sixth of the
+    /// keepalive later is no harm: a broker waits for half of it more.
+    var tickInterval: Duration {
+        guard connection != nil, window.isEmpty else { return .seconds(1) }
+        return max(.seconds(1), min(.seconds(10), settings.keepalive / 6))
+    }
+
+    /// When to look at the connection although nothing happens.
+    ///
+    /// - Parameter tick: When the library is looked after next.
+    func deadline(tick: MonotonicInstant) -> MonotonicInstant {
+        guard case .greeting(let answerBy) = state else { return min(tick, stopBy ?? tick) }
+        return min(tick, answerBy, stopBy ?? tick)
+    }
+
+    /// - Parameter isWriting: Whether bytes wait to be sent. An unsent message cannot be answered; if it is never sent, the
+    ///   keepalive detects it.
+    /// - Throws: if the broker has not answered in time.
+    func checkAnswers(isWriting: Bool, at now: MonotonicInstant) throws(BrokerFailure) {
+        if case .greeting(let answerBy) = state, now >= answerBy { throw .silent }
+        guard let connection, !isWriting, !window.inFlight.isEmpty,
+            connection.lastProgress.duration(to: now) > settings.acknowledgeTimeout
+        else { return }
+        throw .unacknowledged
+    }
+
+    /// The broker accepts the connection.
+    mutating func accepted(sessionPresent: Bool, at now: MonotonicInstant) -> [Action] {
+        // The record of libmosquitto's callback stays, and may be that of an earlier connection.
+        guard case .greeting = state else { return [] }
+        state = .connected(Connection(since: now, lastProgress: now))
+        if case .fallback = level { level = .fallback(hasBeenAccepted: true) }
+        let late = window.removeTransient().map { Action.tell(.refused($0.token, .late)) }
+        // Subscribed also when the session was kept: the wanted topics may have changed since.
+        return late + [.tell(.connected(sessionPresent: sessionPresent))] + request(subscriptions, at: now)
+    }
+
+    /// The next message to hand over; nil: none is due.
+    mutating func nextMessage(at now: MonotonicInstant) -> OutgoingMessage? {
+        guard case .connected(let connection) = state else { return nil }
+        if window.isIsolating, connection.since.duration(to: now) < Self.isolationDelay { return nil }
+        return window.next()
+    }
+
+    mutating func handedOver(_ message: OutgoingMessage, messageID: Int32, at now: MonotonicInstant) {
+        if window.inFlight.isEmpty { update { $0.lastProgress = now } }
+        window.handedOver(message, messageID: messageID)
+    }
+
+    /// libmosquitto did not accept the message. It stays the next one.
+    mutating func giveBack(_ message: OutgoingMessage) { window.giveBack(message) }
+
+    /// The broker answered a message.
+    ///
+    /// - Parameter code: 0, or a reason code of MQTT 5.
+    mutating func answered(messageID: Int32, code: UInt8, at now: MonotonicInstant) -> [Action] {
+        guard let message = window.answered(messageID: messageID) else { return [] }
+        update { $0.lastProgress = now }
+        guard code < 0x80 else { return [.tell(.refused(message.token, .byBroker(reasonCode: code)))] }
+        return [.tell(.acknowledged(message.token))]
+    }
+
+    // MARK: Subscriptions
+
+    /// The filters to subscribe to now: what the broker refused a while ago, and everything once a retained message that is
+    /// too large has been left alone for long enough.
+    mutating func dueSubscriptions(at now: MonotonicInstant) -> [Action] {
+        guard connection != nil else { return [] }
+        if let withheldUntil, now >= withheldUntil {
+            self.withheldUntil = nil
+            return request(subscriptions, at: now)
+        }
+        var due: Set<String> = []
+        let wanted = subscriptions
+        update { due = $0.refused.due(at: now, wanted: wanted) }
+        return request(due, at: now)
+    }
+
+    private func request(_ filters: Set<String>, at now: MonotonicInstant) -> [Action] {
+        if let withheldUntil, now < withheldUntil { return [] }
+        return filters.map { .subscribe($0) }
+    }
+
+    /// The subscription was sent.
+    ///
+    /// - Parameter messageID: nil: libmosquitto does not take the filter.
+    mutating func requested(_ filter: String, messageID: Int32?) -> [Action] {
+        guard let messageID else { return [.tell(.subscriptionRefused(topicFilter: filter))] }
+        update { $0.requested[messageID] = filter }
+        return []
+    }
+
+    /// The broker answered a subscription.
+    mutating func subscribed(messageID: Int32, isGranted: Bool, at now: MonotonicInstant) -> [Action] {
+        var event: BrokerEvent?
+        update { connection in
+            guard let filter = connection.requested.removeValue(forKey: messageID) else { return }
+            if isGranted {
+                connection.refused.granted(filter)
+                event = .subscribed(topicFilter: filter)
+            } else if connection.refused.refused(filter, at: now) {
+                event = .subscriptionRefused(topicFilter: filter)
+            }
+        }
+        return event.map { [.tell($0)] } ?? []
+    }
+}

@@ -1,0 +1,366 @@
+import Base
+import Configuration
+import Testing
+
+@testable import Messaging
+
+/// Jitter of nothing.
+private struct Middle: RandomNumberGenerator {
+    mutating func next() -> UInt64 { 1 << 63 }
+}
+
+/// The machine with the time in seconds, and what it answers.
+private struct Broker {
+    typealias Action = BrokerStateMachine.Action
+
+    private(set) var machine: BrokerStateMachine
+    private var generator = Middle()
+
+    init(_ hosts: [String] = ["h"], _ change: (inout BrokerSettings) -> Void = { _ in }) {
+        var settings = BrokerSettings(hosts: hosts, port: 1883, clientID: "c")
+        change(&settings)
+        machine = BrokerStateMachine(settings)
+    }
+
+    private static func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(seconds)) }
+
+    static func message(_ number: Int64, isTransient: Bool = false) -> OutgoingMessage {
+        OutgoingMessage(
+            token: MessageToken(rawValue: number), topic: "t", payload: [], qos: .atLeastOnce, retain: false,
+            isTransient: isTransient)
+    }
+
+    mutating func order(
+        _ messages: [Int64] = [], _ filters: Set<String>? = nil, stopBy: Double? = nil, at now: Double
+    ) -> [Action] {
+        machine.ordered(
+            messages.map { Self.message($0) }, subscriptions: filters, stopBy: stopBy.map(Self.instant),
+            at: Self.instant(now))
+    }
+
+    mutating func order(_ messages: [OutgoingMessage]) {
+        _ = machine.ordered(messages, subscriptions: nil, stopBy: nil, at: .zero)
+    }
+
+    mutating func next(at now: Double) -> BrokerStateMachine.Step { machine.next(at: Self.instant(now)) }
+
+    /// How the machine connects at this time; nil: it does not.
+    mutating func attempt(at now: Double) -> BrokerStateMachine.Attempt? {
+        if case .connect(let attempt) = next(at: now) { attempt } else { nil }
+    }
+
+    mutating func reached(at now: Double) { machine.reached(at: Self.instant(now)) }
+
+    mutating func accepted(at now: Double) -> [Action] {
+        machine.accepted(sessionPresent: false, at: Self.instant(now))
+    }
+
+    /// From nothing to an accepted connection.
+    mutating func connect(at now: Double) -> [Action] {
+        _ = next(at: now)
+        reached(at: now)
+        return accepted(at: now)
+    }
+
+    mutating func ended(_ failure: BrokerFailure, at now: Double) -> [Action] {
+        machine.ended(failure, at: Self.instant(now), using: &generator)
+    }
+
+    /// Hands over all messages that are due; a message's packet identifier is its token.
+    mutating func send(at now: Double) -> [Int64] {
+        var sent: [Int64] = []
+        while let message = machine.nextMessage(at: Self.instant(now)) {
+            machine.handedOver(message, messageID: Int32(message.token.rawValue), at: Self.instant(now))
+            sent.append(message.token.rawValue)
+        }
+        return sent
+    }
+
+    mutating func answered(_ number: Int32, code: UInt8 = 0, at now: Double) -> [Action] {
+        machine.answered(messageID: number, code: code, at: Self.instant(now))
+    }
+
+    mutating func farewell(at now: Double) -> BrokerStateMachine.Farewell? { machine.farewell(at: Self.instant(now)) }
+
+    /// Why the connection is given up at this time.
+    func givesUp(at now: Double, isWriting: Bool = false) -> BrokerFailure? {
+        do throws(BrokerFailure) {
+            try machine.checkAnswers(isWriting: isWriting, at: Self.instant(now))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Subscribes, and the broker answers with this.
+    mutating func subscribed(_ filter: String, _ number: Int32, isGranted: Bool, at now: Double) -> [Action] {
+        machine.requested(filter, messageID: number)
+            + machine.subscribed(messageID: number, isGranted: isGranted, at: Self.instant(now))
+    }
+
+    mutating func dueSubscriptions(at now: Double) -> [Action] { machine.dueSubscriptions(at: Self.instant(now)) }
+}
+
+private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMachine.Action {
+    .tell(.disconnected(failure, retryIn: .seconds(seconds)))
+}
+
+@Suite struct BrokerStateMachineTests {
+    // MARK: From attempt to attempt
+
+    @Test func `Each attempt that fails is followed by a longer wait, and one that lasted by the first`() {
+        var broker = Broker()
+        for (start, delay) in [(0.0, Int64(1)), (1, 2), (3, 4), (7, 8)] {
+            #expect(broker.attempt(at: start) != nil)
+            let actions = broker.ended(.unreachable("no"), at: start)
+            #expect(actions == [failed(.unreachable("no"), delay)])
+            #expect(broker.attempt(at: start + Double(delay) - 0.001) == nil)
+        }
+        _ = broker.connect(at: 15)
+        let actions = broker.ended(.closed(code: nil), at: 25)
+        #expect(actions == [failed(.closed(code: nil), 1)])
+    }
+
+    @Test func `Of several hosts the next is tried, and this is told together with the failure`() {
+        var broker = Broker(["a", "b"])
+        var attempts = [broker.attempt(at: 0)?.host]
+        let actions = broker.ended(.silent, at: 0)
+        #expect(actions == [failed(.silent, 1), .tell(.moved(toHost: "b"))])
+        attempts.append(broker.attempt(at: 1)?.host)
+        #expect(attempts == ["a", "b"])
+    }
+
+    @Test func `The answer to an earlier connection accepts no later one`() {
+        var broker = Broker()
+        _ = broker.connect(at: 0)
+        _ = broker.ended(.closed(code: nil), at: 20)
+        var actions = broker.accepted(at: 20)
+        #expect(actions.isEmpty, "while it waits")
+        _ = broker.next(at: 30)
+        actions = broker.accepted(at: 30)
+        #expect(actions.isEmpty, "while the name is looked up")
+        broker.reached(at: 31)
+        actions = broker.accepted(at: 31)
+        #expect(actions == [.tell(.connected(sessionPresent: false))])
+    }
+
+    /// How attempts at MQTT 5 end, and the levels of the attempts.
+    @Test(arguments: [
+        ([BrokerFailure.notAccepted(code: 1), .notAccepted(code: 1)], [MQTTProtocolLevel.v5, .v3_1_1, .v5]),
+        ([.closed(code: nil), .unreachable("no")], [.v5, .v3_1_1, .v5]),
+        ([.unreachable("no"), .silent], [.v5, .v5, .v5]),
+    ])
+    func `MQTT 3_1_1 is tried at once with a broker that does not speak 5, and then 5 again`(
+        failures: [BrokerFailure], levels: [MQTTProtocolLevel]
+    ) {
+        var broker = Broker { ($0.protocolLevel, $0.fallsBack) = (.v5, true) }
+        var now = 0.0
+        var tried: [MQTTProtocolLevel] = []
+        for failure in failures + [.silent] {
+            if let attempt = broker.attempt(at: now) { tried.append(attempt.level) }
+            let actions = broker.ended(failure, at: now)
+            // Without a wait it is not told.
+            if actions == [.discardClient] { continue }
+            now += 100
+        }
+        #expect(tried == levels)
+    }
+
+    @Test func `A broker that has accepted 3_1_1 is spoken to like that from then on`() {
+        var broker = Broker { ($0.protocolLevel, $0.fallsBack) = (.v5, true) }
+        _ = broker.next(at: 0)
+        _ = broker.ended(.protocolViolation, at: 0)
+        _ = broker.connect(at: 0)
+        for end in [20.0, 40] {
+            _ = broker.ended(.closed(code: nil), at: end)
+            #expect(broker.attempt(at: end + 10)?.level == .v3_1_1)
+        }
+    }
+
+    // MARK: Accepting
+
+    @Test func `A broker that does not answer within ten seconds is given up`() {
+        var broker = Broker()
+        _ = broker.next(at: 0)
+        broker.reached(at: 5)
+        #expect(broker.givesUp(at: 14.9) == nil)
+        #expect(broker.givesUp(at: 15) == .silent)
+        _ = broker.accepted(at: 14.9)
+        #expect(broker.givesUp(at: 15) == nil)
+    }
+
+    @Test func `What is of use only on the connection before is refused, and the topics are subscribed to`() {
+        var broker = Broker()
+        var actions = broker.order([], ["a"], at: 0)
+        #expect(actions.isEmpty)
+        broker.order([Broker.message(1, isTransient: true), Broker.message(2)])
+        actions = broker.connect(at: 0)
+        #expect(
+            actions == [
+                .tell(.refused(MessageToken(rawValue: 1), .late)), .tell(.connected(sessionPresent: false)),
+                .subscribe("a"),
+            ])
+        let sent = broker.send(at: 0)
+        #expect(sent == [2])
+    }
+
+    // MARK: Messages
+
+    @Test func `Answers to messages are told, and answers to nothing are not`() {
+        var broker = Broker()
+        _ = broker.order([1, 2], at: 0)
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        let actions = broker.answered(1, at: 1) + broker.answered(7, at: 1) + broker.answered(2, code: 0x87, at: 1)
+        #expect(
+            actions == [
+                .tell(.acknowledged(MessageToken(rawValue: 1))),
+                .tell(.refused(MessageToken(rawValue: 2), .byBroker(reasonCode: 0x87))),
+            ])
+    }
+
+    @Test func `A broker that answers no message for a minute is given up, unless the message has not left`() {
+        var broker = Broker()
+        _ = broker.connect(at: 0)
+        _ = broker.order([1, 2], at: 100)
+        _ = broker.send(at: 100)
+        #expect(broker.givesUp(at: 160) == nil)
+        #expect(broker.givesUp(at: 161, isWriting: true) == nil)
+        #expect(broker.givesUp(at: 161) == .unacknowledged)
+        _ = broker.answered(1, at: 150)
+        #expect(broker.givesUp(at: 210) == nil)
+        #expect(broker.givesUp(at: 211) == .unacknowledged)
+    }
+
+    @Test func `A message that ended two connections is sent again alone, after two seconds`() {
+        var broker = Broker()
+        _ = broker.order([1, 2], at: 0)
+        var actions: [BrokerStateMachine.Action] = []
+        for start in [0.0, 100] {
+            _ = broker.connect(at: start)
+            _ = broker.send(at: start)
+            actions = broker.ended(.closed(code: nil), at: start + 1)
+        }
+        #expect(actions.first == .discardClient)
+        _ = broker.connect(at: 200)
+        var sent = [broker.send(at: 201.9)]
+        sent.append(broker.send(at: 202))
+        #expect(sent == [[], [1]])
+    }
+
+    @Test(arguments: [
+        (60, false, 10), (12, false, 2), (3, false, 1), (60, true, 1),
+    ])
+    func `The library is looked after more seldom while nothing is on its way`(
+        keepalive: Int, isSending: Bool, interval: Int
+    ) {
+        var broker = Broker { $0.keepalive = .seconds(keepalive) }
+        #expect(broker.machine.tickInterval == .seconds(1), "not connected")
+        _ = broker.connect(at: 0)
+        if isSending { _ = broker.order([1], at: 0) }
+        #expect(broker.machine.tickInterval == .seconds(interval))
+    }
+
+    // MARK: Subscriptions
+
+    @Test func `Of new topic filters only the difference is requested`() {
+        var broker = Broker()
+        _ = broker.order([], ["a", "b"], at: 0)
+        _ = broker.connect(at: 0)
+        let actions = broker.order([], ["b", "c"], at: 1)
+        #expect(actions == [.unsubscribe("a"), .subscribe("c")])
+    }
+
+    @Test func `A refused subscription is told once, and requested again after two seconds`() {
+        var broker = Broker()
+        _ = broker.order([], ["a"], at: 0)
+        _ = broker.connect(at: 0)
+        var actions = broker.subscribed("a", 1, isGranted: false, at: 0)
+        #expect(actions == [.tell(.subscriptionRefused(topicFilter: "a"))])
+        actions = broker.dueSubscriptions(at: 1.9)
+        #expect(actions.isEmpty)
+        actions = broker.dueSubscriptions(at: 2)
+        #expect(actions == [.subscribe("a")])
+        actions = broker.subscribed("a", 2, isGranted: false, at: 2)
+        #expect(actions.isEmpty)
+        actions = broker.subscribed("a", 3, isGranted: true, at: 3)
+        #expect(actions == [.tell(.subscribed(topicFilter: "a"))])
+    }
+
+    @Test func `A message that is too large clears the session, and one that is retained withholds subscriptions`() {
+        var broker = Broker()
+        _ = broker.order([], ["a"], at: 0)
+        _ = broker.connect(at: 0)
+        var actions = broker.ended(.messageTooLarge, at: 1)
+        #expect(actions.prefix(2) == [.tell(.untaken(.sessionDiscarded(.messageTooLarge))), .discardClient])
+        #expect(broker.attempt(at: 100)?.isClean == true)
+        broker.reached(at: 100)
+        actions = broker.accepted(at: 100)
+        #expect(actions.contains(.subscribe("a")))
+        actions = broker.ended(.messageTooLarge, at: 101)
+        #expect(actions.first == .tell(.untaken(.subscriptionsWithheld(for: .seconds(600)))))
+        actions = broker.connect(at: 200)
+        #expect(actions == [.tell(.connected(sessionPresent: false))])
+        actions = broker.dueSubscriptions(at: 700) + broker.dueSubscriptions(at: 701)
+        #expect(actions == [.subscribe("a")])
+        _ = broker.ended(.closed(code: nil), at: 800)
+        #expect(broker.attempt(at: 900)?.isClean == false, "the session that began then is kept")
+    }
+
+    // MARK: The stop
+
+    @Test func `A stop between attempts is the end`() {
+        var broker = Broker()
+        _ = broker.next(at: 0)
+        _ = broker.ended(.silent, at: 0)
+        _ = broker.order(stopBy: 10, at: 0.1)
+        let step = broker.next(at: 0.1)
+        #expect(step == .end)
+    }
+
+    @Test func `A stop during a name look-up is the end of a failed attempt, and no failure is told`() {
+        var broker = Broker()
+        _ = broker.next(at: 0)
+        _ = broker.order(stopBy: 10, at: 1)
+        let actions = broker.ended(.unreachable("no"), at: 2)
+        #expect(actions.isEmpty)
+        let step = broker.next(at: 2)
+        #expect(step == .end)
+    }
+
+    @Test func `A broker that has not accepted is left at once`() {
+        var broker = Broker()
+        _ = broker.next(at: 0)
+        broker.reached(at: 0)
+        let before = broker.farewell(at: 1)
+        #expect(before == nil)
+        _ = broker.order(stopBy: 10, at: 1)
+        let farewell = broker.farewell(at: 1)
+        #expect(farewell == .disconnect)
+        #expect(broker.machine.isClosed)
+    }
+
+    @Test func `Messages in flight are waited for, and then DISCONNECT is sent once`() {
+        var broker = Broker()
+        _ = broker.connect(at: 0)
+        _ = broker.order([1], stopBy: 10, at: 0)
+        _ = broker.send(at: 0)
+        var farewells = [broker.farewell(at: 1)]
+        _ = broker.answered(1, at: 2)
+        for now in [2.0, 3] { farewells.append(broker.farewell(at: now)) }
+        #expect(farewells == [nil, .disconnect, nil])
+        #expect(!broker.machine.isClosed, "DISCONNECT may still have to be written")
+        _ = broker.farewell(at: 10)
+        #expect(broker.machine.isClosed)
+    }
+
+    @Test func `Where messages remain at the end of the stop, the will is left to the broker`() {
+        var broker = Broker()
+        _ = broker.connect(at: 0)
+        _ = broker.order([1], stopBy: 10, at: 0)
+        _ = broker.send(at: 0)
+        let farewell = broker.farewell(at: 10)
+        #expect(farewell == .hangUp)
+        #expect(broker.machine.isClosed)
+    }
+}
