@@ -20,6 +20,9 @@ package enum ScanFamily: Hashable, Sendable {
     package var parametersCommand: UInt16 { self == .legacy ? 0x000b : 0x0041 }
     package var enableCommand: UInt16 { self == .legacy ? 0x000c : 0x0042 }
 
+    /// Whether a command of the LE group is one of this set.
+    func contains(_ command: UInt16) -> Bool { command == parametersCommand || command == enableCommand }
+
     /// Passive, own address public, every advertiser. Extended: on the 1M PHY.
     package func parameters(_ duty: ScanDuty) -> [UInt8] {
         var bytes: [UInt8] = self == .legacy ? [0] : [0, 0, 1, 0]

@@ -1,0 +1,204 @@
+import Base
+import CBluetooth
+import Scanning
+
+/// The gateway's own scan on one adapter, as commands and answers. A value without clock, timer and socket: `HCISession` says
+/// what has happened, and carries out what is returned.
+struct HCIScanStateMachine {
+    enum State: Hashable {
+        case idle
+        /// Only the reports of another program's scan are received.
+        case listening
+        /// Waiting to begin again.
+        case waiting
+        case askingCommands
+        case settingParameters(ScanFamily)
+        case enabling(ScanFamily)
+        case scanning(ScanFamily)
+        case disabling(ScanFamily)
+        /// Another program scans on this adapter.
+        case refused(ScanFamily)
+    }
+
+    enum Action: Hashable {
+        /// Opens a new socket, and calls `started`.
+        case start
+        case close
+        /// Reads the supported commands.
+        case askCommands
+        /// A command of the LE group.
+        case send(UInt16, [UInt8])
+        /// Calls `elapsed` after this time, and not at the time before.
+        case schedule(Duration)
+        case cancelTimer
+        case scans
+        case pauses(because: String)
+        /// The controller answered none of two commands in a row.
+        case hangs
+        case says(LogPriority, String)
+    }
+
+    /// The kernel gives a controller 2 s for a command. This limit is a little longer, so that the kernel reports
+    /// first.
+    private static let deadline = Duration.milliseconds(2500)
+    private static let pause = Duration.seconds(1)
+    private static let refusedRetry = Duration.seconds(5)
+    /// bluetoothd's discovery is started again every 10.24 s. So a scan without a foreign command for longer remains
+    /// from a killed program, unless the kernel scans for a monitor.
+    private static let leftoverAge = Duration.seconds(15)
+    private static let disallowed: UInt8 = 0x0c
+
+    private(set) var state = State.idle
+    /// Whether the kernel is known to scan for no monitor.
+    var hasNoMonitors = false
+    private var duty: ScanDuty
+    /// The duty of the last command that set the parameters of the scan.
+    private(set) var requestedDuty: ScanDuty
+    private let listensOnly: Bool
+    private var unanswered = 0
+    private var nextReset = MonotonicInstant.zero
+    private var resets = Backoff(from: .seconds(10), to: .seconds(300))
+    /// When another program's scan was met, or its last command; nil: there is no such scan.
+    private var foreignActivity: MonotonicInstant?
+
+    init(duty: ScanDuty, listensOnly: Bool) {
+        self.duty = duty
+        requestedDuty = duty
+        self.listensOnly = listensOnly
+    }
+
+    /// - Parameter isOpen: false if there is no such adapter.
+    mutating func started(isOpen: Bool) -> [Action] {
+        guard isOpen else { return begin(after: Self.pause) }
+        guard !listensOnly else {
+            state = .listening
+            return [.scans]
+        }
+        return enter(.askingCommands, .askCommands)
+    }
+
+    mutating func stop() -> [Action] {
+        defer { state = .idle }
+        switch state {
+        case .scanning(let family), .enabling(let family): return [Self.enable(family, false), .close]
+        default: return [.close]
+        }
+    }
+
+    /// Off and on.
+    mutating func restart() -> [Action] {
+        guard case .scanning(let family) = state else { return [] }
+        return enter(.disabling(family), Self.enable(family, false))
+    }
+
+    /// A controller takes parameters only while it does not scan. Before the parameters are sent, the new duty goes with
+    /// them; while the scan is being switched on, it waits for that.
+    mutating func setDuty(_ duty: ScanDuty) -> [Action] {
+        self.duty = duty
+        return requestedDuty == duty ? [] : restart()
+    }
+
+    /// The adapter was switched off or removed. Normally an event of the management socket then ends or restarts
+    /// this session; without one, the session begins again.
+    mutating func socketFailed(_ reason: String) -> [Action] {
+        [.close, .pauses(because: reason)] + begin(after: Self.pause)
+    }
+
+    /// The scheduled time is over.
+    mutating func elapsed(at now: MonotonicInstant) -> [Action] {
+        switch state {
+        case .waiting: return [.start]
+        case .refused(let family): return setParameters(family)
+        case .askingCommands, .settingParameters, .enabling, .disabling: return timedOut(at: now)
+        case .idle, .listening, .scanning: return []
+        }
+    }
+
+    private mutating func timedOut(at now: MonotonicInstant) -> [Action] {
+        unanswered += 1
+        let pauses = Action.pauses(because: "the controller does not answer")
+        guard unanswered >= 2, now >= nextReset else { return [pauses] + begin(after: Self.pause) }
+        unanswered = 0
+        nextReset = now.advanced(by: resets.nextDelay())
+        return [pauses, .hangs]
+    }
+
+    /// The controller answered a command, of this or another program.
+    ///
+    /// - Parameter result: The return parameters after the status.
+    mutating func answered(_ opcode: UInt16, status: UInt8, result: Span<UInt8>, at now: MonotonicInstant) -> [Action] {
+        if state == .askingCommands, opcode == ScanFamily.readLocalSupportedCommands {
+            unanswered = 0
+            return setParameters(ScanFamily(supportedCommands: result))
+        }
+        guard opcode >> 10 == ScanFamily.group else { return [] }
+        let command = opcode & 0x03ff
+        switch state {
+        case .settingParameters(let family) where command == family.parametersCommand:
+            unanswered = 0
+            guard status == 0 else { return failed(family, status, at: now) }
+            return enter(.enabling(family), Self.enable(family, true))
+        case .enabling(let family) where command == family.enableCommand:
+            guard status == 0 else { return failed(family, status, at: now) }
+            state = .scanning(family)
+            foreignActivity = nil
+            resets.reset()
+            return [.cancelTimer, .scans] + (requestedDuty == duty ? [] : restart())
+        case .disabling(let family) where command == family.enableCommand: return setParameters(family)
+        case .scanning(let family) where family.contains(command):
+            // Another program sent a scan command: the gateway's scan has ended.
+            return [.pauses(because: "another program changed the scan")] + begin(after: Self.pause)
+        case .refused(let family) where family.contains(command):
+            foreignActivity = now
+            return []
+        default: return []
+        }
+    }
+
+    private mutating func failed(_ family: ScanFamily, _ status: UInt8, at now: MonotonicInstant) -> [Action] {
+        if status == Self.disallowed { return refuse(family, at: now) }
+        return [
+            .pauses(because: "the controller refuses to scan"),
+            .says(.warning, "the controller refuses to scan, HCI error \(status); trying again"),
+        ] + begin(after: Self.refusedRetry)
+    }
+
+    private mutating func refuse(_ family: ScanFamily, at now: MonotonicInstant) -> [Action] {
+        var actions: [Action] = []
+        if foreignActivity == nil {
+            let text = """
+                another program scans on this adapter (bluetoothd?); the hci scanner keeps off until it ends. \
+                Better: scanner "mgmt", which shares the adapter
+                """
+            actions = [.says(.warning, text), .pauses(because: "another program scans on this adapter")]
+        }
+        let activity = foreignActivity ?? now
+        foreignActivity = activity
+        if hasNoMonitors, activity.duration(to: now) > Self.leftoverAge {
+            return actions + [.says(.info, "the scan that is on seems left over; taking it over")]
+                + enter(.disabling(family), Self.enable(family, false))
+        }
+        state = .refused(family)
+        return actions + [.schedule(Self.refusedRetry)]
+    }
+
+    private mutating func setParameters(_ family: ScanFamily) -> [Action] {
+        requestedDuty = duty
+        return enter(.settingParameters(family), .send(family.parametersCommand, family.parameters(duty)))
+    }
+
+    private static func enable(_ family: ScanFamily, _ isOn: Bool) -> Action {
+        .send(family.enableCommand, family.enable(isOn))
+    }
+
+    /// Enters a state that ends with an answer, or with the deadline.
+    private mutating func enter(_ next: State, _ command: Action) -> [Action] {
+        state = next
+        return [.schedule(Self.deadline), command]
+    }
+
+    private mutating func begin(after delay: Duration) -> [Action] {
+        state = .waiting
+        return [.schedule(delay)]
+    }
+}
