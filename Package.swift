@@ -81,7 +81,10 @@ let package = Package(
         pure("Site/SiteProtocol", ["Base", "Beacon", "JSON"]),
         pure("Cores/ReadingFeed", ["Base", "Beacon", "SiteProtocol"]),
         pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
-        pure("Site/RoomMessages", ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
+        pure(
+            "Cores/SiteCore",
+            ["Base", "Beacon", "HomeAssistant", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
+        pure("Site/RoomMessages", ["Base", "JSON", "OwnTracks", "Rooms", "SiteCore", "SiteProtocol"]),
 
         adapter("Radio/Scanning", ["Base", "Beacon", "System"]),
         library("C/CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
@@ -134,7 +137,7 @@ let package = Package(
             [
                 "Base", "Beacon", "Configuration", "Health", "HomeAssistant", "JSON", "Messaging", "OwnTracks",
                 "Regions",
-                "PageServer", "RoomMessages", "Rooms", "Runtime", "Shell", "SiteProtocol", "Storage", "System",
+                "PageServer", "Rooms", "Runtime", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
             ], resources: [.embedInCode("Page")]),
         // getopt_long's state behind functions.
         .systemLibrary(name: "CGetopt", path: "Sources/C/CGetopt"),
@@ -146,7 +149,8 @@ let package = Package(
                 "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
-                "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteProtocol", "Storage", "System", "CGetopt",
+                "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
+                "CGetopt",
             ]),
         .executableTarget(
             name: "ibeacon-gateway", dependencies: ["Tools"], path: "Sources/Apps/ibeacon-gateway",
@@ -159,7 +163,7 @@ let package = Package(
         tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
         tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "SiteProtocol"]),
         tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
-        tests("RoomMessagesTests", ["Base", "JSON", "RoomMessages", "Rooms", "SiteProtocol"]),
+        tests("RoomMessagesTests", ["Base", "JSON", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
         tests("JSONTests", ["JSON"]),
         tests(
             "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
@@ -176,9 +180,8 @@ let package = Package(
         tests(
             "RoomsAppTests",
             [
-                "Base", "Beacon", "Configuration", "JSON", "Messaging", "Regions", "RoomMessages", "Rooms",
-                "RoomsApp",
-                "PageServer", "Runtime", "ServiceSupport", "Shell", "SiteProtocol", "Storage", "TestSupport",
+                "Base", "Beacon", "Configuration", "JSON", "Messaging", "PageServer", "Regions", "Rooms", "RoomsApp",
+                "Runtime", "ServiceSupport", "Shell", "SiteCore", "SiteProtocol", "Storage", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(

@@ -1,34 +1,37 @@
 // The input of any client that may publish under `ibeacon-rooms/`, and a line of a recording.
 import Base
 import RoomMessages
+import SiteCore
 import SiteProtocol
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let payload = unsafe UnsafeBufferPointer(start: bytes, count: count)
-    var site = RoomSite(RoomSettings())
     let now = MonotonicInstant(nanoseconds: 1_000_000_000)
-    site.start(at: now)
-    let topics = [
-        "ibeacon-rooms/home/heard/k", "ibeacon-rooms/home/gateway/k", "ibeacon-rooms/home/tags",
-        "ibeacon-rooms/home/learn", "ibeacon-gateway/k/availability",
-        "espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/attic",
+    var site = Site(SiteSettings())
+    _ = site.handle(.start(StoredSite()), at: now)
+    let topics: [RoomTopic?] = [
+        .heard(site: "home", gateway: "k"), .card(site: "home", gateway: "k"), .tags(site: "home"),
+        .learn(site: "home"), .tag(site: "home", tag: "jane"), .room(site: "home", room: "hall"),
+        .health(site: "home", gateway: "k"), .service(site: "home", instance: "pi"),
+        .nearby(site: "home", gateway: "k"), .availability(gateway: "k"),
+        RoomTopic("espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/attic"),
     ]
-    for topic in topics {
-        let outcome = unsafe site.handle(topic, payload, isRetained: false, at: now, epoch: 1)
-        if let problem = outcome.problem { require(!problem.description.isEmpty) }
-    }
-    do throws(FeedError) {
-        require(try unsafe FeedDecoder.nearby(payload).count <= NearbyReading.mostBeacons)
-    } catch {
-        require(!error.description.isEmpty)
+    for case .some(let topic) in topics {
+        do throws(FeedError) {
+            guard let message = try unsafe SiteMessage(topic, payload) else { continue }
+            if case .nearby(_, let readings) = message { require(readings.count <= NearbyReading.mostBeacons) }
+            _ = site.handle(.message(message, isRetained: false), at: now)
+        } catch {
+            require(!error.description.isEmpty)
+        }
     }
     do throws(FeedError) {
         require(try unsafe FeedDecoder.nearbyRequest(payload) <= NearbyRequest.longest)
     } catch {
         require(!error.description.isEmpty)
     }
-    var replay = RoomReplay(RoomSettings()) { topic, payload throws(FeedError) in
+    var replay = RoomReplay(SiteSettings()) { topic, payload throws(FeedError) in
         if payload.count == 7 { throw FeedError("it is not encrypted") }
         return payload
     }

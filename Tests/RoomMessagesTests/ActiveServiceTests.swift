@@ -1,5 +1,5 @@
 import Base
-import RoomMessages
+import SiteCore
 import Testing
 
 /// Which of several services of a site publishes decisions.

@@ -1,5 +1,6 @@
 import JSON
 import RoomMessages
+import SiteCore
 import SiteProtocol
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
         line("ibeacon-rooms/home/gateway/h", #"{"v":1,"room":"Hall"}"#, second: 0, retain: 1),
     ]
 
-    private static func play(_ lines: [String], _ settings: RoomSettings = RoomSettings()) -> [RoomMessage] {
+    private static func play(_ lines: [String], _ settings: SiteSettings = SiteSettings()) -> [RoomMessage] {
         var replay = RoomReplay(settings)
         var messages: [RoomMessage] = []
         for line in lines { try? replay.play(line: Array(line.utf8), { messages.append($0.message) }, { _ in }) }
@@ -109,7 +110,7 @@ import Testing
                 {rooms: {site: "home", tags: [{_type: "waypoint", desc: "Jane:11112222-3333-4444-5555-666677778888:1:7", \
                 tst: 1}], gateways: {k: "Kitchen", h: "Hall"}}}
                 """, dialect: .json5)
-        let settings = try RoomSettings(configuration: json)
+        let settings = try SiteSettings(configuration: json)
         let messages = Self.play(Array(Self.walk().dropFirst(3)), settings)
         #expect(messages.contains { $0.topic == "ibeacon-rooms/home/tag/jane" && Self.text($0).contains("Kitchen") })
     }

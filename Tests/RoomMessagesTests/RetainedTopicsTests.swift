@@ -1,54 +1,58 @@
 import Base
 import JSON
-import RoomMessages
 import Rooms
+import SiteCore
 import SiteProtocol
 import Testing
 
 @Suite struct RetainedTopicsTests {
-    private func payload(_ text: String) -> [UInt8] { Array(text.utf8) }
-
-    private func texts(_ messages: [RoomMessage]) -> [String] {
-        messages.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+    /// What there is to publish, as words; a state that is removed is `-`.
+    private func texts(_ changes: [(id: String, value: String?)]) -> [String] {
+        changes.map { "\($0.id) \($0.value ?? "-")" }
     }
 
     @Test func `What the broker has is not published, what it lacks is, and what is gone is emptied`() {
-        var topics = RetainedTopics()
-        topics.record("same", payload("1"))
-        topics.record("other", payload("1"))
-        topics.record("gone", payload("1"))
-        let messages = topics.update(to: [("same", payload("1")), ("new", payload("1")), ("other", payload("2"))])
-        #expect(texts(messages) == ["gone ", "new 1", "other 2"])
-        #expect(messages.allSatisfy { $0.isRetained && $0.qos == 1 })
-        #expect(topics.update(to: [("same", payload("1")), ("new", payload("1")), ("other", payload("2"))]).isEmpty)
+        var states = RetainedStates<String>()
+        states.record("same", .value("1"))
+        states.record("other", .value("1"))
+        states.record("gone", .value("1"))
+        let changes = states.update(to: [("same", "1"), ("new", "1"), ("other", "2")])
+        #expect(texts(changes) == ["gone -", "new 1", "other 2"])
+        #expect(states.update(to: [("same", "1"), ("new", "1"), ("other", "2")]).isEmpty)
     }
 
     @Test func `However much is retained below a site, it is remembered within a bound, and what is new is published`()
     {
-        var topics = RetainedTopics()
-        for number in 0..<2000 { topics.record("t\(number)", [UInt8](repeating: 1, count: 10_000)) }
-        #expect(topics.update(to: [("own", payload("1"))]).count <= (8 << 20) / 10_000 + 1)
-        #expect(topics.update(to: [("own", payload("1"))]).isEmpty)
+        var states = RetainedStates<String>()
+        for number in 0..<2000 { states.record("t\(number)", .value(String(repeating: "1", count: 10_000))) }
+        #expect(states.update(to: [("own", "1")]).count <= (8 << 20) / 10_000 + 1)
+        #expect(states.update(to: [("own", "1")]).isEmpty)
     }
 
     @Test func `A topic whose payload is not known keeps what it has`() {
-        var topics = RetainedTopics()
-        topics.record("tag", payload("1"))
-        #expect(topics.update(to: [("tag", nil), ("absent", nil)]).isEmpty)
-        #expect(topics.payload(of: "tag") == payload("1"))
+        var states = RetainedStates<String>()
+        states.record("tag", .value("1"))
+        #expect(states.update(to: [("tag", nil), ("absent", nil)]).isEmpty)
+        #expect(states.value(of: "tag") == "1")
+    }
+
+    @Test func `A message that cannot be read is replaced, or emptied where no other is known`() {
+        var states = RetainedStates<String>()
+        for id in ["a", "b", "c"] { states.record(id, .unreadable) }
+        #expect(texts(states.update(to: [("a", "1"), ("b", nil)])) == ["c -", "a 1", "b -"])
     }
 
     @Test func `A message that was emptied by another is published anew`() {
-        var topics = RetainedTopics()
-        _ = topics.update(to: [("a", payload("1"))])
-        topics.record("a", [])
-        #expect(texts(topics.update(to: [("a", payload("1"))])) == ["a 1"])
+        var states = RetainedStates<String>()
+        _ = states.update(to: [("a", "1")])
+        states.record("a", .absent)
+        #expect(texts(states.update(to: [("a", "1")])) == ["a 1"])
     }
 
     @Test func `Everything is published once more where that is asked for`() {
-        var topics = RetainedTopics()
-        _ = topics.update(to: [("a", payload("1")), ("b", payload("1"))])
-        let again = topics.update(to: [("a", payload("1")), ("b", payload("1"))], isAgain: true)
+        var states = RetainedStates<String>()
+        _ = states.update(to: [("a", "1"), ("b", "1")])
+        let again = states.update(to: [("a", "1"), ("b", "1")], isAgain: true)
         #expect(texts(again) == ["a 1", "b 1"])
     }
 }
@@ -59,20 +63,20 @@ import Testing
 
     private func instant(_ seconds: Int) -> MonotonicInstant { .zero.advanced(by: .seconds(1000 + seconds)) }
 
-    private func site() throws -> RoomSite {
+    private func site() throws -> SiteHarness {
         let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7","Keys:\#(Self.beacon):1:8"]}}"#
-        var site = RoomSite(try RoomSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
+        var site = SiteHarness(try SiteSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
         site.start(at: instant(0))
         return site
     }
 
-    private func handle(_ site: inout RoomSite, _ topic: String, _ payload: String, at second: Int = 0) {
+    private func handle(_ site: inout SiteHarness, _ topic: String, _ payload: String, at second: Int = 0) {
         _ = site.handle(
             topic, Array(payload.utf8), isRetained: topic.contains("gateway"), at: instant(second), epoch: 7)
     }
 
     /// Jane beside gateway `k`, for 20 s.
-    private func stay(_ site: inout RoomSite) {
+    private func stay(_ site: inout SiteHarness) {
         for second in 1...20 {
             handle(
                 &site, "ibeacon-rooms/home/heard/k",
@@ -87,42 +91,42 @@ import Testing
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         stay(&site)
-        let states = site.retainedTags
-        #expect(states.map(\.topic) == ["ibeacon-rooms/home/tag/jane", "ibeacon-rooms/home/tag/keys"])
-        #expect(states[0].payload.map { String(decoding: $0, as: UTF8.self).contains(#""room":"kitchen""#) } == true)
-        #expect(states[1].payload == nil)
+        let states = site.core.retainedTags
+        #expect(states.map(\.id) == ["jane", "keys"])
+        #expect(states[0].value?.room?.id == "kitchen")
+        #expect(states[1].value == nil)
     }
 
     @Test func `A room is known by its gateway from the start, with no tag in it`() throws {
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        let rooms = site.retainedRooms
-        #expect(rooms.map(\.topic) == ["ibeacon-rooms/home/room/kitchen"])
-        #expect(rooms[0].payload == Array(#"{"count":0,"name":"Kitchen","tags":[]}"#.utf8))
+        let rooms = site.core.retainedRooms
+        #expect(rooms.map(\.id) == ["kitchen"])
+        #expect(rooms[0].value?.payload == Array(#"{"count":0,"name":"Kitchen","tags":[]}"#.utf8))
     }
 
     @Test func `A gateway with an emptied card is forgotten, and so is its room`() throws {
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        #expect(site.hasCard("k"))
+        #expect(site.core.gateways.cards["k"] != nil)
         handle(&site, "ibeacon-rooms/home/gateway/k", "")
-        #expect(!site.hasCard("k") && site.retainedRooms.isEmpty)
-        #expect(site.engine.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
+        #expect(site.core.gateways.cards["k"] == nil && site.core.retainedRooms.isEmpty)
+        #expect(site.core.engine.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
     }
 
     @Test func `A gateway whose room the configuration says stays without a card`() throws {
         let configuration = #"{"rooms":{"site":"home","gateways":{"k":"Kitchen"}}}"#
-        var site = RoomSite(try RoomSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
+        var site = SiteHarness(try SiteSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
         site.start(at: instant(0))
         handle(&site, "ibeacon-rooms/home/gateway/k", "")
-        #expect(site.retainedRooms.map(\.topic) == ["ibeacon-rooms/home/room/kitchen"])
+        #expect(site.core.retainedRooms.map(\.id) == ["kitchen"])
     }
 
     @Test func `A gateway that the broker calls offline before its card comes is offline`() throws {
         var site = try site()
         handle(&site, "ibeacon-gateway/k/availability", "offline")
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        let report = try #require(site.engine.gatewayHealth(at: instant(0), connected: instant(0)).first)
+        let report = try #require(site.core.engine.gatewayHealth(at: instant(0), connected: instant(0)).first)
         #expect(report.trouble == .offline && !report.isListening)
     }
 }

@@ -1,7 +1,7 @@
 import Base
 import JSON
-import RoomMessages
 import Rooms
+import SiteCore
 import SiteProtocol
 import Testing
 
@@ -11,21 +11,20 @@ import Testing
 
     private func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(1000 + seconds)) }
 
-    private func settings() throws -> RoomSettings {
-        try RoomSettings(
+    private func settings() throws -> SiteSettings {
+        try SiteSettings(
             configuration: try JSONValue(
                 parsing: Array(
                     #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7"],"gateways":{"k":"Kitchen","h":"Hall"}}}"#
                         .utf8)))
     }
 
-    private func heard(_ site: inout RoomSite, _ gateway: String, _ level: Int, second: Int) -> [RoomMessage] {
+    private func heard(_ site: inout SiteHarness, _ gateway: String, _ level: Int, second: Int) -> [RoomMessage] {
         let payload =
             #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(Self.beacon):1:7","n":3,"rssi":\#(level),"power":-59,"age":12}]}"#
         return site.handle(
             "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
-            at: instant(Double(second)), epoch: 1_700_000_000
-        ).messages
+            at: instant(Double(second)), epoch: 1_700_000_000)
     }
 
     private func rooms(_ messages: [RoomMessage]) -> [String] {
@@ -35,8 +34,8 @@ import Testing
     }
 
     /// The tag has been in the kitchen for a while.
-    private func walked() throws -> (site: RoomSite, messages: [RoomMessage]) {
-        var site = RoomSite(try settings())
+    private func walked() throws -> (site: SiteHarness, messages: [RoomMessage]) {
+        var site = SiteHarness(try settings())
         site.start(at: instant(0))
         var messages: [RoomMessage] = []
         for second in 1..<30 {
@@ -50,8 +49,8 @@ import Testing
         let before = try walked()
         #expect(rooms(before.messages) == ["none", "Kitchen"], "\(before.messages.map(\.topic))")
         let state = try #require(before.messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
-        var site = RoomSite(try settings())
-        site.start(learned: before.site.engine.learned, reported: ["jane": state.payload], at: instant(0))
+        var site = SiteHarness(try settings())
+        site.start(learned: before.site.core.engine.learned, reported: ["jane": state.payload], at: instant(0))
         var messages: [RoomMessage] = []
         for second in 1..<30 {
             messages += heard(&site, "k", -50, second: second)
@@ -68,10 +67,9 @@ import Testing
     }
 
     /// A standby that hears of the tag as the active service does, from this second on, and takes over at the last.
-    private func standby(hearing seconds: Range<Int>) throws -> (site: RoomSite, messages: [RoomMessage]) {
-        var site = RoomSite(try settings())
+    private func standby(hearing seconds: Range<Int>) throws -> (site: SiteHarness, messages: [RoomMessage]) {
+        var site = SiteHarness(try settings(), isStandby: true)
         site.start(at: instant(0))
-        _ = site.setActive(false, at: instant(0), epoch: 1_700_000_000)
         _ = site.handle(
             "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_000), isRetained: true, at: instant(0),
             epoch: 1_700_000_000)
@@ -79,8 +77,8 @@ import Testing
             _ = heard(&site, "k", -50, second: second)
             _ = heard(&site, "h", -80, second: second)
         }
-        let begin = site.setActive(true, at: instant(Double(seconds.upperBound)), epoch: 1_700_000_001)
-        return (site, begin.messages)
+        let begin = site.takeOver(at: instant(Double(seconds.upperBound)), epoch: 1_700_000_001)
+        return (site, begin)
     }
 
     @Test(arguments: [1..<1, 1..<2, 1..<3, 1..<20])
@@ -106,39 +104,36 @@ import Testing
                 messages +=
                     site.handle(
                         "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
-                        at: instant(Double(second)), epoch: 1_700_000_000
-                    ).messages
+                        at: instant(Double(second)), epoch: 1_700_000_000)
             }
-            messages += site.tick(at: instant(Double(second)), epoch: 1_700_000_000).messages
+            messages += site.tick(at: instant(Double(second)), epoch: 1_700_000_000)
         }
         #expect(rooms(messages) == ["none"], "\(rooms(messages))")
     }
 
     @Test func `A decision whose messages have not left the outbox is not made again`() throws {
-        var site = RoomSite(try settings())
+        var site = SiteHarness(try settings(), isStandby: true)
         site.start(reported: ["jane": state("Hall", since: 1_700_000_010)], at: instant(0))
-        _ = site.setActive(false, at: instant(0), epoch: 1_700_000_011)
         // The broker has the state of before.
         _ = site.handle(
             "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_000), isRetained: true, at: instant(1),
             epoch: 1_700_000_012)
-        #expect(site.setActive(true, at: instant(2), epoch: 1_700_000_013).messages.isEmpty)
+        #expect(site.takeOver(at: instant(2), epoch: 1_700_000_013).isEmpty)
     }
 
     @Test(arguments: [true, false])
     func `What another service has decided meanwhile holds`(isRetained: Bool) throws {
-        var site = RoomSite(try settings())
+        var site = SiteHarness(try settings(), isStandby: true)
         site.start(reported: ["jane": state("Hall", since: 1_700_000_010)], at: instant(0))
-        _ = site.setActive(false, at: instant(0), epoch: 1_700_000_030)
         _ = site.handle(
             "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_020), isRetained: isRetained,
             at: instant(1), epoch: 1_700_000_031)
-        #expect(try JSONValue(parsing: site.reported[0].payload)["roomName"] == "Kitchen")
+        #expect(site.core.roster.states[0].room?.name == "Kitchen")
     }
 
     @Test func `A tag that went meanwhile is reported away`() throws {
         let state = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
-        var site = RoomSite(try settings())
+        var site = SiteHarness(try settings())
         site.start(reported: ["jane": state.payload], at: instant(0))
         var messages: [RoomMessage] = []
         for second in 1..<200 {
@@ -148,10 +143,9 @@ import Testing
                 messages +=
                     site.handle(
                         "ibeacon-rooms/home/heard/\(gateway)", Array(payload.utf8), isRetained: false,
-                        at: instant(Double(second)), epoch: 0
-                    ).messages
+                        at: instant(Double(second)), epoch: 0)
             }
-            messages += site.tick(at: instant(Double(second) + 0.5), epoch: 0).messages
+            messages += site.tick(at: instant(Double(second) + 0.5), epoch: 0)
         }
         let states = messages.filter { $0.topic.contains("/tag/") }.map { String(decoding: $0.payload, as: UTF8.self) }
         #expect(states.count == 1)
@@ -159,13 +153,13 @@ import Testing
     }
 
     @Test func `What was learned comes back as it was, by way of JSON`() throws {
-        let learned = try walked().site.engine.learned
+        let learned = try walked().site.core.engine.learned
         #expect(learned.rooms.contains { $0.own.seconds > 0 && !$0.own.cells.isEmpty })
         let read = try LearnedSite(try JSONValue(parsing: learned.json.bytes))
         #expect(read == learned)
-        var site = RoomSite(try settings())
+        var site = SiteHarness(try settings())
         site.start(learned: read, at: instant(0))
-        #expect(site.engine.learned.rooms.map(\.own) == learned.rooms.map(\.own))
+        #expect(site.core.engine.learned.rooms.map(\.own) == learned.rooms.map(\.own))
     }
 
     @Test(
@@ -185,9 +179,8 @@ import Testing
     @Test func `A standby publishes nothing, and when it takes over only what differs from what the other published`()
         throws
     {
-        var site = RoomSite(try settings())
+        var site = SiteHarness(try settings(), isStandby: true)
         site.start(at: instant(0))
-        _ = site.setActive(false, at: instant(0), epoch: 0)
         for second in 1..<30 {
             #expect(heard(&site, "k", -50, second: second).isEmpty)
             #expect(heard(&site, "h", -80, second: second).isEmpty)
@@ -195,7 +188,7 @@ import Testing
         let other = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var agreeing = site
         _ = agreeing.handle(other.topic, other.payload, isRetained: true, at: instant(30), epoch: 0)
-        #expect(agreeing.setActive(true, at: instant(31), epoch: 0).messages.isEmpty)
-        #expect(rooms(site.setActive(true, at: instant(31), epoch: 0).messages) == ["Kitchen"])
+        #expect(agreeing.takeOver(at: instant(31), epoch: 0).isEmpty)
+        #expect(rooms(site.takeOver(at: instant(31), epoch: 0)) == ["Kitchen"])
     }
 }

@@ -1,8 +1,8 @@
 import JSON
 import PageServer
 import Regions
-import RoomMessages
 import ServiceSupport
+import SiteCore
 import TestSupport
 import Testing
 
@@ -56,7 +56,7 @@ import Testing
     @Test func `A retained setWaypoints is obeyed, and does not bring a removed tag back at the next connection`() {
         fixture.receive(Self.topic, Self.keys, isRetained: true)
         #expect(tags(fixture) == ["jane", "keys"])
-        fixture.service.change(tags: [.remove(rid: "keys")])
+        fixture.service.handle(.request(.removeTag(id: "keys")))
         fixture.receive(Self.topic, Self.keys, isRetained: true)
         #expect(tags(fixture) == ["jane"])
         #expect(counters(fixture) == ["commands": 1, "commandsRefused": 0])
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `Nor after a restart, and a service without its state applies it once more`() throws {
         fixture.receive(Self.topic, Self.keys)
-        fixture.service.change(tags: [.remove(rid: "keys")])
+        fixture.service.handle(.request(.removeTag(id: "keys")))
         fixture.service.stop()
         let after = try RoomServiceFixture(in: directory)
         after.receive(Self.topic, Self.keys, isRetained: true)

@@ -1,6 +1,6 @@
 import Regions
-import RoomMessages
 import ServiceSupport
+import SiteCore
 import Storage
 import TestSupport
 import Testing
@@ -93,6 +93,6 @@ import Testing
 extension RoomServiceFixture {
     /// The id of the region that a tag is made of.
     fileprivate func regionID(named name: String) -> String? {
-        service.tags.regions.first { $0.displayName == name }?.rid
+        service.site.regions.regions.first { $0.displayName == name }?.rid
     }
 }

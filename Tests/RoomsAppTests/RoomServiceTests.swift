@@ -1,6 +1,6 @@
 import JSON
-import RoomMessages
 import ServiceSupport
+import SiteCore
 import TestSupport
 import Testing
 
@@ -18,7 +18,7 @@ import Testing
     @Test func `Alone at its site it becomes the active service, and tells gateways the tags`() throws {
         let fixture = try RoomServiceFixture(in: directory)
         fixture.wait(.seconds(15))
-        #expect(fixture.service.election.role == .active)
+        #expect(fixture.service.site.role == .active)
         #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
     }
 
@@ -64,7 +64,7 @@ import Testing
             fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
             fixture.stay(in: 0, seconds: 2)
         }
-        #expect(fixture.service.election.role != .active)
+        #expect(fixture.service.site.role != .active)
         #expect(fixture.reportedRooms.isEmpty)
         #expect(fixture.published(Self.tags).isEmpty)
     }
@@ -76,7 +76,7 @@ import Testing
             fixture.stay(in: 0, seconds: 2)
         }
         fixture.stay(in: 0, seconds: 15)
-        #expect(fixture.service.election.role == .active)
+        #expect(fixture.service.site.role == .active)
         #expect(fixture.reportedRooms.last == "Kitchen")
     }
 
@@ -84,11 +84,11 @@ import Testing
         let fixture = try RoomServiceFixture(in: directory, instance: "b", tags: "")
         fixture.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
         fixture.wait(.seconds(60))
-        #expect(fixture.service.election.role != .active)
+        #expect(fixture.service.site.role != .active)
         #expect(fixture.published(Self.tags).isEmpty)
         fixture.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 7))
         fixture.wait(.seconds(15))
-        #expect(fixture.service.election.role == .active)
+        #expect(fixture.service.site.role == .active)
         #expect(fixture.published(Self.tags).last?.contains(#""minor":7"#) == true)
     }
 
@@ -100,7 +100,7 @@ import Testing
         after.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
         after.receive(Self.command, #"{"_type":"cmd","action":"clearWaypoints"}"#)
         after.wait(.seconds(15))
-        #expect(after.service.election.role == .active)
+        #expect(after.service.site.role == .active)
         #expect(after.published(Self.tags).last?.contains("minor") == false)
     }
 

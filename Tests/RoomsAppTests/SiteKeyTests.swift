@@ -2,10 +2,10 @@ import Configuration
 import JSON
 import Messaging
 import PageServer
-import RoomMessages
 import Rooms
 import ServiceSupport
 import Shell
+import SiteCore
 import SiteProtocol
 import TestSupport
 import Testing
@@ -172,12 +172,12 @@ import Testing
                 sealed: Self.root + "service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
             fixture.wait(.seconds(2))
         }
-        #expect(fixture.service.election.role == .standby)
+        #expect(fixture.service.site.role == .standby)
         for counter in 11...20 {
             fixture.receive(Self.root + "service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
             fixture.wait(.seconds(2))
         }
-        #expect(fixture.service.election.role == .active)
+        #expect(fixture.service.site.role == .active)
     }
 
     @Test func `ESPresense nodes, which cannot encrypt, are not heard`() throws {

@@ -2,8 +2,8 @@ import Configuration
 import JSON
 import Messaging
 import PageServer
-import RoomMessages
 import ServiceSupport
+import SiteCore
 import TestSupport
 import Testing
 

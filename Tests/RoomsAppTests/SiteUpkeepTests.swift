@@ -1,8 +1,8 @@
 import JSON
 import Messaging
-import RoomMessages
 import Rooms
 import ServiceSupport
+import SiteCore
 import SiteProtocol
 import Storage
 import TestSupport

@@ -56,14 +56,14 @@ import Testing
     }
 
     @Test(arguments: [nil, "Kitchen", "Küche \"oben\""])
-    func `The room on a gateway's card is read as it was written`(_ room: String?) throws {
+    func `The card of a gateway is read as it was written`(_ room: String?) throws {
         let card = GatewayCard(room: room, version: "1.0", scanner: "mgmt", since: 1_700_000_000)
-        #expect(try FeedDecoder.room(onCard: card.payload) == room)
+        #expect(try FeedDecoder.card(card.payload) == card)
     }
 
     @Test func `The list of tags is read as it was written`() throws {
-        #expect(try FeedDecoder.tags(TagList.payload(Self.beacons)).map(\.beacon) == Self.beacons)
-        #expect(try FeedDecoder.tags(TagList.payload([])).isEmpty)
+        #expect(try FeedDecoder.tags(TagList(Self.beacons).payload).map(\.beacon) == Self.beacons)
+        #expect(try FeedDecoder.tags(TagList([]).payload).isEmpty)
     }
 
     @Test(
@@ -96,11 +96,26 @@ import Testing
 
     @Test(arguments: [
         PublishedTag(
-            room: RoomName(id: "kitchen", name: "Kitchen"), isHome: true, since: 1_700_000_000, confidence: 0.97),
-        PublishedTag(isHome: true, since: 1_700_000_000, confidence: 0.5), PublishedTag(),
+            name: "Jane", room: RoomName(id: "kitchen", name: "Kitchen"), isHome: true, since: 1_700_000_000,
+            confidence: 0.97),
+        PublishedTag(name: "Jané", isHome: true, since: 1_700_000_000, confidence: 0.5), PublishedTag(name: ""),
     ])
     func `The state of a tag is read as it was written`(_ state: PublishedTag) {
-        #expect(PublishedTag(state.json(name: "Jane").bytes) == state)
+        #expect(PublishedTag(state.json.bytes) == state)
+    }
+
+    @Test(arguments: 0...100)
+    func `The confidence of a tag is read as it was written`(percent: Int) {
+        let state = PublishedTag(name: "Jane", isHome: true, confidence: Float(percent) / 100)
+        #expect(state.percent == percent && PublishedTag(state.json.bytes) == state)
+    }
+
+    @Test(arguments: [
+        PublishedRoom(name: "Kitchen", count: 0, tags: []),
+        PublishedRoom(name: "Küche \"oben\"", count: 70, tags: (0..<50).map { "Tag \($0)" }),
+    ])
+    func `The state of a room is read as it was written`(_ state: PublishedRoom) {
+        #expect(PublishedRoom(state.payload) == state)
     }
 
     @Test(arguments: [
@@ -108,7 +123,26 @@ import Testing
         HealthMessage(room: "Kitchen", isListening: false, trouble: .notListening),
         HealthMessage(room: nil, isListening: false, trouble: .wrongKey),
     ])
-    func `What is said of a gateway is read as it was written`(_ message: HealthMessage) throws {
-        #expect(HealthMessage(try JSONValue(parsing: message.json.bytes)) == message)
+    func `What is said of a gateway is read as it was written`(_ message: HealthMessage) {
+        #expect(HealthMessage(message.json.bytes) == message)
+    }
+
+    @Test func `A message is read by its topic, and an empty one removes what was retained`() throws {
+        let state = PublishedTag(name: "Jane", isHome: true)
+        #expect(try SiteMessage(.tag(site: "home", tag: "jane"), state.json.bytes) == .tag(id: "jane", .value(state)))
+        #expect(try SiteMessage(.tag(site: "home", tag: "jane"), []) == .tag(id: "jane", .absent))
+        #expect(try SiteMessage(.room(site: "home", room: "hall"), Array("{}".utf8)) == .room(id: "hall", .unreadable))
+        #expect(try SiteMessage(.card(site: "home", gateway: "k"), []) == .card(gateway: "k", nil))
+        #expect(try SiteMessage(.nearbyRequest(site: "home"), []) == nil)
+        #expect(throws: FeedError.self) {
+            try SiteMessage(.service(site: "home", instance: "pi"), Array("{}".utf8))
+        }
+    }
+
+    @Test(arguments: [("online", true), ("\"online\"", true), ("offline", false), ("", nil), ("x", nil)])
+    func `A gateway says whether it is connected`(_ text: String, _ isAvailable: Bool?) throws {
+        #expect(
+            try SiteMessage(.availability(gateway: "k"), Array(text.utf8))
+                == .available(gateway: "k", isAvailable))
     }
 }

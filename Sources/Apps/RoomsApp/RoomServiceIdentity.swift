@@ -2,6 +2,7 @@ package import Configuration
 package import Messaging
 package import OwnTracks
 package import Shell
+package import SiteCore
 import SiteProtocol
 package import System
 
@@ -33,8 +34,7 @@ package struct RoomServiceIdentity: Hashable, Sendable {
         }
     }
 
-    /// The topic of a tag as an OwnTracks device, under which its history is kept.
-    package func topic(ofTag id: String) -> String { "owntracks/\(user)/\(id)" }
+    package var addresses: SiteAddresses { SiteAddresses(site: site, user: user) }
 
     /// The settings for the broker, with a will that tells a standby to take over.
     ///

@@ -1,6 +1,5 @@
 import Base
 import Configuration
-import Messaging
 import Rooms
 import Shell
 import SiteProtocol
@@ -12,9 +11,6 @@ import SiteProtocol
 struct SiteDoor {
     /// A gateway that was understood within this time is not named: another client publishes in its name.
     private static let trust: Duration = .seconds(25)
-    /// Shortest time between two lists of tags in answer to lists that cannot be decrypted. Two services with different
-    /// keys would answer each other without end.
-    private static let listPeriod: Duration = .seconds(5)
 
     let seal: SiteSeal
     /// Number of refused messages.
@@ -23,51 +19,38 @@ struct SiteDoor {
     private(set) var unreadable: Set<String> = []
     /// When a message of a gateway was last decrypted.
     private var understood: [String: MonotonicInstant] = [:]
-    private var answered: MonotonicInstant?
 
     init(_ configuration: Configuration) { seal = SiteSeal(configuration.rooms) }
 
-    enum Entry {
-        /// - isNews: Whether a gateway is understood again, or is gone.
-        case opened([UInt8], isNews: Bool)
-        /// - isNews: Whether a gateway is not understood any more.
-        case refused(RoomTopic, SealError, isNews: Bool)
-    }
-
-    /// Decrypts a message. A message that does not belong to the site comes out as it is.
-    mutating func open(_ message: ReceivedMessage, at now: MonotonicInstant) -> Entry {
-        // Without a key, nearly all messages are taken without a look at their topic.
-        guard seal.isOn || !unreadable.isEmpty || SiteSeal.isSealed(message.payload),
-            let topic = RoomTopic(message.topic)
-        else { return .opened(message.payload, isNews: false) }
+    /// Decrypts a message of the site.
+    mutating func open(
+        _ payload: [UInt8], of topic: RoomTopic, at now: MonotonicInstant
+    ) throws(SealError) -> [UInt8] {
+        // Without a key, nearly all messages are taken as they are.
+        guard seal.isOn || !unreadable.isEmpty || SiteSeal.isSealed(payload) else { return payload }
         do throws(SealError) {
-            let payload = try seal.opened(message.payload, of: topic)
-            return .opened(payload, isNews: record(topic, isEmpty: payload.isEmpty, at: now))
+            let opened = try seal.opened(payload, of: topic)
+            record(topic, isEmpty: opened.isEmpty, at: now)
+            return opened
         } catch {
             refused += 1
-            return .refused(topic, error, isNews: recordRefusal(topic, at: now))
+            recordRefusal(topic, at: now)
+            throw error
         }
     }
 
     /// - Parameter isEmpty: Whether the message deletes another one, which any client can do.
-    private mutating func record(_ topic: RoomTopic, isEmpty: Bool, at now: MonotonicInstant) -> Bool {
-        guard let gateway = topic.sendingGateway else { return false }
+    private mutating func record(_ topic: RoomTopic, isEmpty: Bool, at now: MonotonicInstant) {
+        guard let gateway = topic.sendingGateway else { return }
         if !isEmpty, understood[gateway] != nil || understood.count < RoomEngine.mostGateways {
             understood[gateway] = now
         }
-        return unreadable.remove(gateway) != nil
+        unreadable.remove(gateway)
     }
 
-    private mutating func recordRefusal(_ topic: RoomTopic, at now: MonotonicInstant) -> Bool {
-        guard let gateway = topic.sendingGateway, unreadable.count < RoomEngine.mostGateways else { return false }
-        if let last = understood[gateway], last.duration(to: now) < Self.trust { return false }
-        return unreadable.insert(gateway).inserted
-    }
-
-    /// Whether a list of tags that cannot be decrypted is to be replaced now.
-    mutating func mayAnswerList(at now: MonotonicInstant) -> Bool {
-        guard answered.map({ $0.duration(to: now) >= Self.listPeriod }) ?? true else { return false }
-        answered = now
-        return true
+    private mutating func recordRefusal(_ topic: RoomTopic, at now: MonotonicInstant) {
+        guard let gateway = topic.sendingGateway, unreadable.count < RoomEngine.mostGateways else { return }
+        if let last = understood[gateway], last.duration(to: now) < Self.trust { return }
+        unreadable.insert(gateway)
     }
 }

@@ -4,39 +4,19 @@ import Health
 import JSON
 import PageServer
 import Regions
-import RoomMessages
 import Rooms
+import SiteCore
 import SiteProtocol
 
 /// The interface that the page uses. All calls are made on the loop's thread.
 protocol SitePageOwner: AnyObject {
-    var site: RoomSite { get }
+    var site: Site { get }
     var now: MonotonicInstant { get }
     /// The present state, except tags, rooms and gateways.
     var pageFrame: SiteSnapshot { get }
     var monitor: SiteMonitor { get }
-    /// Commands on `/cmd`.
-    var commandCounters: SiteCommands { get }
-    /// Adds, renames and removes tags as `setWaypoints` does.
-    ///
-    /// - Returns: Why the change was refused; nil if it was made.
-    func change(_ wish: TagWish) -> String?
-    /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
-    ///
-    /// - Returns: Why the request was refused; nil if it was sent.
-    func learn(_ request: FeedDecoder.LearnRequest) -> String?
-    /// Asks the gateways which beacons they hear that are no tags.
-    ///
-    /// - Returns: Why the request was refused; nil if it was sent.
-    func search() -> String?
-}
-
-/// A change of the tags, requested on the page.
-enum TagWish: Hashable {
-    /// `beacon` is `UUID:major:minor`.
-    case add(name: String, beacon: String)
-    case rename(id: String, to: String)
-    case remove(id: String)
+    /// - Returns: Why the request was refused; nil if it is carried out.
+    func carryOut(_ request: Site.Request) -> String?
 }
 
 /// The page of a rooms service: tags in their rooms, gateways, training.
@@ -86,14 +66,12 @@ final class SitePage: PageSource {
         let known = Set(site.engine.knownRooms.map(\.id))
         snapshot.rooms = site.engine.roomReports.filter { known.contains($0.name.id) }.map {
             let inside = occupants[$0.name.id]
-            return SiteSnapshot.RoomState(report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [])
+            return SiteSnapshot.ShownRoom(report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [])
         }
         snapshot.gateways = gateways(of: site, snapshot)
-        snapshot.services = owner.monitor.services
-        let commands = owner.commandCounters
+        snapshot.services = site.services
         snapshot.counters = SiteSnapshot.Counters(
-            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
-            commands: commands.done, commandsRefused: commands.refused)
+            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused)
         if isWatched {
             snapshot.tags = watchedTags(site, tags, at: now)
             snapshot.service.nearby = nearby(snapshot, tags)
@@ -123,9 +101,9 @@ final class SitePage: PageSource {
     }
 
     private func watchedTags(
-        _ site: RoomSite, _ tags: [TagIdentity], at now: MonotonicInstant
-    ) -> [SiteSnapshot.TagState] {
-        let configured = owner.monitor.configuredTags
+        _ site: Site, _ tags: [TagIdentity], at now: MonotonicInstant
+    ) -> [SiteSnapshot.ShownTag] {
+        let configured = site.configuredTags
         history.keepOnly(Set(tags.prefix(BeliefHistory.mostTags).map(\.id)))
         return tags.prefix(SiteSnapshot.listedTags).enumerated().map { place, tag in
             let explanation = site.engine.explanation(ofTag: place, at: now)
@@ -133,26 +111,25 @@ final class SitePage: PageSource {
             if place < BeliefHistory.mostTags {
                 history.record(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
             }
-            return SiteSnapshot.TagState(
-                id: tag.id, published: site.published(ofTag: place), beacon: tag.pattern.description,
+            return SiteSnapshot.ShownTag(
+                id: tag.id, published: site.roster.states[place], beacon: tag.pattern.description,
                 isConfigured: configured.contains(tag.id), belief: belief, training: explanation.training,
                 series: history.series(ofTag: tag.id, at: now))
         }
     }
 
-    private func gateways(of site: RoomSite, _ frame: SiteSnapshot) -> [SiteSnapshot.GatewayState] {
-        let cards = owner.monitor.cards
-        let usual = Self.usualVersion(cards.values.map(\.version))
+    private func gateways(of site: Site, _ frame: SiteSnapshot) -> [SiteSnapshot.ShownGateway] {
+        let cards = site.gateways.cards
+        let usual = Self.usualVersion(cards.values.compactMap(\.version))
         // Without a connection, the silence of a gateway means nothing.
         let connected = frame.broker.phase == .connected ? frame.broker.since ?? frame.now : frame.now
         let health = Dictionary(
-            site.engine.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
+            site.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
         ) { first, _ in first }
-        let unreadable = Set(frame.service.unreadable)
         return site.engine.gatewayReports.map { report in
             let version = cards[report.name]?.version ?? ""
-            let trouble = health[report.name]?.withWrongKey(among: unreadable).trouble
-            return SiteSnapshot.GatewayState(
+            let trouble = health[report.name]?.trouble
+            return SiteSnapshot.ShownGateway(
                 report: report, card: cards[report.name], trouble: trouble,
                 isOfOtherVersion: !version.isEmpty && version != usual)
         }
@@ -173,7 +150,7 @@ final class SitePage: PageSource {
                 return .refused(status: 400, "say which: /tag.json?id=ID")
             }
             let site = owner.site
-            guard let place = site.tags.firstIndex(where: { $0.id == id }) else {
+            guard let place = site.roster.position(ofTag: id) else {
                 return .refused(status: 404, "there is no such tag")
             }
             return .json(reasons(site, place))
@@ -186,7 +163,7 @@ final class SitePage: PageSource {
         }
     }
 
-    private func reasons(_ site: RoomSite, _ place: Int) -> JSONValue {
+    private func reasons(_ site: Site, _ place: Int) -> JSONValue {
         let now = owner.now
         let tag = site.engine.explanation(ofTag: place, at: now)
         let influences = site.engine.influences(ofTag: place)
@@ -225,7 +202,7 @@ final class SitePage: PageSource {
         guard let room = rooms.first(where: { $0.name.id == id }) else {
             return .refused(status: 404, "there is no such room")
         }
-        let place = tag.flatMap { id in site.tags.firstIndex { $0.id == id } }
+        let place = tag.flatMap(site.roster.position(ofTag:))
         let run = place.flatMap { site.engine.explanation(ofTag: $0, at: owner.now).training }
         let confusion: RoomConfusion?
         if let last = comparison, last.at.duration(to: owner.now) < Self.comparisonLife {
@@ -258,18 +235,18 @@ final class SitePage: PageSource {
         case "/tags":
             guard let name = text("name") else { return missing("name") }
             guard let beacon = text("beacon") else { return missing("beacon") }
-            return answer(owner.change(.add(name: name, beacon: beacon)))
+            return answer(owner.carryOut(.addTag(name: name, beacon: beacon)))
         case "/tags/rename":
             guard let id = text("id") else { return missing("id") }
             guard let name = text("name") else { return missing("name") }
-            return answer(owner.change(.rename(id: id, to: name)))
+            return answer(owner.carryOut(.renameTag(id: id, to: name)))
         case "/tags/remove":
             guard let id = text("id") else { return missing("id") }
-            return answer(owner.change(.remove(id: id)))
-        case "/nearby": return answer(owner.search())
+            return answer(owner.carryOut(.removeTag(id: id)))
+        case "/nearby": return answer(owner.carryOut(.search(NearbyBeacons.duration)))
         case "/learn":
             do throws(FeedError) {
-                return answer(owner.learn(try FeedDecoder.learn(body.bytes)))
+                return answer(owner.carryOut(.learn(try FeedDecoder.learn(body.bytes))))
             } catch {
                 return answer("\(error)")
             }
@@ -278,7 +255,7 @@ final class SitePage: PageSource {
             guard let room = owner.site.engine.knownRooms.first(where: { $0.id == id }) else {
                 return answer("there is no such room")
             }
-            return answer(owner.learn(.forget(room: room.name)))
+            return answer(owner.carryOut(.learn(.forget(room: room.name))))
         default: return nil
         }
     }

@@ -2,8 +2,8 @@ import Base
 import Health
 import JSON
 import PageServer
-import RoomMessages
 import Rooms
+import SiteCore
 import SiteProtocol
 
 /// The state of a rooms service at one moment. The page, `/status.json` and `/metrics` are made from it, so that they
@@ -44,10 +44,10 @@ struct SiteSnapshot {
         var beacons: [Beacon]
     }
 
-    struct TagState {
+    struct ShownTag {
         var id: String
         /// The published state of the tag.
-        var published: JSONValue
+        var published: PublishedTag
         /// `UUID:major:minor`, `UUID:major` or `UUID`.
         var beacon: String
         /// Whether the configuration file defines the tag, so that it cannot be changed elsewhere.
@@ -58,7 +58,7 @@ struct SiteSnapshot {
         var series: [String: String]
     }
 
-    struct RoomState {
+    struct ShownRoom {
         var report: RoomReport
         /// Number of tags in the room.
         var count: Int
@@ -66,10 +66,10 @@ struct SiteSnapshot {
         var tags: [String]
     }
 
-    struct GatewayState {
+    struct ShownGateway {
         var report: GatewayReport
         /// nil if the gateway has no card, like an ESPresense node.
-        var card: SiteMonitor.Card?
+        var card: GatewayCard?
         var trouble: GatewayHealth.Trouble?
         /// Whether its version differs from that of most gateways.
         var isOfOtherVersion = false
@@ -87,11 +87,11 @@ struct SiteSnapshot {
     var queue = QueueState()
     /// Why the state cannot be written; nil if it can.
     var storeProblem: String?
-    var tags: [TagState] = []
+    var tags: [ShownTag] = []
     var tagCounts = TagCounts()
-    var rooms: [RoomState] = []
-    var gateways: [GatewayState] = []
-    var services: [String: SiteMonitor.Service] = [:]
+    var rooms: [ShownRoom] = []
+    var gateways: [ShownGateway] = []
+    var services: [String: ServiceCard] = [:]
     /// nil before the site is read.
     var counters: Counters?
 
@@ -102,12 +102,9 @@ struct SiteSnapshot {
 
     struct Counters {
         var engine: RoomEngine.Counters
-        var site: RoomSite.Counters
+        var site: Site.Counters
         /// Messages that could not be decrypted.
         var sealed: UInt64 = 0
-        /// Commands that were carried out, and that were refused.
-        var commands: UInt64 = 0
-        var commandsRefused: UInt64 = 0
     }
 
     init(
@@ -165,7 +162,7 @@ extension SiteSnapshot {
     }
 
     /// The names of the gateways; of many, the first few.
-    private func names(_ gateways: [GatewayState]) -> String { names(gateways.map(\.report.name)) }
+    private func names(_ gateways: [ShownGateway]) -> String { names(gateways.map(\.report.name)) }
 
     private func names(_ gateways: [String]) -> String {
         let shown = gateways.prefix(5).joined(separator: ", ")
@@ -210,7 +207,7 @@ extension SiteSnapshot {
 extension SiteSnapshot.Counters {
     /// Under the names that the gateway's counters have.
     fileprivate var json: JSONValue {
-        ["commands": .count(commands), "commandsRefused": .count(commandsRefused)]
+        ["commands": .count(site.commands), "commandsRefused": .count(site.commandsRefused)]
     }
 }
 
@@ -234,9 +231,9 @@ extension SiteSnapshot.Nearby {
     }
 }
 
-extension SiteSnapshot.TagState {
+extension SiteSnapshot.ShownTag {
     fileprivate func json(at now: MonotonicInstant) -> JSONValue {
-        var members = published.object ?? [:]
+        var members = published.json.object ?? [:]
         members["name"] = .shown(members["name"]?.string ?? id)
         members["beacon"] = .string(beacon)
         members["configured"] = .bool(isConfigured)
@@ -263,7 +260,7 @@ extension TagExplanation.Training {
     }
 }
 
-extension SiteSnapshot.RoomState {
+extension SiteSnapshot.ShownRoom {
     fileprivate var json: JSONValue {
         [
             "name": .shown(report.name.name), "count": .integer(Int64(count)),
@@ -274,7 +271,7 @@ extension SiteSnapshot.RoomState {
     }
 }
 
-extension SiteSnapshot.GatewayState {
+extension SiteSnapshot.ShownGateway {
     fileprivate func json(at now: MonotonicInstant) -> JSONValue {
         [
             "room": .optional(report.room.map { .shown($0.name) }),
@@ -282,8 +279,8 @@ extension SiteSnapshot.GatewayState {
                 "listening": .bool(report.isListening), "problem": .optional(trouble.map { .string($0.rawValue) }),
             ],
             "heardAgo": .ago(report.lastMessage, at: now),
-            "version": .optional(card.map { .shown($0.version) }),
-            "scanner": .optional(card.map { .shown($0.scanner) }),
+            "version": .optional(card.map { .shown($0.version ?? "") }),
+            "scanner": .optional(card.map { .shown($0.scanner ?? "") }),
             "otherVersion": .bool(isOfOtherVersion),
         ]
     }
@@ -354,8 +351,8 @@ extension SiteSnapshot {
         writer.family(
             "ibeacon_rooms_commands_total", .counter, "Commands that arrived, by what became of them.",
             [
-                ([("result", "done")], Double(counters.commands)),
-                ([("result", "refused")], Double(counters.commandsRefused)),
+                ([("result", "done")], Double(counters.site.commands)),
+                ([("result", "refused")], Double(counters.site.commandsRefused)),
             ])
         writer.single(
             "ibeacon_rooms_decisions_total", .counter, "Decisions about tags.", Double(engine.decisions))

@@ -1,20 +1,24 @@
 import Base
 package import Rooms
+package import SiteCore
 package import SiteProtocol
 
-/// Plays recordings of the feed through the whole service, in virtual time.
+/// Plays recordings of the feed through the core of the rooms service, in virtual time.
 package struct RoomReplay: Sendable {
     /// A message with its time of publication, nanoseconds since 1970.
     package typealias Published = (epochNanoseconds: Int64, message: RoomMessage)
 
-    package private(set) var site: RoomSite
+    package private(set) var site: Site
     package private(set) var lines = 0
     /// Lines that are not messages, and rejected messages.
     package private(set) var problems = 0
     package private(set) var messages = 0
+    /// nil before the first message of a site, unless the configuration names one.
+    private var addresses: SiteAddresses?
     private var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     /// Wall clock minus virtual time, nanoseconds; nil before the first line.
     private var offset: Int64?
+    private var isNewRecording = false
 
     /// A step back of the recording's clock by up to this many nanoseconds counts as jitter.
     private static let jitter: Int64 = 5_000_000_000
@@ -28,21 +32,20 @@ package struct RoomReplay: Sendable {
 
     /// - Parameter open: Decrypts the messages of a site with a key.
     package init(
-        _ settings: RoomSettings, tuning: RoomTuning = RoomTuning(), open: @escaping Opening = { _, payload in payload }
+        _ settings: SiteSettings, tuning: RoomTuning = RoomTuning(), open: @escaping Opening = { _, payload in payload }
     ) {
         self.open = open
-        site = RoomSite(settings, tuning: tuning)
-        site.start(at: now)
+        site = Site(settings, tuning: tuning)
+        addresses = settings.site.map(settings.addresses(ofSite:))
+        _ = site.handle(.start(StoredSite()), at: now)
     }
 
     /// Begins another recording. The gateways' clocks of the previous recording do not apply to it.
     package mutating func beginRecording(_ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void) {
-        guard let offset else { return }
-        deliver(site.breakOff(at: now, epoch: seconds(offset)), emit, found)
+        guard offset != nil else { return }
+        handle(.discontinuity, emit, found)
         isNewRecording = true
     }
-
-    private var isNewRecording = false
 
     /// Plays one line.
     ///
@@ -54,23 +57,31 @@ package struct RoomReplay: Sendable {
         do throws(FeedError) {
             let message = try RecordedMessage(line: line)
             advance(to: message.epochNanoseconds, emit, found)
-            let outcome = site.handle(
-                message.topic, try opened(message), isRetained: message.isRetained, at: now, epoch: seconds(offset ?? 0)
-            )
-            deliver(outcome, emit, found)
-            if let problem = outcome.problem { throw FeedError("\(message.topic.prefix(128)): \(problem)") }
+            do throws(FeedError) {
+                guard let read = try read(message) else { return }
+                if let error = handle(.message(read, isRetained: message.isRetained), emit, found) { throw error }
+            } catch {
+                throw FeedError("\(message.topic.prefix(128)): \(error)")
+            }
         } catch {
             problems += 1
             throw error
         }
     }
 
-    private func opened(_ message: RecordedMessage) throws(FeedError) -> [UInt8] {
-        do throws(FeedError) {
-            return try open(message.topic, message.payload)
-        } catch {
-            throw FeedError("\(message.topic.prefix(128)): \(error)")
-        }
+    /// - Returns: nil for a message that is not of the site.
+    private mutating func read(_ message: RecordedMessage) throws(FeedError) -> SiteMessage? {
+        let payload = try open(message.topic, message.payload)
+        guard let topic = RoomTopic(message.topic), belongs(topic) else { return nil }
+        return try SiteMessage(topic, payload)
+    }
+
+    /// Without a configured site, the replay is of the site of the first message.
+    private mutating func belongs(_ topic: RoomTopic) -> Bool {
+        guard let met = topic.site else { return true }
+        guard TopicIdentifier.isIdentifier(met) else { return false }
+        if addresses == nil { addresses = site.settings.addresses(ofSite: met) }
+        return met == addresses?.site
     }
 
     /// Advances virtual time without any messages.
@@ -88,9 +99,7 @@ package struct RoomReplay: Sendable {
         var target = epoch - (offset ?? epoch - now.nanoseconds)
         if target < now.nanoseconds {
             if isNewRecording || now.nanoseconds - target > Self.jitter {
-                if !isNewRecording, let offset {
-                    deliver(site.breakOff(at: now, epoch: seconds(offset)), emit, found)
-                }
+                if !isNewRecording, offset != nil { handle(.discontinuity, emit, found) }
                 // The clock was set back, or an older recording follows. Virtual time must not go back.
                 let next = now.nanoseconds + Self.gap
                 if offset != nil { tick(until: MonotonicInstant(nanoseconds: next), emit, found) }
@@ -112,19 +121,28 @@ package struct RoomReplay: Sendable {
     ) {
         while let deadline = site.nextDeadline, deadline < end {
             now = max(now, deadline)
-            deliver(site.tick(at: now, epoch: seconds(offset ?? 0)), emit, found)
+            handle(.tick, emit, found)
         }
     }
 
-    private func seconds(_ offset: Int64) -> Int64 { (now.nanoseconds + offset) / 1_000_000_000 }
-
-    private mutating func deliver(
-        _ outcome: RoomSite.Outcome, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void
-    ) {
-        for message in outcome.messages {
-            messages += 1
-            emit((now.nanoseconds + (offset ?? 0), message))
+    /// - Returns: Why the message was refused; nil if it was not.
+    @discardableResult
+    private mutating func handle(
+        _ input: Site.Input, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void
+    ) -> FeedError? {
+        _ = site.handle(.wallClock(WallClock(epochOffset: offset ?? 0, isKnown: true)), at: now)
+        var refusal: FeedError?
+        for effect in site.handle(input, at: now) {
+            switch effect {
+            case .publish(let report):
+                guard let addresses else { continue }
+                messages += 1
+                emit((now.nanoseconds + (offset ?? 0), report.message(to: addresses)))
+            case .found(let finding): found(finding)
+            case .refused(let error): refusal = error
+            default: break
+            }
         }
-        for finding in outcome.findings { found(finding) }
+        return refusal
     }
 }

@@ -99,14 +99,19 @@ package enum FeedDecoder {
 
     // MARK: Cards, tags, training
 
-    /// The room on a gateway's card; nil if the card names none.
-    package static func room(onCard payload: some Collection<UInt8>) throws(FeedError) -> String? {
+    /// Reads the payload of `ibeacon-rooms/<site>/gateway/<gateway>`.
+    package static func card(_ payload: some Collection<UInt8>) throws(FeedError) -> GatewayCard {
         let json = try read(payload, bytes: 8192, values: 256)
         guard json.object != nil else { throw FeedError("a gateway's card is an object") }
-        return try json["room"].flatMap { value throws(FeedError) in
+        let room = try json["room"].flatMap { value throws(FeedError) -> String? in
             if case .null = value { return nil }
             return try name(value, "room")
         }
+        func text(_ member: String) -> String? {
+            json[member]?.string.map { String($0.prefix(GatewayCard.longestVersion)) }
+        }
+        return GatewayCard(
+            room: room, version: text("version"), scanner: text("scanner"), since: json["since"]?.asInteger)
     }
 
     /// One tag of the retained list.

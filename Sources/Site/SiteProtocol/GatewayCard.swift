@@ -1,10 +1,13 @@
 import JSON
 
 /// The retained card of a gateway on `ibeacon-rooms/<site>/gateway/<gateway>`:
-/// `{"v":1,"room":"Kitchen","version":"…","scanner":"mgmt","since":1700000000}`. `FeedDecoder.room(onCard:)` reads it.
+/// `{"v":1,"room":"Kitchen","version":"…","scanner":"mgmt","since":1700000000}`. `FeedDecoder.card` reads it.
 ///
 /// A card without members says that the gateway cannot decrypt the list of tags.
 package struct GatewayCard: Hashable, Sendable {
+    /// Characters of a version or a scanner that are read. Any client may write a card.
+    static let longestVersion = 64
+
     /// The name of the room that the gateway stands in.
     package var room: String?
     /// The version of the program.

@@ -51,6 +51,13 @@ package struct HealthMessage: Hashable, Sendable {
             trouble: json["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:)))
     }
 
+    /// Reads the payload of a gateway's health; nil if the payload is none.
+    package init?(_ payload: some Collection<UInt8>) {
+        guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), json["v"]?.asInteger == 1
+        else { return nil }
+        self.init(json)
+    }
+
     package var json: JSONValue {
         .object([
             "v": 1, "room": room.map { .string($0) } ?? .null, "listening": .bool(isListening),

@@ -18,7 +18,9 @@ package struct ServiceCard: Hashable, Sendable {
         guard payload.count <= 4096, let json = try? JSONValue(parsing: payload), json["v"]?.asInteger == 1,
             let isActive = json["active"]?.asBool, let counter = json["counter"]?.asInteger, counter >= 0
         else { return nil }
-        self.init(isActive: isActive, counter: UInt64(counter), version: json["version"]?.string ?? "")
+        self.init(
+            isActive: isActive, counter: UInt64(counter),
+            version: String((json["version"]?.string ?? "").prefix(GatewayCard.longestVersion)))
     }
 
     package var payload: [UInt8] {

@@ -3,8 +3,12 @@ import JSON
 
 /// The retained list of the site's tags on `ibeacon-rooms/<site>/tags`:
 /// `{"v":1,"tags":[{"uuid":"…","major":1,"minor":7}]}`. `FeedDecoder.tags` reads it.
-package enum TagList {
-    package static func payload(_ beacons: [BeaconID]) -> [UInt8] {
+package struct TagList: Hashable, Sendable {
+    package let beacons: [BeaconID]
+
+    package init(_ beacons: [BeaconID]) { self.beacons = beacons }
+
+    package var payload: [UInt8] {
         let tags = beacons.map { beacon -> JSONValue in
             [
                 "uuid": .string("\(beacon.uuid)"), "major": .integer(Int64(beacon.major)),

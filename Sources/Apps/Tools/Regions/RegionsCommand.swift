@@ -5,9 +5,9 @@ import Glibc
 import JSON
 import OwnTracks
 import Regions
-import RoomMessages
 import RoomsApp
 import Shell
+import SiteCore
 import Storage
 import System
 
@@ -94,7 +94,7 @@ enum RegionsCommand {
             let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
             let identity = try RoomServiceIdentity(settings.configuration)
             var context = Context(settings, topic: identity.topics.base, command: "rooms tags")
-            context.historyTopic = identity.topic(ofTag:)
+            context.historyTopic = identity.addresses.topic(ofTag:)
             return context
         }
 

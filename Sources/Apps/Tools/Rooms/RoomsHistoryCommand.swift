@@ -2,9 +2,9 @@ import Base
 import JSON
 import OwnTracks
 import Regions
-import RoomMessages
 import RoomsApp
 import Shell
+import SiteCore
 import Storage
 import System
 
@@ -20,12 +20,12 @@ enum RoomsHistoryCommand {
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)
             var regions = try reader.regions()[ExactString(identity.topics.base)] ?? RegionSet()
-            regions.apply((try? RoomSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([]))) ?? [])
+            regions.apply((try? SiteSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([]))) ?? [])
             let tags = regions.regions.compactMap(TagIdentity.init)
             var filter = HistoryFilter()
             if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
             if let name = arguments.value("tag") {
-                filter.tracker = identity.topic(ofTag: tags.first { $0.name == name }?.id ?? name)
+                filter.tracker = identity.addresses.topic(ofTag: tags.first { $0.name == name }?.id ?? name)
             }
             var collected = Visits(names: Dictionary(tags.map { ($0.id, $0.name) }) { first, _ in first })
             try reader.forEachTransition(filter) {

@@ -3,8 +3,8 @@ import Glibc
 import JSON
 import RoomMessages
 import Rooms
-import RoomsApp
 import Shell
+import SiteCore
 import SiteProtocol
 import System
 
@@ -68,8 +68,8 @@ enum RoomsReplayCommand {
     }
 
     /// Reads `rooms` of a configuration file. The other members belong to the gateway and are ignored.
-    private static func settings(_ path: String?) throws -> (RoomSettings, SiteSeal) {
-        guard let path else { return (RoomSettings(), SiteSeal(key: nil)) }
+    private static func settings(_ path: String?) throws -> (SiteSettings, SiteSeal) {
+        guard let path else { return (SiteSettings(), SiteSeal(key: nil)) }
         let bytes = try FileAccess.read(path)
         let json: JSONValue
         do throws(JSONError) {
@@ -78,7 +78,7 @@ enum RoomsReplayCommand {
             throw Failure(.configuration, "\(path): \(error)")
         }
         do {
-            return (try RoomSettings(configuration: json), try seal(json["rooms"], path))
+            return (try SiteSettings(configuration: json), try seal(json["rooms"], path))
         } catch let error as FeedError {
             throw Failure(.configuration, "\(path): \(error)")
         }

@@ -4,7 +4,7 @@ import OwnTracks
 package import Regions
 package import SiteProtocol
 
-extension RoomSettings {
+extension SiteSettings {
     /// Reads the member `rooms` of a configuration: `{site, tags: [waypoints], gateways: {gateway: room}}`.
     ///
     /// - Throws: The first error, with its place.
@@ -24,14 +24,17 @@ extension RoomSettings {
             }
             site = text
         }
-        if let list = rooms["tags"] { tags = try Self.tags(of: try Self.tagChanges(list)) }
+        if let list = rooms["tags"] {
+            tags = try Self.tagChanges(list)
+            try Self.check(tags)
+        }
         if let list = rooms["gateways"] {
             guard let members = list.object else { throw FeedError("'rooms.gateways' is not an object") }
             for (gateway, room) in members.sorted(by: { $0.key < $1.key }) {
                 guard let room = room.string, !room.isEmpty, room.utf8.count <= FeedDecoder.mostNameBytes else {
                     throw FeedError("'rooms.gateways.\(gateway.prefix(64))' is not the name of a room")
                 }
-                gateways.append((gateway, room))
+                gateways[gateway] = room
             }
         }
     }
@@ -52,15 +55,10 @@ extension RoomSettings {
         return reading.changes
     }
 
-    private static func tags(of changes: [RegionChange]) throws(FeedError) -> [TagIdentity] {
-        var tags: [TagIdentity] = []
-        for change in changes {
-            guard case .set(let region, _) = change else { continue }
-            guard let tag = TagIdentity(region) else {
-                throw FeedError("'rooms.tags': \(region.displayName) names no beacon; write 'Name:UUID:major:minor'")
-            }
-            tags.append(tag)
+    /// - Throws: The first tag that names no beacon.
+    private static func check(_ changes: [RegionChange]) throws(FeedError) {
+        for case .set(let region, _) in changes where TagIdentity(region) == nil {
+            throw FeedError("'rooms.tags': \(region.displayName) names no beacon; write 'Name:UUID:major:minor'")
         }
-        return tags
     }
 }

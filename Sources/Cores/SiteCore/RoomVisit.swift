@@ -7,12 +7,10 @@ package struct RoomVisit: Hashable, Sendable {
     package let event: Event
     package let tag: TagIdentity
     package let room: RoomName
-    /// The tag's own topic, as an OwnTracks device: `owntracks/<user>/<tag>`.
-    package let topic: String
     /// Epoch seconds.
     package let timestamp: Int64
 
-    init(_ event: Event, _ tag: TagIdentity, _ room: RoomName, _ topic: String, _ timestamp: Int64) {
-        (self.event, self.tag, self.room, self.topic, self.timestamp) = (event, tag, room, topic, timestamp)
+    init(_ event: Event, _ tag: TagIdentity, _ room: RoomName, _ timestamp: Int64) {
+        (self.event, self.tag, self.room, self.timestamp) = (event, tag, room, timestamp)
     }
 }

@@ -1,4 +1,5 @@
 import Base
+package import HomeAssistant
 package import OwnTracks
 package import Regions
 import SiteProtocol
@@ -30,30 +31,30 @@ package struct TagIdentity: Hashable, Sendable {
     }
 }
 
-/// The settings of the rooms service.
-package struct RoomSettings: Hashable, Sendable {
+/// The settings of the service of a site.
+package struct SiteSettings: Hashable, Sendable {
+    /// nil: the site of the first message, in a replay.
     package var site: String?
     /// The user level (`%u`) of the tags' topics; nil: `rooms-<site>`.
     package var user: String?
-    /// Whether `tags` is the complete list. A replay also takes the tags of the recording.
-    package var ownsTags = false
-    package var tags: [TagIdentity] = []
-    /// Rooms by gateway, sorted by gateway.
-    package var gateways: [(gateway: String, room: String)] = []
+    /// The name of this service among the services of the site; nil: there is no other service, and the tags of the
+    /// site's list are added to those of the configuration. A replay has none.
+    package var instance: String?
+    /// The version of the program, for the service's card.
+    package var version = ""
+    /// The tags of the configuration file, as changes of the stored ones.
+    package var tags: [RegionChange] = []
+    /// Rooms by gateway.
+    package var gateways: [String: String] = [:]
     /// The position in transitions and locations.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
+    /// How the site is described to Home Assistant; nil: it is not.
+    package var discovery: SiteDiscovery.Settings?
+    /// Whether the gateways' cards are encrypted, so that Home Assistant cannot read them.
+    package var areCardsSealed = false
 
     package init() {}
 
-    package static func == (left: RoomSettings, right: RoomSettings) -> Bool {
-        left.site == right.site && left.user == right.user && left.ownsTags == right.ownsTags
-            && left.tags == right.tags && left.position == right.position
-            && left.gateways.elementsEqual(right.gateways, by: ==)
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(site)
-        hasher.combine(tags)
-        hasher.combine(position)
-    }
+    /// The topics of the tags.
+    package func addresses(ofSite site: String) -> SiteAddresses { SiteAddresses(site: site, user: user) }
 }

@@ -1,0 +1,115 @@
+import Base
+import OwnTracks
+import Regions
+import Rooms
+import SiteProtocol
+
+/// The path of one change of room: the engine's decision becomes reports and a visit.
+extension Site {
+    func epoch(at now: MonotonicInstant) -> Int64 { wallClock.epochSeconds(at: now) }
+
+    /// Passes an input to the engine, and carries out its decisions.
+    mutating func pass(_ input: RoomEngine.Input, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        for effect in engine.handle(input, at: now) {
+            switch effect {
+            case .decided(let decision): publish(decision, at: now, &effects)
+            case .found(let finding): effects.append(.found(finding))
+            }
+        }
+    }
+
+    /// Makes the reports of one decision, in this order: leave of the old room, enter of the new room, location, tag,
+    /// old room, new room.
+    mutating func publish(_ decision: RoomEngine.Decision, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard isActive, roster.tags.indices.contains(decision.tag) else { return }
+        let tag = roster.tags[decision.tag]
+        let (from, to, epoch) = (decision.from, decision.to, epoch(at: now))
+        roster.adopt(
+            PublishedTag(
+                name: tag.name, room: to, isHome: decision.isHome, since: epoch, confidence: decision.confidence),
+            ofTag: decision.tag)
+        if let from { effects.append(.record(RoomVisit(.ends, tag, from, epoch))) }
+        if let to {
+            effects.append(.record(RoomVisit(.begins, tag, to, epoch)))
+            remember(to, epoch, &effects)
+        }
+        if let from { publish(.transition(tag: tag.id, transition(.leave, from, tag, epoch)), &effects) }
+        if let to { publish(.transition(tag: tag.id, transition(.enter, to, tag, epoch)), &effects) }
+        if from != nil || to != nil || !decision.isHome {
+            let location = Location(
+                .beacon, trackerID: tag.trackerID, position: settings.position, timestamp: epoch, createdAt: epoch,
+                inRegions: to.map { [region($0)] } ?? [])
+            publish(.location(tag: tag.id, location), &effects)
+        }
+        publish(.tag(id: tag.id, roster.states[decision.tag]), &effects)
+        for room in [from, to].compactMap(\.self) { publish(.room(id: room.id, roster.state(of: room)), &effects) }
+    }
+
+    /// Publishes a report. What it makes the broker retain is known from then on, and stored if it is of a tag.
+    mutating func publish(_ report: SiteReport, _ effects: inout [Effect]) {
+        effects.append(.publish(report))
+        switch report {
+        case .tag(let id, let state):
+            retained.tags.record(id, state.map(Retained.value) ?? .absent)
+            effects.append(.store(.tag(id: id, state)))
+            if let state { effects.append(.log(.notice, state.sentence)) }
+        case .room(let id, let state): retained.rooms.record(id, state.map(Retained.value) ?? .absent)
+        default: break
+        }
+    }
+
+    /// A room as a region. `wtst` of its transitions is the time at which a tag first entered it, and stays. The `rid` does
+    /// not depend on it.
+    private func region(_ room: RoomName) -> Region {
+        Region(
+            rid: derivedRID(name: room.id, timestamp: 0), description: RegionDescription(name: room.name, pattern: nil),
+            timestamp: created[room.id] ?? 0)
+    }
+
+    private func transition(
+        _ event: Transition.Event, _ room: RoomName, _ tag: TagIdentity, _ epoch: Int64
+    ) -> Transition {
+        Transition(
+            event, of: region(room), trackerID: tag.trackerID, position: settings.position, timestamp: epoch,
+            createdAt: epoch)
+    }
+
+    private mutating func remember(_ room: RoomName, _ epoch: Int64, _ effects: inout [Effect]) {
+        guard created[room.id] == nil else { return }
+        if created.count >= RoomEngine.mostRooms {
+            let known = Set(engine.knownRooms.map(\.id))
+            created = created.filter { known.contains($0.key) }
+        }
+        created[room.id] = epoch
+        effects.append(.store(.created(created)))
+    }
+
+    /// Turns the publishing of decisions on or off. When it is turned on, decisions that differ from the last states
+    /// published by another service are published at once. What has not been decided here, because this service has not been
+    /// there for long, is as the other service left it.
+    mutating func setActive(_ isActive: Bool, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        let begins = isActive && !self.isActive
+        self.isActive = isActive
+        guard begins else { return }
+        engine.adopt(roster.reported, at: now)
+        for (position, state) in roster.states.enumerated() {
+            let decided = engine.decided(ofTag: position)
+            guard decided.isHome != state.isHome || decided.room?.id != state.room?.id else { continue }
+            let decision = RoomEngine.Decision(
+                tag: position, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1)
+            publish(decision, at: now, &effects)
+        }
+    }
+}
+
+extension TagIdentity {
+    fileprivate var trackerID: String { id.suffix(2).uppercased() }
+}
+
+extension PublishedTag {
+    /// For the log.
+    fileprivate var sentence: String {
+        guard isHome else { return "\(name) is away" }
+        return room.map { "\(name) is in \($0.name)" } ?? "\(name) is at home"
+    }
+}

@@ -1,0 +1,36 @@
+package import Base
+package import Regions
+package import Rooms
+package import SiteProtocol
+
+extension Site {
+    /// An action that the core decided. The effects of one input are one decision: the service stores them in one
+    /// transaction, and sends what is published after that transaction is on the disk.
+    package enum Effect: Sendable {
+        /// Send this to the broker, once and in order.
+        case publish(SiteReport)
+        /// Send this at once, if there is a connection. It is made again for each connection, or useless later.
+        case send(SiteReport)
+        /// Store this in the history.
+        case record(RoomVisit)
+        /// Store the tags as regions.
+        case regions(RegionSet)
+        case store(StoredValue)
+        /// The edits of the command line are in the tags, up to this one. `topic` nil: those of the service itself.
+        case editsTaken(topic: String?, upTo: Int64)
+        /// Delete the history of this topic.
+        case eraseHistory(topic: String)
+        /// Whether the store hands out what waits for the broker.
+        case delivers(Bool)
+        /// The store hands out again what was not acknowledged.
+        case redeliver
+        /// The engine found something that a person ought to know.
+        case found(RoomEngine.Finding)
+        /// A message was not taken.
+        case refused(FeedError)
+        /// Write this to the log; with `once` at most once in a while for each such kind.
+        case log(LogPriority, String, once: String? = nil)
+        /// The page shows something else from now on, although nothing was published.
+        case pageChanged
+    }
+}

@@ -1,0 +1,95 @@
+package import Base
+package import HomeAssistant
+package import OwnTracks
+package import Regions
+package import SiteProtocol
+
+extension Site {
+    /// Everything that can happen to the service of a site. `Site.handle` handles it.
+    package enum Input: Sendable {
+        /// The store is open. This is the first input.
+        indirect case start(StoredSite)
+        /// Time passed; a deadline may be due.
+        case tick
+        /// The wall clock was set or changed.
+        case wallClock(WallClock)
+        /// `isRetained`: the broker had retained the message, so that it may be old.
+        case message(SiteMessage, isRetained: Bool)
+        /// A message that cannot be read.
+        case malformed(FeedError)
+        /// A message on this topic cannot be decrypted, for this reason.
+        case sealed(RoomTopic, reason: String)
+        /// These are the gateways whose messages cannot be decrypted.
+        case strangers(Set<String>)
+        /// A message arrived on the service's `/cmd`.
+        case command(ReceivedCommand)
+        /// The command line edited tags. Edits that were handled before may be repeated.
+        case edits([Edit])
+        /// The page asks for this. `refusal(of:)` is nil.
+        case request(Request)
+        /// The configuration was read again.
+        indirect case settings(SiteSettings)
+        case brokerConnected
+        case brokerDisconnected
+        /// Home Assistant has announced its start.
+        case homeAssistantStarted
+        /// The broker retains the description of an entity of this site.
+        case entity(HomeAssistantMessage)
+        /// What comes next was recorded at another time.
+        case discontinuity
+        /// The store uses another file, which may lack anything.
+        case stateLost
+        /// The service is about to end.
+        case stopping
+    }
+
+    /// A message on the service's `/cmd`.
+    package struct ReceivedCommand: Sendable {
+        /// The topic, for the log.
+        package let topic: String
+        /// The command, or why the message is none.
+        package let command: Result<Command, Unread>
+        package let isRetained: Bool
+        package let digest: CommandDigest
+
+        package struct Unread: Error {
+            package let reason: String
+
+            package init(reason: String) { self.reason = reason }
+        }
+
+        package init(
+            topic: String, command: Result<Command, Unread>, isRetained: Bool, digest: CommandDigest
+        ) {
+            (self.topic, self.command, self.isRetained, self.digest) = (topic, command, isRetained, digest)
+        }
+    }
+
+    /// An edit by the command line.
+    package struct Edit: Sendable {
+        package enum Change: Sendable {
+            /// nil: the edit is of another tracker.
+            case tags(RegionChange?)
+            /// Deletes the history of this topic.
+            case eraseHistory(topic: String)
+        }
+
+        /// Grows with each edit.
+        package let id: Int64
+        package let change: Change
+
+        package init(id: Int64, _ change: Change) { (self.id, self.change) = (id, change) }
+    }
+
+    /// A request of the page.
+    package enum Request: Hashable, Sendable {
+        /// `beacon` is `UUID:major:minor`.
+        case addTag(name: String, beacon: String)
+        case renameTag(id: String, to: String)
+        case removeTag(id: String)
+        /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
+        case learn(FeedDecoder.LearnRequest)
+        /// Asks the gateways for this time which beacons they hear that are no tags.
+        case search(Duration)
+    }
+}

@@ -1,0 +1,141 @@
+import Base
+import HomeAssistant
+import Rooms
+package import SiteProtocol
+
+/// What is known of the gateways of a site besides the engine, by name. It holds at most four times as many gateways as
+/// the engine accepts.
+package struct GatewayTable: Sendable {
+    /// ESPresense nodes have no card.
+    package private(set) var cards: [String: GatewayCard] = [:]
+    /// Gateways that the broker says are gone.
+    private(set) var offline: Set<String> = []
+    /// Gateways of ours that send readings. Messages of an ESPresense node in the room of one are ignored.
+    private(set) var feeding: Set<String> = []
+    /// Gateways whose messages cannot be decrypted.
+    package internal(set) var strangers: Set<String> = []
+
+    private static let most = 4 * RoomEngine.mostGateways
+
+    /// - Returns: Whether this changed anything.
+    mutating func record(_ card: GatewayCard?, of gateway: String) -> Bool {
+        guard cards[gateway] != card, cards[gateway] != nil || cards.count < Self.most else { return false }
+        cards[gateway] = card
+        return true
+    }
+
+    mutating func record(isOffline: Bool, _ gateway: String) {
+        if !isOffline { offline.remove(gateway) } else if offline.count < Self.most { offline.insert(gateway) }
+    }
+
+    mutating func recordFeed(of gateway: String) {
+        feeding.insert(gateway)
+        if feeding.count > RoomEngine.mostGateways { feeding.removeAll() }
+    }
+}
+
+extension Site {
+    /// Largest number of services whose cards are remembered.
+    private static let mostServices = 32
+
+    mutating func receive(
+        _ message: SiteMessage, isRetained: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        switch message {
+        case .heard, .nodeHeard, .learn:
+            guard !isRetained else {
+                counters.retained += 1
+                return
+            }
+        default: break
+        }
+        switch message {
+        case .heard(let gateway, let second):
+            gateways.recordFeed(of: gateway)
+            pass(.heard(gateway: gateway, second), at: now, &effects)
+        case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
+        case .available(let gateway, let isAvailable):
+            gateways.record(isOffline: isAvailable == false, gateway)
+            pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)
+        case .card(let gateway, let card): receive(card, of: gateway, at: now, &effects)
+        case .tags(let list): receive(list, at: now, &effects)
+        case .tag(let id, let state): receive(state, ofTag: id, isRetained: isRetained, at: now)
+        case .room(let id, let state): if isNews(at: now) { retained.rooms.record(id, state) }
+        case .health(let gateway, let health): if isNews(at: now) { retained.health.record(gateway, health) }
+        case .service(let instance, let card): receive(card, ofService: instance, at: now, &effects)
+        case .learn(.train(let room, let tag, let duration)):
+            pass(.learn(room: room, tag: roster.id(named: tag), duration), at: now, &effects)
+        case .learn(.forget(let room)):
+            pass(.forgetRoom(room), at: now, &effects)
+            correctRetained(at: now, &effects)
+            storeForgotten(at: now, &effects)
+        // Only the page shows these beacons.
+        case .nearby: break
+        }
+    }
+
+    /// An ESPresense node stands in the room of its name, unless the configuration says otherwise.
+    private mutating func hear(
+        _ second: HeardSecond, of node: String, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        guard !isFedByOurs(node) else { return }
+        if !engine.hasRoom(gateway: node) {
+            pass(.card(gateway: node, room: settings.gateways[node] ?? node), at: now, &effects)
+        }
+        pass(.heard(gateway: node, second), at: now, &effects)
+    }
+
+    /// Whether an ibeacon-gateway feeds readings for the room of an ESPresense node: both are the same radio, or the
+    /// gateway itself publishes the message in the node's name.
+    private func isFedByOurs(_ node: String) -> Bool {
+        gateways.feeding.contains(node)
+            || gateways.feeding.contains { engine.roomID(ofGateway: $0) == RoomName.id(of: node) }
+    }
+
+    /// New and removed gateways are published at once.
+    private mutating func receive(
+        _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        if gateways.record(card, of: gateway) { effects.append(.pageChanged) }
+        // The configuration sets the room of some gateways.
+        let isFixed = settings.gateways[gateway] != nil
+        guard let card else {
+            if !isFixed { pass(.forget(gateway: gateway), at: now, &effects) }
+            correctRetained(at: now, &effects)
+            if !isFixed { storeForgotten(at: now, &effects) }
+            return
+        }
+        if let room = card.room, !isFixed { pass(.card(gateway: gateway, room: room), at: now, &effects) }
+        // The broker may have delivered the availability before the card.
+        if gateways.offline.contains(gateway) {
+            pass(.available(gateway: gateway, false), at: now, &effects)
+        }
+        correctRetained(at: now, &effects)
+    }
+
+    private mutating func receive(
+        _ state: Retained<PublishedTag>, ofTag id: String, isRetained: Bool, at now: MonotonicInstant
+    ) {
+        if isNews(at: now) { retained.tags.record(id, state) }
+        guard !isActive, case .value(let state) = state, let position = roster.position(ofTag: id) else { return }
+        // This service may have been killed before its newer state left the outbox. What another service decides
+        // arrives while this one is there, or is newer.
+        guard !isRetained || state.since > roster.states[position].since else { return }
+        roster.adopt(state, ofTag: position)
+    }
+
+    private mutating func receive(
+        _ card: ServiceCard?, ofService instance: String, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        // The counter of the active service moves every two seconds.
+        let shown = card.map { ServiceCard(isActive: $0.isActive, counter: 0, version: $0.version) }
+        if services[instance] != shown, services[instance] != nil || services.count < Self.mostServices {
+            services[instance] = shown
+            effects.append(.pageChanged)
+        }
+        guard let card,
+            let decided = election?.heard(instance, isActive: card.isActive, counter: card.counter, at: now)
+        else { return }
+        elect(decided, at: now, &effects)
+    }
+}

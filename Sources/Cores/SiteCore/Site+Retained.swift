@@ -1,0 +1,160 @@
+package import Base
+import HomeAssistant
+import Rooms
+package import SiteProtocol
+
+/// What the broker retains of a site, as far as it is known: the states of tags, rooms and gateways, and the
+/// descriptions for Home Assistant.
+struct RetainedSite: Sendable {
+    /// Time after connecting for the broker's retained messages to arrive.
+    static let settling: Duration = .seconds(2)
+    /// Time between two checks of the gateways.
+    static let period: Duration = .seconds(5)
+
+    var tags = RetainedStates<PublishedTag>()
+    var rooms = RetainedStates<PublishedRoom>()
+    var health = RetainedStates<HealthMessage>()
+    /// The payloads of descriptions, by topic.
+    var entities = RetainedStates<String>()
+    /// nil if Home Assistant's discovery is off.
+    var discovery: SiteDiscovery?
+    /// When the connection was made; nil without a connection.
+    var connected: MonotonicInstant?
+    /// When the states are due for the next check; nil before the first connection.
+    var due: MonotonicInstant?
+    /// The state from which the last reports were made; nil: all are compared again.
+    var shape: Shape?
+    /// Whether Home Assistant has announced its start and was not answered yet.
+    var isHomeAssistantNew = false
+
+    /// What `correctRetained` makes its reports of, without the states of tags.
+    struct Shape: Hashable, Sendable {
+        var tags: [TagIdentity]
+        var rooms: [RoomName]
+        var gateways: [Gateway]
+        /// Gateways of which nothing else is known, because their messages cannot be decrypted.
+        var strangers: [String]
+    }
+
+    struct Gateway: Hashable, Sendable {
+        var health: GatewayHealth
+        var hasCard: Bool
+    }
+
+    init(_ settings: SiteSettings) { discovery = settings.discovery.map(SiteDiscovery.init) }
+
+    /// A connection was made: the broker's retained messages arrive.
+    mutating func begin(at now: MonotonicInstant) {
+        (tags, rooms, health, entities) = (.init(), .init(), .init(), .init())
+        (connected, shape, due) = (now, nil, now.advanced(by: Self.settling))
+    }
+
+    func isSettled(at now: MonotonicInstant) -> Bool {
+        connected.map { $0.duration(to: now) >= Self.settling } ?? false
+    }
+}
+
+/// Keeps the retained messages of a site correct between decisions: after the broker lost them, and after a removal.
+extension Site {
+    /// Whether a retained state that arrives may differ from what this service published.
+    func isNews(at now: MonotonicInstant) -> Bool { !isActive || !retained.isSettled(at: now) }
+
+    mutating func recordEntity(_ message: HomeAssistantMessage, at now: MonotonicInstant) {
+        guard isNews(at: now) else { return }
+        retained.entities.record(message.topic, message.isRemoval ? .absent : .value(message.payload))
+    }
+
+    /// Brings the broker and Home Assistant up to date. The call is cheap if nothing changed.
+    ///
+    /// Without a connection, the last known state of the gateways is used.
+    mutating func correctRetained(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard isActive else {
+            // Another service writes now. The retained messages are compared again when this one takes over.
+            retained.shape = nil
+            return
+        }
+        let old = retained.shape
+        guard retained.isSettled(at: now) || (retained.connected == nil && old != nil) else { return }
+        let gateways = retainedGateways(at: now)
+        let known = Set(gateways.map(\.health.name))
+        let new = RetainedSite.Shape(
+            tags: roster.tags, rooms: engine.knownRooms, gateways: gateways,
+            strangers: self.gateways.strangers.subtracting(known).sorted())
+        // Descriptions come before the states to which they refer.
+        if new != old || retained.isHomeAssistantNew { describe(new, &effects) }
+        if new.tags != old?.tags {
+            for (id, state) in retained.tags.update(to: retainedTags) { publish(.tag(id: id, state), &effects) }
+        }
+        if new.tags != old?.tags || new.rooms != old?.rooms {
+            for (id, state) in retained.rooms.update(to: retainedRooms) { publish(.room(id: id, state), &effects) }
+        }
+        if new.gateways != old?.gateways || new.strangers != old?.strangers {
+            for (gateway, health) in retained.health.update(to: new.health) {
+                publish(.health(gateway: gateway, health), &effects)
+            }
+        }
+        retained.shape = new
+        var removals = retained.discovery?.messagesDue(at: now) ?? []
+        if retained.isHomeAssistantNew { removals += retained.discovery?.messagesAtBirth(at: now) ?? [] }
+        for message in removals { publish(.entity(message), &effects) }
+        retained.isHomeAssistantNew = false
+    }
+
+    /// The states of tags that the broker should retain; nil if none was published yet.
+    package var retainedTags: [(id: String, value: PublishedTag?)] {
+        zip(roster.tags, roster.states).map { ($0.id, $1.since == 0 ? nil : $1) }
+    }
+
+    /// The states of rooms that the broker should retain.
+    package var retainedRooms: [(id: String, value: PublishedRoom?)] {
+        engine.knownRooms.map { ($0.id, roster.state(of: $0)) }
+    }
+
+    private func retainedGateways(at now: MonotonicInstant) -> [RetainedSite.Gateway] {
+        guard let connected = retained.connected else { return retained.shape?.gateways ?? [] }
+        return gatewayHealth(at: now, connected: connected).map {
+            RetainedSite.Gateway(health: $0, hasCard: !settings.areCardsSealed && gateways.cards[$0.name] != nil)
+        }
+    }
+
+    /// The health of the gateways, with those whose messages cannot be decrypted.
+    ///
+    /// - Parameter connected: Since when their messages can arrive.
+    package func gatewayHealth(at now: MonotonicInstant, connected: MonotonicInstant) -> [GatewayHealth] {
+        engine.gatewayHealth(at: now, connected: connected).map { health in
+            guard health.trouble != .offline, gateways.strangers.contains(health.name) else { return health }
+            return GatewayHealth(name: health.name, room: health.room, isListening: false, trouble: .wrongKey)
+        }
+    }
+
+    private mutating func describe(_ shape: RetainedSite.Shape, _ effects: inout [Effect]) {
+        guard let wanted = retained.discovery?.descriptions(of: picture(shape)) else { return }
+        let before = retained.entities
+        let changes = retained.entities.update(
+            to: wanted.map { ($0.topic, $0.payload) }, isAgain: retained.isHomeAssistantNew)
+        for (topic, payload) in changes {
+            retained.discovery?.recordRemoval(of: topic, payload: payload == nil ? before.value(of: topic) : nil)
+            publish(.entity(HomeAssistantMessage(topic: topic, payload: payload ?? "")), &effects)
+        }
+    }
+
+    private func picture(_ shape: RetainedSite.Shape) -> SiteDiscovery.Picture {
+        var picture = SiteDiscovery.Picture(instance: election?.instance ?? "")
+        picture.tags = shape.tags.map { .init(id: $0.id, name: $0.name) }
+        picture.rooms = shape.rooms.map { .init(id: $0.id, name: $0.name) }
+        picture.gateways = shape.gateways.map { .init(name: $0.health.name, hasCard: $0.hasCard) }
+        return picture
+    }
+}
+
+extension RetainedSite.Shape {
+    fileprivate var health: [(id: String, value: HealthMessage?)] {
+        gateways.map { gateway in
+            let health = gateway.health
+            return (
+                health.name,
+                HealthMessage(room: health.room.name, isListening: health.isListening, trouble: health.trouble)
+            )
+        } + strangers.map { ($0, HealthMessage(room: nil, isListening: false, trouble: .wrongKey)) }
+    }
+}

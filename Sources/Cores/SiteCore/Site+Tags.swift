@@ -1,0 +1,224 @@
+import Base
+import Beacon
+import JSON
+import Regions
+import Rooms
+import SiteProtocol
+
+extension Site {
+    // MARK: - Changes
+
+    /// The regions as tags.
+    func identities(_ effects: inout [Effect]) -> [TagIdentity] {
+        regions.regions.compactMap { region in
+            if let tag = TagIdentity(region) { return tag }
+            let text = "'\(region.displayName)' names no beacon, and is no tag"
+            effects.append(.log(.warning, text, once: "tag \(region.rid)"))
+            return nil
+        }
+    }
+
+    static func ids(of changes: [RegionChange]) -> Set<String> {
+        Set(changes.compactMap { if case .set(let region, _) = $0 { TagIdentity(region)?.id } else { nil } })
+    }
+
+    mutating func applyConfiguredTags(
+        _ changes: [RegionChange], at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        configuredTags = Self.ids(of: changes)
+        change(tags: changes, at: now, &effects)
+    }
+
+    mutating func apply(_ edits: [Edit], at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard let last = edits.last?.id else { return }
+        var changes: [RegionChange] = []
+        var erasures: [Effect] = []
+        for edit in edits {
+            switch edit.change {
+            case .tags(let change): changes += [change].compactMap(\.self)
+            case .eraseHistory(let topic):
+                erasures += [.eraseHistory(topic: topic), .editsTaken(topic: topic, upTo: edit.id)]
+            }
+        }
+        change(tags: changes, [.editsTaken(topic: nil, upTo: last)], then: erasures, at: now, &effects)
+    }
+
+    /// - Parameters:
+    ///   - more: Further effects of the same decision.
+    ///   - last: Effects that come after all consequences of `changes`.
+    mutating func change(
+        tags changes: [RegionChange], _ more: [Effect] = [], then last: [Effect] = [], at now: MonotonicInstant,
+        _ effects: inout [Effect]
+    ) {
+        let difference = regions.apply(changes)
+        guard !difference.isEmpty || !more.isEmpty else { return }
+        effects += [.regions(regions)] + more
+        var replaced: [Effect] = []
+        replaceTags(by: identities(&effects), at: now, &replaced)
+        judgeAbility(&effects)
+        correctRetained(at: now, &effects)
+        effects += replaced
+        // The list is published once it is on the disk, so that a power cut cannot remove a tag that gateways know.
+        if isActive, !difference.isEmpty { publish(.tags(tagList), &effects) }
+        effects += last
+        effects.append(
+            .log(
+                .notice,
+                "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
+                    + "\(difference.removed.count) removed"))
+        effects.append(.pageChanged)
+    }
+
+    private mutating func replaceTags(
+        by tags: [TagIdentity], at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        leaveExchanged(by: tags, at: now, &effects)
+        let old = Array(zip(roster.tags, roster.states))
+        setTags(tags, at: now)
+        guard isActive else { return }
+        let left = Set(roster.tags.map(\.id))
+        for (tag, state) in old where !left.contains(tag.id) {
+            if let room = state.room { effects.append(.record(RoomVisit(.ends, tag, room, epoch(at: now)))) }
+            publish(.tag(id: tag.id, nil), &effects)
+        }
+    }
+
+    /// Publishes tags whose beacon changes as away: the room of the new beacon is not known.
+    private mutating func leaveExchanged(
+        by tags: [TagIdentity], at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        let patterns = Dictionary(tags.map { ($0.id, $0.pattern) }) { first, _ in first }
+        for position in roster.tags.indices where roster.states[position].isHome {
+            let tag = roster.tags[position]
+            guard let new = patterns[tag.id], new != tag.pattern else { continue }
+            let decision = RoomEngine.Decision(
+                tag: position, isHome: false, from: roster.states[position].room, to: nil, confidence: 1)
+            publish(decision, at: now, &effects)
+        }
+    }
+
+    mutating func setTags(_ tags: [TagIdentity], at now: MonotonicInstant) {
+        guard tags != roster.tags else { return }
+        _ = engine.handle(
+            .tags(tags.map { TagDescription(id: $0.id, name: $0.name, pattern: $0.pattern) }), at: now)
+        // The engine omits tags whose id is already taken.
+        let kept = Set(engine.tags.map(\.id))
+        var seen: Set<String> = []
+        roster.replace(by: tags.filter { kept.contains($0.id) && seen.insert($0.id).inserted })
+    }
+
+    // MARK: - The list of tags
+
+    /// The list of tags for the gateways. It contains only tags with an exact beacon (UUID, major and minor).
+    var tagList: TagList { TagList(roster.tags.compactMap(\.pattern.beacon)) }
+
+    mutating func receive(_ list: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard let election else { return adopt(list, at: now, &effects) }
+        // A list can have megabytes, and is of no interest to a service that knows tags.
+        if !ability.hadTags {
+            ability.listedTags = (try? list.tags())?.count ?? 0
+            judgeAbility(&effects)
+        }
+        // The broker lost the list, or another program changed it: the gateways need the right one.
+        guard election.role == .active, !list.isList(of: tagList) else { return }
+        effects.append(.send(.tags(tagList)))
+    }
+
+    /// A replay has no tags of its own: it takes those of the recording, besides those of the configuration.
+    private mutating func adopt(_ list: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        let listed: [FeedDecoder.ListedTag]
+        do throws(FeedError) { listed = try list.tags() } catch { return refuse(error, &effects) }
+        let own = identities(&effects)
+        var tags = own
+        for tag in listed where !own.contains(where: { $0.pattern.matches(tag.beacon) }) {
+            let text = "\(tag.beacon.uuid)-\(tag.beacon.major)-\(tag.beacon.minor)"
+            let id = tag.id.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } ?? tag.name.map(RoomName.id) ?? text
+            let pattern = BeaconPattern(uuid: tag.beacon.uuid, major: tag.beacon.major, minor: tag.beacon.minor)
+            tags.append(TagIdentity(id: id, name: tag.name ?? tag.beacon.description, pattern: pattern))
+        }
+        setTags(tags, at: now)
+    }
+
+    // MARK: - Requests of the page
+
+    func tagRefusal(of request: Request) -> String? {
+        switch request {
+        case .addTag(let name, let beacon): refusal(ofName: name) ?? refusal(ofBeacon: beacon)
+        case .renameTag(let id, let name):
+            refusal(ofChange: id) ?? (self.name(ofTag: id) == name ? nil : refusal(ofName: name, except: id))
+        case .removeTag(let id): refusal(ofChange: id)
+        case .learn, .search: nil
+        }
+    }
+
+    private func refusal(ofBeacon text: String) -> String? {
+        guard let beacon = FeedDecoder.beaconID(text) else {
+            return "'\(shortened(text))' is no beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
+        }
+        guard tags.count < RoomEngine.mostTags else {
+            return "there are already \(RoomEngine.mostTags) tags, the largest possible number"
+        }
+        return tags.first { $0.pattern.matches(beacon) }.map { "this beacon is the tag '\($0.name)' already" }
+    }
+
+    private func name(ofTag id: String) -> String? { region(ofTag: id)?.tag.name }
+
+    /// - Parameter id: The tag that may have the name.
+    private func refusal(ofName name: String, except id: String? = nil) -> String? {
+        guard (1...FeedDecoder.mostNameBytes).contains(name.utf8.count),
+            !name.contains(where: { $0 == ":" || $0 == "|" }),
+            !name.hasPrefix("+"), !name.hasPrefix("-"),
+            name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+        else {
+            return
+                "a name has 1 to \(FeedDecoder.mostNameBytes) bytes, no ':' or '|', and does not begin with '+' or '-'"
+        }
+        let made = RoomName.id(of: name)
+        let other = tags.first { $0.id != id && ($0.name == name || (id == nil && $0.id == made)) }
+        return other.map { "there is a tag '\($0.name)' already" }
+    }
+
+    /// A tag of the configuration file cannot be changed, because a reload would restore it.
+    private func refusal(ofChange id: String) -> String? {
+        if configuredTags.contains(id) { return "the tag is in the configuration file (rooms.tags); change it there" }
+        return region(ofTag: id) == nil ? "there is no such tag" : nil
+    }
+
+    private func region(ofTag id: String) -> (region: Region, tag: TagIdentity)? {
+        for region in regions.regions {
+            if let tag = TagIdentity(region), tag.id == id { return (region, tag) }
+        }
+        return nil
+    }
+
+    func tagChanges(of request: Request, at now: MonotonicInstant) -> [RegionChange] {
+        switch request {
+        case .addTag(let name, let beacon):
+            guard let beacon = FeedDecoder.beaconID(beacon) else { return [] }
+            let pattern = BeaconPattern(uuid: beacon.uuid, major: beacon.major, minor: beacon.minor)
+            let region = Region(
+                rid: RoomName.id(of: name), description: RegionDescription(name: name, pattern: pattern),
+                timestamp: epoch(at: now))
+            return [.set(region, isRIDDerived: false)]
+        case .renameTag(let id, let name):
+            guard let (region, tag) = region(ofTag: id), tag.name != name else { return [] }
+            // With the id as its key, the tag keeps its identity under every name.
+            var renamed = region
+            renamed.rid = id
+            renamed.description = RegionDescription(name: name, pattern: tag.pattern)
+            renamed.timestamp = epoch(at: now)
+            return (region.rid.hasSameBytes(as: id) ? [] : [.remove(rid: region.rid)])
+                + [.set(renamed, isRIDDerived: false)]
+        case .removeTag(let id): return region(ofTag: id).map { [.remove(rid: $0.region.rid)] } ?? []
+        case .learn, .search: return []
+        }
+    }
+}
+
+extension BeaconPattern {
+    /// nil if the pattern fits several beacons.
+    fileprivate var beacon: BeaconID? {
+        guard let major, let minor else { return nil }
+        return BeaconID(uuid: uuid, major: major, minor: minor)
+    }
+}

@@ -1,0 +1,245 @@
+package import Base
+package import HomeAssistant
+import OwnTracks
+package import Regions
+package import Rooms
+package import SiteProtocol
+
+/// All decisions of the service of a site: messages, commands, edits and time in; messages and state to store out.
+///
+/// `handle` is the only mutating entrance. The core reads no clock, opens no file and has no connection, so that every
+/// behaviour can be replayed. It knows no topic and no JSON: `SiteMessage` and `SiteReport` are values.
+package struct Site: Sendable {
+    package internal(set) var engine: RoomEngine
+    package let settings: SiteSettings
+    /// Tags as regions, from the configuration, `setWaypoints` and the command line.
+    package internal(set) var regions = RegionSet()
+    package internal(set) var roster = TagRoster()
+    /// Ids of the tags in the configuration file.
+    package internal(set) var configuredTags: Set<String> = []
+    /// nil: there is no other service.
+    package internal(set) var election: ActiveService?
+    /// Whether decisions are published. A standby records the tag states that another service publishes.
+    package internal(set) var isActive: Bool
+    var ability = Ability()
+    package internal(set) var gateways = GatewayTable()
+    /// The cards of the site's services, by instance.
+    package internal(set) var services: [String: ServiceCard] = [:]
+    var retained: RetainedSite
+    package internal(set) var counters = Counters()
+    /// When a tag first entered each room, by the room's id: as regions, rooms were created then.
+    var created: [String: Int64] = [:]
+    /// Commands that the broker may send again because it retains them.
+    var appliedCommands = AppliedCommands()
+    var wallClock = WallClock(epochOffset: 0, isKnown: false)
+    var learning = LearnedWrites()
+    /// When a list of tags that cannot be decrypted was last answered.
+    var listAnswered: MonotonicInstant?
+    private var isStarted = false
+
+    package struct Counters: Hashable, Sendable {
+        /// Retained messages on topics where only live messages count.
+        package var retained: UInt64 = 0
+        package var malformed: UInt64 = 0
+        /// Commands that were carried out.
+        package var commands: UInt64 = 0
+        /// Commands that were refused: not understood, unknown here, retained, or unencrypted although the site has a key.
+        package var commandsRefused: UInt64 = 0
+    }
+
+    /// When the learned data is stored.
+    struct LearnedWrites: Sendable {
+        /// Time between two writes.
+        static let period: Duration = .seconds(900)
+        /// Shortest time between two writes after deletions.
+        static let forgettingPeriod: Duration = .seconds(5)
+
+        /// nil: nothing is stored.
+        var due: MonotonicInstant?
+        /// When learned data was last deleted.
+        var forgotten: MonotonicInstant?
+    }
+
+    package init(_ settings: SiteSettings, tuning: RoomTuning = RoomTuning()) {
+        self.settings = settings
+        engine = RoomEngine(tuning: tuning)
+        election = settings.instance.map(ActiveService.init)
+        isActive = settings.instance == nil
+        retained = RetainedSite(settings)
+    }
+
+    /// The tags in force.
+    package var tags: [TagIdentity] { roster.tags }
+
+    package var role: ActiveService.Role { election?.role ?? .active }
+
+    /// The name of this service among the services of the site.
+    package var instance: String { election?.instance ?? "" }
+
+    /// nil if Home Assistant's discovery is off.
+    package var discovery: SiteDiscovery? { retained.discovery }
+
+    /// When `tick` is due.
+    package var nextDeadline: MonotonicInstant? {
+        [engine.nextDeadline, election?.nextDeadline, retained.due, learning.due].compactMap(\.self).min()
+    }
+
+    /// Handles one input at `now`, which never lies before the previous one.
+    ///
+    /// - Returns: one decision. Everything that it stores belongs into one transaction.
+    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        switch input {
+        case .start(let stored): start(with: stored, at: now, &effects)
+        case .tick: tick(at: now, &effects)
+        case .wallClock(let clock): wallClock = clock
+        case .message(let message, let isRetained): receive(message, isRetained: isRetained, at: now, &effects)
+        case .malformed(let error): refuse(error, &effects)
+        case .sealed(let topic, let reason): handleSealed(topic, reason, at: now, &effects)
+        case .strangers(let names):
+            gateways.strangers = names
+            effects.append(.pageChanged)
+        case .command(let command): obey(command, at: now, &effects)
+        case .edits(let edits): apply(edits, at: now, &effects)
+        case .request(let request): carryOut(request, at: now, &effects)
+        case .settings(let settings): applyConfiguredTags(settings.tags, at: now, &effects)
+        case .brokerConnected: connected(at: now, &effects)
+        case .brokerDisconnected: disconnected(at: now, &effects)
+        case .homeAssistantStarted:
+            guard isActive else { break }
+            retained.isHomeAssistantNew = true
+            correctRetained(at: now, &effects)
+        case .entity(let message): recordEntity(message, at: now)
+        case .discontinuity: pass(.discontinuity, at: now, &effects)
+        case .stateLost: storeEverything(&effects)
+        case .stopping: stop(&effects)
+        }
+        return effects
+    }
+
+    // MARK: - Start, time, end
+
+    /// Restores the stored state. The service is the standby until it is known whether another one is active.
+    private mutating func start(with stored: StoredSite, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        if let problem = stored.problem {
+            effects.append(.log(.error, "the learned data cannot be read; learning starts again: \(problem)"))
+        }
+        regions = stored.regions
+        regions.apply(settings.tags)
+        configuredTags = Self.ids(of: settings.tags)
+        created = stored.created
+        appliedCommands = stored.appliedCommands
+        ability.hadTags = !stored.states.isEmpty || !regions.regions.isEmpty
+        if let learned = stored.learned { engine.restore(learned) }
+        for (gateway, room) in settings.gateways.sorted(by: { $0.key < $1.key }) {
+            _ = engine.handle(.card(gateway: gateway, room: room), at: now)
+        }
+        setTags(identities(&effects), at: now)
+        for (position, tag) in roster.tags.enumerated() {
+            if let state = stored.states[tag.id] { roster.adopt(state, ofTag: position) }
+        }
+        engine.restore(roster.reported, at: now)
+        if election != nil { learning.due = now.advanced(by: LearnedWrites.period) }
+        isStarted = true
+        apply(stored.edits, at: now, &effects)
+    }
+
+    private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        if let due = engine.nextDeadline, due <= now { pass(.tick, at: now, &effects) }
+        if let decided = election?.tick(at: now) { elect(decided, at: now, &effects) }
+        if let due = retained.due, due <= now {
+            correctRetained(at: now, &effects)
+            retained.due = now.advanced(by: RetainedSite.period)
+        }
+        if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
+    }
+
+    private mutating func stop(_ effects: inout [Effect]) {
+        guard isStarted else { return }
+        effects.append(.store(.learned(engine.learnedSource)))
+        if let election { effects.append(.send(card(of: election, isActive: false, counter: 0))) }
+    }
+
+    /// Stores the whole state again, after the database was removed or damaged.
+    private func storeEverything(_ effects: inout [Effect]) {
+        effects += [.regions(regions), .store(.learned(engine.learnedSource))]
+        for (tag, state) in zip(roster.tags, roster.states) { effects.append(.store(.tag(id: tag.id, state))) }
+        effects += [.store(.created(created)), .store(.appliedCommands(appliedCommands))]
+    }
+
+    // MARK: - What was learned
+
+    private mutating func storeLearned(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        learning.due = now.advanced(by: LearnedWrites.period)
+        effects.append(.store(.learned(engine.learnedSource)))
+    }
+
+    /// Stores a deletion by a user at once. All learned data is written for it, so the rate is limited: a client with
+    /// the right to write cards must not cause endless writes.
+    mutating func storeForgotten(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard learning.due != nil else { return }
+        if let last = learning.forgotten, last.duration(to: now) < LearnedWrites.forgettingPeriod {
+            learning.due = last.advanced(by: LearnedWrites.forgettingPeriod)
+            return
+        }
+        learning.forgotten = now
+        storeLearned(at: now, &effects)
+    }
+
+    // MARK: - Requests of the page
+
+    /// Why a request of the page is refused; nil: `handle` carries it out.
+    package func refusal(of request: Request) -> String? {
+        switch request {
+        case .learn(.train(_, let tag, _)) where !tags.contains(where: { $0.id == tag || $0.name == tag }):
+            return "there is no such tag"
+        // Sent through the broker, as from the command line, so that the other services of the site receive it too.
+        case .learn, .search: return retained.connected == nil ? "there is no connection to the broker" : nil
+        case .addTag, .renameTag, .removeTag:
+            // A change before the stored state is read would overwrite that state.
+            return isStarted ? tagRefusal(of: request) : "the service has not read its state yet"
+        }
+    }
+
+    private mutating func carryOut(_ request: Request, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        switch request {
+        case .learn(let request): effects.append(.send(.learn(request)))
+        case .search(let duration): effects += [.send(.nearbyRequest(duration)), .pageChanged]
+        case .addTag, .renameTag, .removeTag: change(tags: tagChanges(of: request, at: now), at: now, &effects)
+        }
+    }
+
+    // MARK: - Messages that are not taken
+
+    mutating func refuse(_ error: FeedError, _ effects: inout [Effect]) {
+        counters.malformed += 1
+        effects.append(.refused(error))
+    }
+
+    /// Shortest time between two lists of tags in answer to lists that cannot be decrypted. Two services with different
+    /// keys would answer each other without end.
+    private static let listPeriod: Duration = .seconds(5)
+
+    /// The broker has a message that cannot be decrypted: a right one replaces it.
+    private mutating func handleSealed(
+        _ topic: RoomTopic, _ reason: String, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        let isNews = isNews(at: now)
+        switch topic {
+        case .tag(_, let id): if isNews { retained.tags.record(id, .unreadable) }
+        case .room(_, let id): if isNews { retained.rooms.record(id, .unreadable) }
+        case .health(_, let gateway): if isNews { retained.health.record(gateway, .unreadable) }
+        case .tags:
+            guard role == .active, listAnswered.map({ $0.duration(to: now) >= Self.listPeriod }) ?? true else { break }
+            listAnswered = now
+            effects.append(.send(.tags(tagList)))
+        case .service(_, let name) where name != election?.instance:
+            effects.append(
+                .log(
+                    .error,
+                    "the service '\(name)' has another key of the site, so neither knows of the other: \(reason)",
+                    once: "service key"))
+        default: break
+        }
+    }
+}

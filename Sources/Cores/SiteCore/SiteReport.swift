@@ -1,0 +1,72 @@
+package import HomeAssistant
+import JSON
+package import OwnTracks
+package import SiteProtocol
+
+/// What a service of a site publishes.
+package enum SiteReport: Hashable, Sendable {
+    /// A tag has entered or left a room.
+    case transition(tag: String, Transition)
+    case location(tag: String, Location)
+    /// The retained state of a tag; nil: it is removed.
+    case tag(id: String, PublishedTag?)
+    /// The retained state of a room; nil: it is removed.
+    case room(id: String, PublishedRoom?)
+    /// The retained health of a gateway; nil: it is removed.
+    case health(gateway: String, HealthMessage?)
+    /// The tags that gateways listen for.
+    case tags(TagList)
+    /// The card of a service.
+    case card(instance: String, ServiceCard)
+    case learn(FeedDecoder.LearnRequest)
+    /// Asks the gateways which other beacons they hear, for this time.
+    case nearbyRequest(Duration)
+    /// An entity in Home Assistant.
+    case entity(HomeAssistantMessage)
+}
+
+/// The topics of one site.
+package struct SiteAddresses: Hashable, Sendable {
+    package let site: String
+    /// The user level of the tags' topics.
+    package let user: String
+
+    /// - Parameter user: nil: `rooms-<site>`.
+    package init(site: String, user: String?) { (self.site, self.user) = (site, user ?? "rooms-\(site)") }
+
+    /// The topic of a tag as an OwnTracks device, under which its history is kept.
+    package func topic(ofTag id: String) -> String { "owntracks/\(user)/\(id)" }
+}
+
+extension SiteReport {
+    /// The message on its topic. It is made outside the core, by the service and by the replay.
+    package func message(to addresses: SiteAddresses) -> RoomMessage {
+        let site = addresses.site
+        func retained(_ topic: RoomTopic, _ payload: [UInt8]?) -> RoomMessage {
+            RoomMessage(topic: topic.text, payload: payload ?? [], isRetained: true)
+        }
+        switch self {
+        case .transition(let tag, let transition):
+            return RoomMessage(
+                kind: .transition, topic: addresses.topic(ofTag: tag) + "/event", payload: transition.payload.bytes,
+                isRetained: false)
+        case .location(let tag, let location):
+            return RoomMessage(
+                kind: .location, topic: addresses.topic(ofTag: tag), payload: location.payload.bytes, isRetained: true)
+        case .tag(let id, let state): return retained(.tag(site: site, tag: id), state?.json.bytes)
+        case .room(let id, let state): return retained(.room(site: site, room: id), state?.payload)
+        case .health(let gateway, let health):
+            return retained(.health(site: site, gateway: gateway), health?.json.bytes)
+        case .tags(let list): return retained(.tags(site: site), list.payload)
+        case .card(let instance, let card): return retained(.service(site: site, instance: instance), card.payload)
+        case .learn(let request):
+            return RoomMessage(topic: RoomTopic.learn(site: site).text, payload: request.payload, isRetained: false)
+        case .nearbyRequest(let duration):
+            return RoomMessage(
+                topic: RoomTopic.nearbyRequest(site: site).text, payload: NearbyRequest.payload(duration),
+                isRetained: false)
+        case .entity(let message):
+            return RoomMessage(topic: message.topic, payload: Array(message.payload.utf8), isRetained: true)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import Base
+import JSON
+package import OwnTracks
+package import Regions
+package import Rooms
+package import SiteProtocol
+
+/// A value that the service stores.
+package enum StoredValue: Sendable {
+    /// The state of a tag as it was published last; nil: the tag was removed.
+    case tag(id: String, PublishedTag?)
+    /// When a tag first entered each room, epoch seconds, by the room's id.
+    case created([String: Int64])
+    case learned(LearnedSource)
+    case appliedCommands(AppliedCommands)
+
+    private static let tagPrefix = "rooms.tag."
+    private static let created = "rooms.created"
+    private static let learned = "rooms.learned"
+
+    /// The key in the store.
+    ///
+    /// - Parameter base: The service's own topic.
+    package func key(ofService base: String) -> String {
+        switch self {
+        case .tag(let id, _): Self.tagPrefix + id
+        case .created: Self.created
+        case .learned: Self.learned
+        case .appliedCommands: AppliedCommands.storeKey(of: base)
+        }
+    }
+
+    /// nil: nothing is stored any more. Making the learned data takes long.
+    package var bytes: [UInt8]? {
+        switch self {
+        case .tag(_, let state): state?.json.bytes
+        case .created(let created): JSONValue.object(created.mapValues { .integer($0) }).bytes
+        case .learned(let source): source.site.json.bytes
+        case .appliedCommands(let commands): commands.bytes
+        }
+    }
+
+    fileprivate static func tag(in key: String) -> String? {
+        key.hasPrefix(tagPrefix) ? String(key.dropFirst(tagPrefix.count)) : nil
+    }
+
+    fileprivate static func created(in values: [ExactString: [UInt8]]) -> [String: Int64] {
+        let json = values[ExactString(created)].flatMap { try? JSONValue(parsing: $0) }
+        return (json?.object ?? [:]).compactMapValues(\.asInteger)
+    }
+
+    fileprivate static func learned(in values: [ExactString: [UInt8]]) throws -> LearnedSite? {
+        guard let bytes = values[ExactString(learned)] else { return nil }
+        var limits = JSONLimits()
+        limits.bytes = 64 << 20
+        limits.values = 10_000_000
+        return try LearnedSite(try JSONValue(parsing: bytes, limits: limits))
+    }
+}
+
+/// The state that the store had when it was opened.
+package struct StoredSite: Sendable {
+    /// The tags as regions.
+    package var regions = RegionSet()
+    /// The published states by the tag's id.
+    package var states: [String: PublishedTag] = [:]
+    package var created: [String: Int64] = [:]
+    package var learned: LearnedSite?
+    /// Why the learned data cannot be read; nil if it can.
+    package var problem: String?
+    package var appliedCommands = AppliedCommands()
+    /// Edits that are not in `regions` yet.
+    package var edits: [Site.Edit] = []
+
+    package init() {}
+
+    /// Reads what `StoredValue` wrote.
+    ///
+    /// - Parameter base: The service's own topic.
+    package init(_ values: [ExactString: [UInt8]], regions: [Region], edits: [Site.Edit], ofService base: String) {
+        self.regions = RegionSet(regions)
+        self.edits = edits
+        for (key, value) in values {
+            guard let id = StoredValue.tag(in: key.text), let state = PublishedTag(value) else { continue }
+            states[id] = state
+        }
+        created = StoredValue.created(in: values)
+        appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: base))] ?? [])
+        do {
+            learned = try StoredValue.learned(in: values)
+        } catch {
+            problem = "\(error)"
+        }
+    }
+}

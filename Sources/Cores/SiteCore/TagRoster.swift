@@ -1,0 +1,61 @@
+import Regions
+import Rooms
+package import SiteProtocol
+
+/// The tags of a site, with their published states.
+package struct TagRoster: Sendable {
+    /// The tags in force.
+    package private(set) var tags: [TagIdentity] = []
+    /// The published state of each tag.
+    package private(set) var states: [PublishedTag] = []
+    /// Positions of the tags in each room by the room's id, in order of arrival.
+    private var occupants: [String: [Int]] = [:]
+
+    /// Replaces the tags. A tag that stays keeps its state.
+    mutating func replace(by tags: [TagIdentity]) {
+        let old = Dictionary(zip(self.tags.map(\.id), states)) { first, _ in first }
+        self.tags = tags
+        states = []
+        occupants = [:]
+        for (position, tag) in tags.enumerated() {
+            states.append(PublishedTag(name: tag.name))
+            if let state = old[tag.id] { adopt(state, ofTag: position) }
+        }
+    }
+
+    /// Takes over a state of a tag.
+    mutating func adopt(_ state: PublishedTag, ofTag position: Int) {
+        if let old = states[position].room { occupants[old.id]?.removeAll { $0 == position } }
+        if let new = state.room { occupants[new.id, default: []].append(position) }
+        states[position] = state
+        states[position].name = tags[position].name
+    }
+
+    package func position(ofTag id: String) -> Int? { tags.firstIndex { $0.id == id } }
+
+    /// A tag may be named by its name, its id, or its beacon.
+    func id(named name: String) -> String {
+        if let tag = tags.first(where: { $0.id == name || $0.name == name }) { return tag.id }
+        let lowered = name.lowercased()
+        if let tag = tags.first(where: { $0.name.lowercased() == lowered || $0.id.lowercased() == lowered }) {
+            return tag.id
+        }
+        if let beacon = FeedDecoder.beaconID(name), let tag = tags.first(where: { $0.pattern.matches(beacon) }) {
+            return tag.id
+        }
+        return name
+    }
+
+    /// The state of a room.
+    func state(of room: RoomName) -> PublishedRoom {
+        let inside = occupants[room.id] ?? []
+        return PublishedRoom(
+            name: room.name, count: inside.count,
+            tags: inside.prefix(PublishedRoom.mostNamed).map { tags[$0].name })
+    }
+
+    /// The tags for the engine.
+    var reported: [ReportedTag] {
+        zip(tags, states).map { ReportedTag(id: $0.id, isHome: $1.isHome, room: $1.room) }
+    }
+}

@@ -1,0 +1,74 @@
+/// A message that the service of a site receives, as a value.
+package enum SiteMessage: Hashable, Sendable {
+    case heard(gateway: String, HeardSecond)
+    /// An ESPresense node heard a beacon.
+    case nodeHeard(node: String, HeardSecond)
+    /// A gateway or a node is connected to the broker, or is not; nil: the message says neither.
+    case available(gateway: String, Bool?)
+    /// nil: the card was removed.
+    case card(gateway: String, GatewayCard?)
+    case tags(ReceivedTagList)
+    case tag(id: String, Retained<PublishedTag>)
+    case room(id: String, Retained<PublishedRoom>)
+    case health(gateway: String, Retained<HealthMessage>)
+    /// nil: the card was removed.
+    case service(instance: String, ServiceCard?)
+    case learn(FeedDecoder.LearnRequest)
+    case nearby(gateway: String, [NearbyReading])
+}
+
+/// A retained message on a topic that only the active service writes.
+package enum Retained<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// The broker retains nothing on the topic.
+    case absent
+    case value(Value)
+    /// The message is malformed, or cannot be decrypted.
+    case unreadable
+
+    init(_ payload: some Collection<UInt8>, _ read: () -> Value?) {
+        self = payload.isEmpty ? .absent : read().map(Retained.value) ?? .unreadable
+    }
+}
+
+/// A list of tags that is read when its content is needed, because it can have megabytes.
+package struct ReceivedTagList: Hashable, Sendable {
+    private let payload: [UInt8]
+
+    package init(_ payload: some Sequence<UInt8>) { self.payload = Array(payload) }
+
+    /// - Throws: The first error in the list.
+    package func tags() throws(FeedError) -> [FeedDecoder.ListedTag] { try FeedDecoder.tags(payload) }
+
+    /// Whether it is the list as this service publishes it.
+    package func isList(of beacons: TagList) -> Bool { payload == beacons.payload }
+}
+
+extension SiteMessage {
+    /// Reads a message.
+    ///
+    /// - Returns: nil for a topic on which a service receives nothing.
+    /// - Throws: The first error in the payload.
+    package init?(_ topic: RoomTopic, _ payload: some Collection<UInt8>) throws(FeedError) {
+        switch topic {
+        case .heard(_, let gateway): self = .heard(gateway: gateway, try FeedDecoder.heard(payload))
+        case .espresense(let beacon, let node):
+            self = .nodeHeard(node: node, try FeedDecoder.espresense(beacon, payload))
+        case .availability(let gateway), .espresenseStatus(let gateway):
+            let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
+            self = .available(gateway: gateway, text == "online" ? true : text == "offline" ? false : nil)
+        case .card(_, let gateway):
+            self = .card(gateway: gateway, payload.isEmpty ? nil : try FeedDecoder.card(payload))
+        case .tags: self = .tags(ReceivedTagList(payload))
+        case .tag(_, let id): self = .tag(id: id, Retained(payload) { PublishedTag(payload) })
+        case .room(_, let id): self = .room(id: id, Retained(payload) { PublishedRoom(payload) })
+        case .health(_, let gateway): self = .health(gateway: gateway, Retained(payload) { HealthMessage(payload) })
+        case .service(_, let instance):
+            let card = ServiceCard(payload)
+            if card == nil, !payload.isEmpty { throw FeedError("it is no card of a service") }
+            self = .service(instance: instance, card)
+        case .learn: self = .learn(try FeedDecoder.learn(payload))
+        case .nearby(_, let gateway): self = .nearby(gateway: gateway, try FeedDecoder.nearby(payload))
+        case .nearbyRequest: return nil
+        }
+    }
+}
