@@ -62,26 +62,28 @@ extension House {
 
     // MARK: Fingerprints
 
-    private static func likelihood(_ eighths: [Int16], of levels: [Float]) -> Float {
+    private static func likelihood(_ eighths: [Int16?], of levels: [Float?]) -> Float {
         let tuning = RoomTuning()
         var prints = RoomFingerprints()
         prints.add(
-            eighths.enumerated().map { FingerprintLevel(gateway: UInt16($0.offset), eighths: $0.element) },
+            eighths.enumerated().map {
+                FingerprintLevel(gateway: GatewayIndex(position: $0.offset), eighths: $0.element)
+            },
             seconds: 1, order: 1, tuning)
         var heard = LevelVector()
-        heard.levels = levels
-        return prints.likelihood(heard, base: 0, parts: levels.map { _ in 0 }, tuning)
+        heard.levels = Table(levels.map { OptionalLevel($0) })
+        return prints.likelihood(heard, base: 0, parts: Table(levels.map { _ in 0 }), tuning)
     }
 
     @Test func `A gateway that a fingerprint knows nothing of costs four squared widths`() {
         let known = Self.likelihood([-480, -560], of: [-60, -70])
-        let unknown = Self.likelihood([-480, FingerprintLevel.unknown], of: [-60, -70])
+        let unknown = Self.likelihood([-480, nil], of: [-60, -70])
         #expect(known == 1)
         #expect(abs(unknown - 0.135_335) < 1e-4)
     }
 
     @Test func `A gateway that says nothing costs nothing, known or not`() {
-        #expect(Self.likelihood([-480, FingerprintLevel.unknown], of: [-60, .nan]) == 1)
-        #expect(Self.likelihood([-480, -560], of: [-60, .nan]) == 1)
+        #expect(Self.likelihood([-480, nil], of: [-60, nil]) == 1)
+        #expect(Self.likelihood([-480, -560], of: [-60, nil]) == 1)
     }
 }

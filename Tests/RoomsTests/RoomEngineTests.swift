@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 import SiteProtocol
@@ -67,6 +68,16 @@ import Testing
         house.seconds(200, ["k": nil, "h": nil, "b": nil])
         #expect(house.reported == [nil, "Kitchen", nil])
         #expect(house.home == [true, true, false])
+    }
+
+    @Test func `A tag stays in its room when another tag comes before it in the list`() {
+        var house = Self.flat()
+        house.seconds(20, Self.kitchen)
+        let other = BeaconPattern(uuid: House.beacon.uuid, major: 3, minor: 5)
+        house.pass(.tags([TagDescription(id: "bob", name: "Bob", pattern: other)] + house.engine.tags))
+        house.seconds(20, Self.kitchen)
+        #expect(house.reported == [nil, "Kitchen"])
+        #expect(house.engine.decided(ofTag: 1).room?.name == "Kitchen")
     }
 
     @Test func `Two gateways in one room speak for it together`() {
@@ -170,14 +181,16 @@ import Testing
     }
 
     @Test func `A slow beacon delays no window of a quick one`() {
+        func instant(_ milliseconds: Int) -> MonotonicInstant { .zero.advanced(by: .milliseconds(milliseconds)) }
+        let (slow, quick) = (TagIndex(position: 1), TagIndex(position: 2))
         var windows = OpenWindows()
-        windows.long.append(1, until: 1_050)
-        windows.short.append(2, until: 250)
-        #expect(windows.earliestEnd == 250)
-        #expect(windows.removeEnded(by: 249) == nil)
-        #expect(windows.removeEnded(by: 250) == 2)
-        #expect(windows.removeEnded(by: 1_049) == nil)
-        #expect(windows.removeEnded(by: 1_050) == 1)
+        windows.long.append(slow, until: instant(1050))
+        windows.short.append(quick, until: instant(250))
+        #expect(windows.earliestEnd == instant(250))
+        #expect(windows.removeEnded(by: instant(249)) == nil)
+        #expect(windows.removeEnded(by: instant(250)) == quick)
+        #expect(windows.removeEnded(by: instant(1049)) == nil)
+        #expect(windows.removeEnded(by: instant(1050)) == slow)
         #expect(windows.earliestEnd == nil)
     }
 

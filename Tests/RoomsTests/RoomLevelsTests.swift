@@ -2,6 +2,10 @@ import Testing
 
 @testable import Rooms
 
+extension GatewayIndex: ExpressibleByIntegerLiteral {
+    public init(integerLiteral position: Int) { self.init(position: position) }
+}
+
 /// What the engine learned from its own decisions.
 struct RoomLevelsTests {
     private let tuning = RoomTuning()
@@ -9,13 +13,13 @@ struct RoomLevelsTests {
     /// A window in which these gateways heard the tag, of so many that listen.
     private func window(_ levels: [Int: Float], of gateways: Int, packets: Int16 = 1) -> LevelVector {
         var vector = LevelVector()
-        vector.levels = (0..<gateways).map { levels[$0] ?? tuning.missLevel }
-        vector.heard = levels.keys.sorted().map { UInt16($0) }
+        vector.levels = Table((0..<gateways).map { OptionalLevel(levels[$0] ?? tuning.missLevel) })
+        vector.heard = levels.keys.sorted().map(GatewayIndex.init(position:))
         vector.packets = packets
         return vector
     }
 
-    private func learn(_ room: inout RoomLevels, _ levels: [(UInt16, Float)], seconds: Int) {
+    private func learn(_ room: inout RoomLevels, _ levels: [(GatewayIndex, Float)], seconds: Int) {
         let window = levels.map { FingerprintLevel(gateway: $0.0, eighths: Int16($0.1 * 8)) }
         for _ in 0..<seconds { room.add(window[...], seconds: 1, tuning) }
     }
@@ -81,9 +85,9 @@ struct RoomLevelsTests {
 
     @Test func `Gateways of one room are bounded`() {
         var room = RoomLevels()
-        for gateway in 0..<UInt16(100) { learn(&room, [(gateway, -60)], seconds: 1) }
+        for gateway in 0..<100 { learn(&room, [(GatewayIndex(position: gateway), -60)], seconds: 1) }
         #expect(room.cells.count == RoomLevels.mostCells)
-        #expect(room.cells.map(\.gateway) == (0..<24).map { UInt16($0) })
+        #expect(room.cells.map(\.gateway.position) == Array(0..<24))
     }
 
     @Test(

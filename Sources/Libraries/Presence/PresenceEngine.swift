@@ -129,6 +129,9 @@ package struct PresenceEngine: Sendable {
         positions.position(of: key, in: keys).map { insideCount[$0] > 0 } ?? false
     }
 
+    /// The position of a region among those in force.
+    package func position(of key: RegionKey) -> Int? { positions.position(of: key, in: keys) }
+
     /// The position of the region that names the beacon exactly, of several the last; else the first that it belongs to.
     @inline(__always)
     package func mostExactRegion(of beacon: BeaconID) -> Int? { index.mostExactMatch(of: beacon) }

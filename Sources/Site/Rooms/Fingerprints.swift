@@ -1,10 +1,16 @@
 /// The level that one gateway had in a fingerprint.
 struct FingerprintLevel: Hashable, Sendable, BitwiseCopyable {
-    var gateway: UInt16
-    /// Eighths of a dB; `.min`: the gateway was not listening, so nothing is known.
-    var eighths: Int16
+    var gateway: GatewayIndex
+    /// `.min`: none. It does not leave this type.
+    private var value: Int16
 
-    static let unknown = Int16.min
+    init(gateway: GatewayIndex, eighths: Int16?) { (self.gateway, value) = (gateway, eighths ?? .min) }
+
+    /// Eighths of a dB; nil: the gateway was not listening, so nothing is known.
+    var eighths: Int16? {
+        get { value == .min ? nil : value }
+        set { value = newValue ?? .min }
+    }
 }
 
 /// A moment that was spent in a room, as the gateways heard it. Gateways that are not in it heard nothing.
@@ -19,10 +25,10 @@ struct Fingerprint: Sendable {
 
 /// What a tag's levels are in one window, spread out over all gateways.
 struct LevelVector: Sendable {
-    /// dBm by gateway; NaN: the gateway says nothing.
-    var levels: [Float] = []
+    /// `missLevel`: the gateway listens, and does not hear the tag. None: the gateway says nothing.
+    var levels = Table<GatewayIndex, OptionalLevel>()
     /// Gateways that hear the tag, sorted.
-    var heard: [UInt16] = []
+    var heard: [GatewayIndex] = []
     /// Packets of the tag in the window, as far as the gateway that heard most knows.
     var packets: Int16 = 1
     /// Whether the gateway that hears the tag best has heard it since the window before.
@@ -32,14 +38,12 @@ struct LevelVector: Sendable {
 }
 
 /// The fingerprints of one room.
-package struct RoomFingerprints: Sendable {
+struct RoomFingerprints: Sendable {
     private(set) var prints: [Fingerprint] = []
     /// Seconds of training, capped by what is kept.
     private(set) var seconds: Float = 0
 
-    package init() {}
-
-    package var count: Int { prints.count }
+    var count: Int { prints.count }
 
     mutating func removeAll() {
         prints = []
@@ -47,33 +51,33 @@ package struct RoomFingerprints: Sendable {
     }
 
     /// Forgets what one gateway measured.
-    mutating func forget(gateway: UInt16) {
+    mutating func forget(gateway: GatewayIndex) {
         for place in prints.indices {
             for entry in prints[place].levels.indices where prints[place].levels[entry].gateway == gateway {
-                prints[place].levels[entry].eighths = FingerprintLevel.unknown
+                prints[place].levels[entry].eighths = nil
             }
         }
     }
 
     /// A gateway came that nothing is known of.
-    mutating func welcome(gateway: UInt16) {
+    mutating func welcome(gateway: GatewayIndex) {
         for place in prints.indices where prints[place].levels.count < Self.mostLevels {
             let levels = prints[place].levels
             guard !levels.contains(where: { $0.gateway == gateway }) else { continue }
             let position = levels.firstIndex { $0.gateway > gateway } ?? levels.endIndex
             prints[place].levels.insert(
-                FingerprintLevel(gateway: gateway, eighths: FingerprintLevel.unknown), at: position)
+                FingerprintLevel(gateway: gateway, eighths: nil), at: position)
         }
     }
 
     /// Takes over a fingerprint that was kept.
     ///
-    /// - Parameter places: The places of its gateways; nil for one that has none.
-    mutating func restore(_ moment: LearnedSite.Moment, _ places: [UInt16?], order: UInt64) {
+    /// - Parameter gateways: Its gateways; nil for one that has no index.
+    mutating func restore(_ moment: LearnedSite.Moment, _ gateways: [GatewayIndex?], order: UInt64) {
         var levels: [FingerprintLevel] = []
         for level in moment.levels {
-            guard places.indices.contains(level.gateway), let gateway = places[level.gateway] else { continue }
-            let eighths = level.eighths.map { Int16(max(-1024, min(1023, $0))) } ?? FingerprintLevel.unknown
+            guard gateways.indices.contains(level.gateway), let gateway = gateways[level.gateway] else { continue }
+            let eighths = level.eighths.map { Int16(max(-1024, min(1023, $0))) }
             levels.append(FingerprintLevel(gateway: gateway, eighths: eighths))
         }
         levels.sort { $0.gateway < $1.gateway }
@@ -89,7 +93,7 @@ package struct RoomFingerprints: Sendable {
 
     /// Adds a window that lasted `seconds`: to the fingerprint that is nearest, if that one is near enough.
     mutating func add(_ levels: [FingerprintLevel], seconds: Float, order: UInt64, _ tuning: RoomTuning) {
-        var nearest = -1
+        var nearest: Int?
         var least = tuning.mergeDistance
         for place in prints.indices {
             let distance = Self.meanSquare(prints[place].levels, levels, below: least, tuning)
@@ -98,7 +102,7 @@ package struct RoomFingerprints: Sendable {
                 nearest = place
             }
         }
-        if nearest >= 0 {
+        if let nearest {
             merge(levels, into: nearest, seconds: seconds, order: order)
         } else {
             if prints.count >= tuning.mostFingerprints { removeLeast() }
@@ -112,13 +116,10 @@ package struct RoomFingerprints: Sendable {
         let share = seconds / total
         for entry in prints[place].levels.indices {
             let gateway = prints[place].levels[entry].gateway
-            guard let new = levels.first(where: { $0.gateway == gateway }), new.eighths != FingerprintLevel.unknown
-            else { continue }
+            guard let new = levels.first(where: { $0.gateway == gateway })?.eighths else { continue }
             let old = prints[place].levels[entry].eighths
-            let merged =
-                old == FingerprintLevel.unknown
-                ? new.eighths : Int16(Float(old) + (Float(new.eighths) - Float(old)) * share)
-            prints[place].levels[entry].eighths = merged
+            prints[place].levels[entry].eighths =
+                old.map { Int16(Float($0) + (Float(new) - Float($0)) * share) } ?? new
         }
         prints[place].seconds = total
         prints[place].order = order
@@ -144,18 +145,18 @@ package struct RoomFingerprints: Sendable {
         var count: Float = 0
         var (i, j) = (0, 0)
         while i < left.count || j < right.count {
-            var (a, b) = (miss, miss)
-            let first = i < left.count ? left[i].gateway : .max
-            let second = j < right.count ? right[j].gateway : .max
-            if first <= second {
+            var (a, b): (Int16?, Int16?) = (miss, miss)
+            let isLeft = j >= right.count || i < left.count && left[i].gateway <= right[j].gateway
+            let isRight = i >= left.count || j < right.count && right[j].gateway <= left[i].gateway
+            if isLeft {
                 a = left[i].eighths
                 i += 1
             }
-            if second <= first {
+            if isRight {
                 b = right[j].eighths
                 j += 1
             }
-            guard a != FingerprintLevel.unknown, b != FingerprintLevel.unknown else { continue }
+            guard let a, let b else { continue }
             let difference = (Float(a) - Float(b)) / 8 / tuning.kernelWidth
             sum += min(difference * difference, tuning.distanceCap)
             count += 1
@@ -167,11 +168,10 @@ package struct RoomFingerprints: Sendable {
     /// Adds up `seconds · exp(-d²/2)` of all fingerprints.
     ///
     /// - Parameters:
-    ///   - heard: What was heard, by gateway; NaN where a gateway says nothing.
     ///   - base: Squared distance to a fingerprint in which nothing was heard.
-    ///   - parts: The part of each gateway in `base`, by gateway.
+    ///   - parts: The part of each gateway in `base`.
     func likelihood(
-        _ heard: borrowing LevelVector, base: Float, parts: [Float], _ tuning: RoomTuning
+        _ heard: borrowing LevelVector, base: Float, parts: Table<GatewayIndex, Float>, _ tuning: RoomTuning
     ) -> Float {
         var sum: Float = 0
         let scale = 1 / tuning.kernelWidth
@@ -179,16 +179,14 @@ package struct RoomFingerprints: Sendable {
         for print in prints {
             var square = base
             for entry in print.levels {
-                let gateway = Int(entry.gateway)
-                guard gateway < parts.count else { continue }
-                square -= parts[gateway]
-                let level = heard.levels[gateway]
-                guard !level.isNaN else { continue }
-                guard entry.eighths != FingerprintLevel.unknown else {
+                guard parts.contains(index: entry.gateway) else { continue }
+                square -= parts[entry.gateway]
+                guard let level = heard.levels[entry.gateway].dBm else { continue }
+                guard let eighths = entry.eighths else {
                     square += tuning.unknownDistance
                     continue
                 }
-                let difference = (level - Float(entry.eighths) / 8) * scale
+                let difference = (level - Float(eighths) / 8) * scale
                 let cap = level <= tuning.missLevel ? missCap : tuning.distanceCap
                 square += min(difference * difference, cap)
             }
@@ -204,9 +202,7 @@ extension RoomFingerprints {
             LearnedSite.Moment(
                 seconds: print.seconds,
                 levels: print.levels.map {
-                    LearnedSite.Moment.Level(
-                        gateway: Int($0.gateway),
-                        eighths: $0.eighths == FingerprintLevel.unknown ? nil : Int($0.eighths))
+                    LearnedSite.Moment.Level(gateway: $0.gateway.position, eighths: $0.eighths.map(Int.init))
                 })
         }
     }

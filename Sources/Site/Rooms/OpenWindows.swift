@@ -7,16 +7,16 @@ import Base
 /// long one holds at most one window of each tag: another one opens a second and a half later.
 struct OpenWindows: Sendable {
     struct Queue: Sendable {
-        private var windows: [(tag: Int, end: Int64)] = []
+        private var windows: [(tag: TagIndex, end: MonotonicInstant)] = []
         private var start = 0
 
-        /// Nanoseconds of the service's clock; nil: no window is open.
-        var earliestEnd: Int64? { start < windows.count ? windows[start].end : nil }
+        /// nil: no window is open.
+        var earliestEnd: MonotonicInstant? { start < windows.count ? windows[start].end : nil }
 
         /// - Parameter end: Not before that of any other window of the queue.
-        mutating func append(_ tag: Int, until end: Int64) { windows.appendSparingly((tag, end)) }
+        mutating func append(_ tag: TagIndex, until end: MonotonicInstant) { windows.appendSparingly((tag, end)) }
 
-        mutating func removeFirst() -> Int {
+        mutating func removeFirst() -> TagIndex {
             let tag = windows[start].tag
             start += 1
             // Rarely enough to cost little, often enough for the array to stay about as long as the queue.
@@ -33,8 +33,8 @@ struct OpenWindows: Sendable {
     /// Of tags that are rarely heard.
     var long = Queue()
 
-    /// Nanoseconds of the service's clock; nil: no window is open.
-    var earliestEnd: Int64? {
+    /// nil: no window is open.
+    var earliestEnd: MonotonicInstant? {
         guard let end = short.earliestEnd else { return long.earliestEnd }
         return min(end, long.earliestEnd ?? end)
     }
@@ -42,7 +42,7 @@ struct OpenWindows: Sendable {
     /// Removes the window that ended first.
     ///
     /// - Returns: its tag, which may have been judged meanwhile; nil if no window has ended by `now`.
-    mutating func removeEnded(by now: Int64) -> Int? {
+    mutating func removeEnded(by now: MonotonicInstant) -> TagIndex? {
         guard let end = earliestEnd, end <= now else { return nil }
         return short.earliestEnd == end ? short.removeFirst() : long.removeFirst()
     }

@@ -27,18 +27,18 @@ extension RoomEngine {
     ///
     /// - Returns: nil if nothing was trained in the room.
     package func confusion(ofRoom id: String) -> RoomConfusion? {
-        guard let place = roomPlaces[id], rooms[place].labelled.count > 0 else { return nil }
-        var confusion = RoomConfusion(seconds: rooms[place].labelled.seconds)
+        guard let trained = roomIndices[id], rooms[trained].labelled.count > 0 else { return nil }
+        var confusion = RoomConfusion(seconds: rooms[trained].labelled.seconds)
         let count = min(Self.mostMoments, max(4, Self.mostComparisons / rooms.count))
-        let moments = rooms[place].labelled.prints.sorted { $0.seconds > $1.seconds }.prefix(count)
-        var shares = [Float](repeating: 0, count: rooms.count)
+        let moments = rooms[trained].labelled.prints.sorted { $0.seconds > $1.seconds }.prefix(count)
+        var shares = Table<RoomIndex, Float>([Float](repeating: 0, count: rooms.count))
         var total: Float = 0
         for moment in moments {
             let heard = HeardMoment(moment, gateways: gateways.count, tuning)
-            var densities = rooms.map { density($0, heard) }
+            var densities = Table<RoomIndex, Float>(rooms.elements.map { density($0, heard) })
             // The moment itself fits perfectly, and says nothing.
-            densities[place] = density(rooms[place], heard, without: moment.seconds)
-            let sum = densities.reduce(0, +)
+            densities[trained] = density(rooms[trained], heard, without: moment.seconds)
+            let sum = densities.elements.reduce(0, +)
             guard sum > 0 else { continue }
             for room in rooms.indices { shares[room] += moment.seconds * densities[room] / sum }
             total += moment.seconds
@@ -46,7 +46,7 @@ extension RoomEngine {
         }
         guard total > 0 else { return confusion }
         confusion.alone /= moments.reduce(0) { $0 + $1.seconds }
-        confusion.mistaken = rooms.indices.filter { $0 != place && shares[$0] > 0 }.map {
+        confusion.mistaken = rooms.indices.filter { $0 != trained && shares[$0] > 0 }.map {
             RoomConfusion.Mistaken(room: rooms[$0].name, share: shares[$0] / total)
         }
         confusion.mistaken.sort { ($0.share, $1.room.id) > ($1.share, $0.room.id) }
@@ -76,24 +76,23 @@ extension RoomEngine {
 private struct HeardMoment {
     var vector = LevelVector()
     /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard, and their sum.
-    var parts: [Float] = []
+    var parts = Table<GatewayIndex, Float>()
     var base: Float = 0
 
     init(_ moment: Fingerprint, gateways: Int, _ tuning: RoomTuning) {
-        vector.levels = [Float](repeating: tuning.missLevel, count: gateways)
-        for entry in moment.levels where Int(entry.gateway) < gateways {
-            vector.levels[Int(entry.gateway)] =
-                entry.eighths == FingerprintLevel.unknown ? .nan : Float(entry.eighths) / 8
+        vector.levels = Table([OptionalLevel](repeating: OptionalLevel(tuning.missLevel), count: gateways))
+        for entry in moment.levels where vector.levels.contains(index: entry.gateway) {
+            vector.levels[entry.gateway] = OptionalLevel(entry.eighths.map { Float($0) / 8 })
         }
-        for level in vector.levels {
-            guard !level.isNaN else {
+        for gateway in vector.levels.indices {
+            guard let level = vector.levels[gateway].dBm else {
                 parts.append(0)
                 continue
             }
             let difference = (level - tuning.missLevel) / tuning.kernelWidth
             parts.append(min(difference * difference, tuning.distanceCap))
+            if level > tuning.missLevel { vector.heard.append(gateway) }
         }
-        vector.heard = vector.levels.indices.filter { vector.levels[$0] > tuning.missLevel }.map { UInt16($0) }
-        base = parts.reduce(0, +)
+        base = parts.elements.reduce(0, +)
     }
 }

@@ -1,3 +1,5 @@
+import Base
+
 /// Gateways whose rooms seem to be exchanged.
 ///
 /// Nothing that gateways hear tells a house from the same house with two names exchanged. Two things do: people who say in
@@ -8,64 +10,72 @@ extension RoomEngine {
     /// In a room, its own gateway hears the tag at most this many dB weaker than the strongest one: the tag may be near the
     /// door, or the antennas differ.
     private static let clearlyWeaker: Float = 6
-    /// For so long an exchange of two rooms is called by its name, in nanoseconds. Who moved the gateways knows that by then.
-    private static let recently: Int64 = 86_400_000_000_000
+    /// For so long an exchange of two rooms is reported as one. Whoever moved the gateways knows it by then.
+    private static let recently: Duration = .seconds(86_400)
 
-    /// The places of the gateways that seem to stand in the room of another one, whose room they have.
-    func exchangedGateways(at now: Int64) -> Set<Int> {
-        let strangers = rooms.indices.map(strangerThatHearsBest(in:))
-        var found: Set<Int> = []
-        for (room, stranger) in strangers.enumerated() {
-            guard let stranger, let other = strangers[Int(gateways[stranger].room)], gateways[other].room == room else {
-                continue
-            }
+    /// The gateways that seem to stand in the room of another one, whose room they have.
+    func exchangedGateways(at now: MonotonicInstant) -> Set<GatewayIndex> {
+        let strangers = Table<RoomIndex, GatewayIndex?>(rooms.indices.map(strangerThatHearsBest(in:)))
+        var found: Set<GatewayIndex> = []
+        for room in strangers.indices {
+            guard let stranger = strangers[room], let home = gateways[stranger].room, let other = strangers[home],
+                gateways[other].room == room
+            else { continue }
             found.insert(stranger)
         }
-        for (place, gateway) in gateways.enumerated() where gateway.formerRoom >= 0 && gateway.room >= 0 {
-            guard isRecent(gateway, now) else { continue }
-            let partner = gateways.indices.first { other in
-                gateways[other].room == gateway.formerRoom && gateways[other].formerRoom == gateway.room
-                    && isRecent(gateways[other], now)
+        let moved = gateways.indices.filter { hasMoved($0, at: now) }
+        for gateway in moved {
+            let partner = moved.first { other in
+                gateways[other].room == gateways[gateway].formerRoom
+                    && gateways[other].formerRoom == gateways[gateway].room
             }
-            if let partner { found.formUnion([place, partner]) }
+            if let partner { found.formUnion([gateway, partner]) }
         }
         return found
     }
 
-    /// Whether the gateway said not long ago where it stands.
-    private func isRecent(_ gateway: GatewayState, _ now: Int64) -> Bool {
-        gateway.placed > .min && now - gateway.placed < Self.recently
+    /// Whether the gateway said not long ago that it stands in another room than before.
+    private func hasMoved(_ gateway: GatewayIndex, at now: MonotonicInstant) -> Bool {
+        guard gateways[gateway].formerRoom != nil, gateways[gateway].room != nil, let placed = gateways[gateway].placed
+        else { return false }
+        return placed.duration(to: now) < Self.recently
     }
 
     /// The gateway that heard the walks through a room clearly better than the room's own gateways, if there is one.
-    private func strangerThatHearsBest(in room: Int) -> Int? {
+    private func strangerThatHearsBest(in room: RoomIndex) -> GatewayIndex? {
         let walks = rooms[room].labelled
         guard walks.seconds >= Self.leastWalk, !rooms[room].gateways.isEmpty else { return nil }
         let levels = walks.meanLevels(of: gateways.count, missing: tuning.missLevel)
-        let own = rooms[room].gateways.map { levels[$0] }
-        let placed = gateways.indices.filter { gateways[$0].room >= 0 && !levels[$0].isNaN }
-        // The own gateway must have been there: what a gateway heard is forgotten when it moves.
-        guard !own.contains(where: \.isNaN), let best = placed.max(by: { levels[$0] < levels[$1] }) else { return nil }
-        return levels[best] - (own.max() ?? 0) > Self.clearlyWeaker ? best : nil
+        let own = rooms[room].gateways.compactMap { levels[$0] }
+        // The own gateways must have been there: what a gateway heard is forgotten when it moves.
+        guard own.count == rooms[room].gateways.count, let loudest = own.max() else { return nil }
+        let heard = gateways.indices.compactMap { gateway in
+            gateways[gateway].room == nil ? nil : levels[gateway].map { (gateway: gateway, level: $0) }
+        }
+        guard let best = heard.max(by: { $0.level < $1.level }) else { return nil }
+        return best.level - loudest > Self.clearlyWeaker ? best.gateway : nil
     }
 }
 
 extension RoomFingerprints {
-    /// The mean level of each gateway, by its place; NaN: nothing is known of it.
+    /// The mean level of each gateway, dBm; nil: nothing is known of it.
     ///
     /// - Parameter missing: The level of a gateway that listened and heard nothing.
-    fileprivate func meanLevels(of count: Int, missing: Float) -> [Float] {
-        var sums = [Float](repeating: 0, count: count)
-        var unknown = [Float](repeating: 0, count: count)
+    fileprivate func meanLevels(of count: Int, missing: Float) -> Table<GatewayIndex, Float?> {
+        var sums = Table<GatewayIndex, Float>([Float](repeating: 0, count: count))
+        var unknown = sums
         for print in prints {
-            for entry in print.levels where Int(entry.gateway) < count {
-                let isKnown = entry.eighths != FingerprintLevel.unknown
-                if isKnown { sums[Int(entry.gateway)] += (Float(entry.eighths) / 8 - missing) * print.seconds }
-                if !isKnown { unknown[Int(entry.gateway)] += print.seconds }
+            for entry in print.levels where sums.contains(index: entry.gateway) {
+                if let eighths = entry.eighths {
+                    sums[entry.gateway] += (Float(eighths) / 8 - missing) * print.seconds
+                } else {
+                    unknown[entry.gateway] += print.seconds
+                }
             }
         }
-        return zip(sums, unknown).map { sum, unknown in
-            unknown < 0.5 * seconds ? missing + sum / (seconds - unknown) : .nan
-        }
+        return Table(
+            zip(sums.elements, unknown.elements).map { sum, unknown in
+                unknown < 0.5 * seconds ? missing + sum / (seconds - unknown) : nil
+            })
     }
 }

@@ -1,20 +1,20 @@
 extension RoomEngine {
     /// A tag went from one room to another. Doors are passed both ways.
-    mutating func countChange(from: Int16, to: Int16, weight: Float) {
+    mutating func countChange(from: RoomIndex, to: RoomIndex, weight: Float) {
         guard from != to else { return }
-        rooms[Int(from)].exits.count(to, weight)
-        rooms[Int(to)].exits.count(from, weight)
+        rooms[from].exits.count(to, weight)
+        rooms[to].exits.count(from, weight)
     }
 
     /// Nothing is known any more of where tags go from the room.
-    mutating func forgetExits(of room: Int16) {
+    mutating func forgetExits(of room: RoomIndex) {
         for other in rooms.indices { rooms[other].exits.forget(room) }
-        rooms[Int(room)].exits.removeAll()
+        rooms[room].exits.removeAll()
     }
 
     /// Fills `scratch.arriving`: how probable it is that a tag that changes its room now comes to each of the rooms that
     /// are weighed. Where nothing was learned, all are alike.
-    mutating func weighArrivals(of tag: Int) {
+    mutating func weighArrivals(of tag: TagIndex) {
         let rooms = scratch.rooms
         let others = Float(max(1, rooms.count - 1))
         scratch.arriving.removeAll(keepingCapacity: true)
@@ -22,7 +22,7 @@ extension RoomEngine {
         var common: Float = 0
         for place in rooms.indices {
             let before = scratch.before[place]
-            let exits = self.rooms[Int(rooms[place])].exits
+            let exits = self.rooms[rooms[place]].exits
             let unit = before / (exits.changes + tuning.exitPrior)
             common += unit * tuning.exitPrior / others
             scratch.arriving[place] -= unit * tuning.exitPrior / others

@@ -15,19 +15,19 @@ struct Learner: Sendable {
     }
 
     struct RoomWeight: Sendable, BitwiseCopyable {
-        var room: Int16
+        var room: RoomIndex
         /// Log likelihood of the window.
         var evidence: Float
         /// After the window, 0 … 1.
         var belief: Float
     }
 
-    var tag: Int
+    var tag: TagIndex
     var windows: [Window] = []
     var levels: [FingerprintLevel] = []
     var rooms: [RoomWeight] = []
 
-    init(tag: Int) { self.tag = tag }
+    init(tag: TagIndex) { self.tag = tag }
 
     mutating func removeFirst(_ count: Int) {
         levels.removeFirst(windows.prefix(count).reduce(0) { $0 + $1.levels })
@@ -39,7 +39,7 @@ struct Learner: Sendable {
 /// A window of which the room is certain from both sides.
 struct CertainWindow: Sendable, BitwiseCopyable {
     var window: Int
-    var room: Int16
+    var room: RoomIndex
     /// Where its levels end in `Learner.levels`.
     var levelsEnd: Int
 }
@@ -58,7 +58,7 @@ extension RoomEngine {
     /// Tags that are learned from at once; with more, those that came first.
     static let mostLearners = 64
     /// Between training runs of two rooms that were one walk, at most.
-    private static let walk: Int64 = 30_000_000_000
+    private static let walk: Duration = .seconds(30)
     /// Windows between the last that is certain of one room and the first of the next, at most.
     private static let mostDoubtful = 6
 
@@ -70,55 +70,55 @@ extension RoomEngine {
     ) {
         guard
             let tag = states.firstIndex(where: { $0.description.id == tagName || $0.description.name == tagName }),
-            let room = roomPlace(roomName, &effects)
+            let room = roomIndex(roomName, &effects)
         else {
             counters.refused += 1
             return
         }
         if duration <= .zero {
             if trainedRoom(of: tag) == room {
-                trainings[tag]?.until = now.nanoseconds
+                trainings[tag]?.until = now
                 trainings[tag]?.isOver = true
             }
             return
         }
         learnRest(of: tag)
-        if let last = trainings[tag], now.nanoseconds - last.until < Self.walk {
+        if let last = trainings[tag], last.until.duration(to: now) < Self.walk {
             countChange(from: last.room, to: room, weight: 1)
         }
         trainings[tag] = TrainingRun(
-            began: now.nanoseconds, until: now.nanoseconds &+ min(duration, .seconds(3600)).nanoseconds, room: room)
+            began: now, until: now.advanced(by: min(duration, .seconds(3600))), room: room)
     }
 
     mutating func forgetRoom(named name: String) {
         // The name, or the id itself: an id that was cut is not the id of itself.
-        guard let room = roomPlaces[name] ?? roomPlaces[RoomName.id(of: name)] else { return }
+        guard let room = roomIndices[name] ?? roomIndices[RoomName.id(of: name)] else { return }
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
-        forgetExits(of: Int16(room))
+        forgetExits(of: room)
     }
 
-    /// The room that is being trained with the tag; -1: none.
-    func trainedRoom(of tag: Int) -> Int16 {
-        guard !trainings.isEmpty, let training = trainings[tag], !training.isOver else { return -1 }
+    /// The room that is being trained with the tag.
+    func trainedRoom(of tag: TagIndex) -> RoomIndex? {
+        guard !trainings.isEmpty, let training = trainings[tag], !training.isOver else { return nil }
         return training.room
     }
 
     /// Takes a window of a training run.
     ///
     /// - Returns: false if the run is over.
-    mutating func train(_ tag: Int, at now: MonotonicInstant, elapsed: Float) -> Bool {
+    mutating func train(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) -> Bool {
         guard let training = trainings[tag], !training.isOver else { return false }
-        guard now.nanoseconds <= training.until else {
+        guard now <= training.until else {
             trainings[tag]?.isOver = true
             return false
         }
-        guard now.nanoseconds >= training.learnsFrom else { return true }
+        guard now >= training.learnsFrom else { return true }
         let room = training.room
         order += 1
         scratch.learning.levels.removeAll(keepingCapacity: true)
         Self.append(scratch.vector, to: &scratch.learning.levels, tuning)
-        rooms[Int(room)].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
+        rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
         return true
@@ -131,27 +131,23 @@ extension RoomEngine {
         _ window: LevelVector, to levels: inout [FingerprintLevel], _ tuning: RoomTuning
     ) {
         var unknown = 0
-        for (gateway, level) in window.levels.enumerated() {
-            if level.isNaN {
+        for gateway in window.levels.indices {
+            guard let level = window.levels[gateway].dBm else {
                 guard unknown < Fingerprints.mostUnknown else { continue }
                 unknown += 1
-                levels.append(FingerprintLevel(gateway: UInt16(gateway), eighths: FingerprintLevel.unknown))
-            } else if level > tuning.missLevel {
-                levels.append(FingerprintLevel(gateway: UInt16(gateway), eighths: Int16(level * 8)))
+                levels.append(FingerprintLevel(gateway: gateway, eighths: nil))
+                continue
             }
+            guard level > tuning.missLevel else { continue }
+            levels.append(FingerprintLevel(gateway: gateway, eighths: Int16(level * 8)))
         }
     }
 
     // MARK: From its own decisions
 
     /// Keeps a window until it is seen from both sides.
-    mutating func remember(_ tag: Int, at now: MonotonicInstant, elapsed: Float) {
-        if states[tag].learner < 0 {
-            guard learners.count < Self.mostLearners else { return }
-            states[tag].learner = Int16(learners.count)
-            learners.append(Learner(tag: tag))
-        }
-        let learner = Int(states[tag].learner)
+    mutating func remember(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
+        guard let learner = states[tag].learner ?? addLearner(of: tag) else { return }
         let levels = learners[learner].levels.count
         Self.append(scratch.vector, to: &learners[learner].levels, tuning)
         for (room, evidence) in zip(scratch.rooms, scratch.evidence) {
@@ -165,32 +161,38 @@ extension RoomEngine {
         if learners[learner].windows.count >= 2 * tuning.learnLag { learnOldest(of: learner, tuning.learnLag) }
     }
 
+    private mutating func addLearner(of tag: TagIndex) -> LearnerIndex? {
+        guard learners.count < Self.mostLearners else { return nil }
+        let learner = learners.append(Learner(tag: tag))
+        states[tag].learner = learner
+        return learner
+    }
+
     /// Nothing more will be heard that belongs to what was heard.
-    mutating func learnRest(of tag: Int) {
-        guard states[tag].learner >= 0 else { return }
-        let learner = Int(states[tag].learner)
+    mutating func learnRest(of tag: TagIndex) {
+        guard let learner = states[tag].learner else { return }
         learnOldest(of: learner, learners[learner].windows.count)
     }
 
     /// Learns the oldest windows of a tag, those of which the room is certain both from before and from after.
-    private mutating func learnOldest(of place: Int, _ count: Int) {
+    private mutating func learnOldest(of index: LearnerIndex, _ count: Int) {
         guard count > 0 else { return }
         // Moved out, so that it is not copied when it changes.
-        var learner = Learner(tag: learners[place].tag)
-        swap(&learner, &learners[place])
+        var learner = Learner(tag: learners[index].tag)
+        swap(&learner, &learners[index])
         findCertainWindows(in: learner, count)
         // The latest come first.
         for (to, from) in zip(scratch.learning.certain, scratch.learning.certain.dropFirst())
         where to.window - from.window <= Self.mostDoubtful {
             countChange(from: from.room, to: to.room, weight: tuning.ownExit)
         }
-        for certain in scratch.learning.certain.reversed() where !rooms[Int(certain.room)].gateways.isEmpty {
+        for certain in scratch.learning.certain.reversed() where !rooms[certain.room].gateways.isEmpty {
             let window = learner.windows[certain.window]
             let levels = learner.levels[certain.levelsEnd - window.levels..<certain.levelsEnd]
-            rooms[Int(certain.room)].own.add(levels, seconds: window.seconds, tuning)
+            rooms[certain.room].own.add(levels, seconds: window.seconds, tuning)
         }
         learner.removeFirst(count)
-        swap(&learner, &learners[place])
+        swap(&learner, &learners[index])
     }
 
     /// Fills `scratch.learning.certain` with those of the first `count` windows of which the room is certain; the latest come first.
@@ -213,13 +215,13 @@ extension RoomEngine {
                 for _ in rooms { scratch.learning.after.append(1) }
             }
             var total: Float = 0
-            var best: (product: Float, room: Int16) = (-1, -1)
+            var best: (product: Float, room: RoomIndex)?
             for (room, after) in zip(rooms, scratch.learning.after) {
                 let product = learner.rooms[room].belief * after
                 total += product
-                if product > best.product { best = (product, learner.rooms[room].room) }
+                if product > best?.product ?? -1 { best = (product, learner.rooms[room].room) }
             }
-            if place < count, total > 0, best.product / total >= tuning.learnProbability {
+            if place < count, let best, total > 0, best.product / total >= tuning.learnProbability {
                 scratch.learning.certain.append(CertainWindow(window: place, room: best.room, levelsEnd: levelsEnd))
             }
             lookBack(over: window, learner.rooms[rooms])

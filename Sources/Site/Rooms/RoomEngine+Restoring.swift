@@ -1,6 +1,5 @@
 package import Base
 import Beacon
-import Presence
 import Regions
 package import SiteProtocol
 
@@ -17,9 +16,9 @@ package struct ReportedTag: Hashable, Sendable {
 }
 
 extension RoomEngine {
-    /// Whether a tag is at home, and its room, as they are decided now.
-    package func decided(ofTag tag: Int) -> (isHome: Bool, room: RoomName?) {
-        guard states.indices.contains(tag) else { return (false, nil) }
+    /// Whether the tag at a position in `tags` is at home, and its room, as they are decided now.
+    package func decided(ofTag position: Int) -> (isHome: Bool, room: RoomName?) {
+        guard let tag = states.index(at: position) else { return (false, nil) }
         return (states[tag].isHome, roomName(states[tag].room))
     }
 
@@ -28,33 +27,32 @@ extension RoomEngine {
     /// A tag that was at home is at home, in its room, until gateways that listen have been silent about it for as long as
     /// about a beacon of which nothing is known.
     package mutating func restore(_ reported: [ReportedTag], at now: MonotonicInstant) {
-        var occupied: [(region: RegionKey, beacon: BeaconID)] = []
+        var atHome: [(tag: TagDescription, beacon: BeaconID)] = []
         var ignored: [Effect] = []
-        for tag in reported where tag.isHome {
-            guard let place = states.firstIndex(where: { $0.description.id == tag.id }) else { continue }
-            let pattern = states[place].description.pattern
+        for report in reported where report.isHome {
+            guard let tag = states.firstIndex(where: { $0.description.id == report.id }) else { continue }
+            let description = states[tag].description
+            let pattern = description.pattern
             guard let major = pattern.major, let minor = pattern.minor else { continue }
-            states[place].isHome = true
-            states[place].since = now.nanoseconds
-            if let name = tag.room?.name, let room = roomPlace(name, &ignored) {
-                states[place].room = room
-                states[place].belief = [RoomBelief(room: room, support: 0, probability: 1)]
+            states[tag].isHome = true
+            states[tag].since = now
+            if let name = report.room?.name, let room = roomIndex(name, &ignored) {
+                states[tag].room = room
+                states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
             }
-            occupied.append(
-                (
-                    RegionKey(tracker: place, rid: tag.id),
-                    BeaconID(uuid: pattern.uuid, major: major, minor: minor)
-                ))
+            atHome.append((description, BeaconID(uuid: pattern.uuid, major: major, minor: minor)))
         }
-        presence.restore(occupied: occupied, at: now)
+        presence.restore(atHome, at: now)
     }
 
     /// Goes on from what another service reported, where this engine has decided less: nothing about the tag, or that it is at
     /// home, but not its room.
     package mutating func adopt(_ reported: [ReportedTag], at now: MonotonicInstant) {
         let undecided = reported.filter { tag in
-            guard tag.isHome, let state = states.first(where: { $0.description.id == tag.id }) else { return false }
-            return state.isHome ? state.room < 0 && tag.room != nil : state.since == 0
+            guard tag.isHome, let state = states.elements.first(where: { $0.description.id == tag.id }) else {
+                return false
+            }
+            return state.isHome ? state.room == nil && tag.room != nil : state.since == nil
         }
         restore(undecided, at: now)
     }
@@ -68,16 +66,16 @@ extension RoomEngine {
 
 /// What was learned, in the engine's own form. A copy shares its memory with the engine.
 package struct LearnedSource: Sendable {
-    fileprivate let gateways: [GatewayState]
-    fileprivate let rooms: [Room]
+    fileprivate let gateways: Table<GatewayIndex, GatewayState>
+    fileprivate let rooms: Table<RoomIndex, Room>
 
     package var site: LearnedSite {
         var site = LearnedSite()
-        site.gateways = gateways.map { LearnedSite.Gateway(name: $0.name, room: $0.room < 0 ? nil : Int($0.room)) }
-        site.rooms = rooms.map {
+        site.gateways = gateways.elements.map { LearnedSite.Gateway(name: $0.name, room: $0.room?.position) }
+        site.rooms = rooms.elements.map {
             LearnedSite.LearnedRoom(
                 name: $0.name, labelled: $0.labelled.moments, own: $0.own.kept,
-                exits: $0.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: Int($0.room), count: $0.count) })
+                exits: $0.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) })
         }
         return site
     }
@@ -87,25 +85,25 @@ extension RoomEngine {
     /// Goes on from what was learned. Call it once, before anything else. What does not fit is left out.
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []
-        let roomPlaces = learned.rooms.map { roomPlace($0.name.name, &ignored) }
-        let places = learned.gateways.map { gatewayPlace($0.name, &ignored).map(UInt16.init(truncatingIfNeeded:)) }
-        for (gateway, place) in zip(learned.gateways, places) {
-            guard place != nil, let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
-            self.place(gateway.name, in: learned.rooms[room].name.name, &ignored)
+        let roomIndices = learned.rooms.map { roomIndex($0.name.name, &ignored) }
+        let gatewayIndices = learned.gateways.map { gatewayIndex($0.name, &ignored) }
+        for (gateway, index) in zip(learned.gateways, gatewayIndices) {
+            guard index != nil, let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
+            place(gateway.name, in: learned.rooms[room].name.name, &ignored)
         }
-        for (room, place) in zip(learned.rooms, roomPlaces) {
-            guard let place else { continue }
-            for exit in room.exits.prefix(RoomExits.most) where roomPlaces.indices.contains(exit.room) {
-                guard let target = roomPlaces[exit.room], target != place, exit.count <= RoomExits.mostChanges else {
+        for (room, index) in zip(learned.rooms, roomIndices) {
+            guard let index else { continue }
+            for exit in room.exits.prefix(RoomExits.most) where roomIndices.indices.contains(exit.room) {
+                guard let target = roomIndices[exit.room], target != index, exit.count <= RoomExits.mostChanges else {
                     continue
                 }
-                rooms[Int(place)].exits.count(target, exit.count)
+                rooms[index].exits.count(target, exit.count)
             }
             for moment in room.labelled.prefix(tuning.mostFingerprints) {
                 order += 1
-                rooms[Int(place)].labelled.restore(moment, places, order: order)
+                rooms[index].labelled.restore(moment, gatewayIndices, order: order)
             }
-            rooms[Int(place)].own = RoomLevels(room.own, places, tuning)
+            rooms[index].own = RoomLevels(room.own, gatewayIndices, tuning)
         }
     }
 }

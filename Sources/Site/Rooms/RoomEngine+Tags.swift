@@ -1,6 +1,4 @@
 import Base
-import Presence
-import Regions
 
 extension Tag {
     /// Takes note of a level.
@@ -21,8 +19,8 @@ extension Tag {
         // The one that was heard longest ago gives way, or the weakest of those just heard.
         guard
             let least = levels.indices.min(by: {
-                (levels[$0].at / 2_000_000_000, levels[$0].level) < (levels[$1].at / 2_000_000_000, levels[$1].level)
-            }), levels[least].level < heard.level || heard.at - levels[least].at > 2_000_000_000
+                (levels[$0].pairOfSeconds, levels[$0].level) < (levels[$1].pairOfSeconds, levels[$1].level)
+            }), levels[least].level < heard.level || heard.at.nanoseconds - levels[least].at.nanoseconds > 2_000_000_000
         else { return }
         levels.remove(at: least)
         let place = levels.firstIndex { $0.gateway > heard.gateway } ?? levels.endIndex
@@ -30,51 +28,49 @@ extension Tag {
     }
 }
 
+extension HeardLevel {
+    /// Levels of the same two seconds count as heard at once.
+    fileprivate var pairOfSeconds: Int64 { at.nanoseconds / 2_000_000_000 }
+}
+
 extension RoomEngine {
     mutating func replaceTags(
         by descriptions: [TagDescription], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let kept = Dictionary(
-            states.enumerated().map { ($1.description.id, (tag: $1, training: trainings[$0])) },
+            states.indices.map { (states[$0].description.id, (tag: states[$0], training: trainings[$0])) },
             uniquingKeysWith: { first, _ in first })
         trainings = [:]
         var new: [Tag] = []
         new.reserveCapacity(min(descriptions.count, bounds.tags))
-        var seen: Set<String> = []
-        for description in descriptions.prefix(bounds.tags) where seen.insert(description.id).inserted {
+        var indices: [String: TagIndex] = [:]
+        for description in descriptions.prefix(bounds.tags) where indices[description.id] == nil {
+            let index = TagIndex(position: new.count)
+            indices[description.id] = index
             var tag = Tag(description)
             if let (old, training) = kept[description.id], old.description.pattern == description.pattern {
                 tag = old
                 tag.description = description
-                tag.learner = -1
+                tag.learner = nil
                 tag.isPending = false
-                trainings[new.count] = training
+                trainings[index] = training
             }
             new.append(tag)
         }
-        learners = []
-        let old = states.map(\.description)
-        states = new
-        let places = Dictionary(
-            new.enumerated().map { ($1.description.id, $0) }, uniquingKeysWith: { first, _ in first })
+        learners = Table()
+        let old = states
+        states = Table(new)
         departures.move { tag in
-            places[old[tag].id].flatMap { new[$0].description.pattern == old[tag].pattern ? $0 : nil }
+            indices[old[tag].description.id].flatMap {
+                states[$0].description.pattern == old[tag].description.pattern ? $0 : nil
+            }
         }
         openWindows = OpenWindows()
-        let regions = states.enumerated().map { place, tag in
-            MonitoredRegion(
-                key: RegionKey(tracker: place, rid: tag.description.id), pattern: tag.description.pattern,
-                leaveRule: .auto)
-        }
-        presence.mostReceivers = states.count > Self.fewTags ? Self.mostWitnesses : PresenceTiming.mostReceivers
-        // Effects of the exchange itself are of no tag that stays.
-        _ = presence.handle(.regions(regions), at: now)
-        for place in states.indices {
-            let isInside = presence.isInside(RegionKey(tracker: place, rid: states[place].description.id))
-            if states[place].isHome, !isInside, departures.since[place] == nil {
-                states[place].isHome = false
-                states[place].room = -1
-            }
+        presence.replaceTags(by: tags, at: now)
+        for tag in states.indices where states[tag].isHome && !presence.isInside(states[tag].description) {
+            guard departures.since[tag] == nil else { continue }
+            states[tag].isHome = false
+            states[tag].room = nil
         }
     }
 }

@@ -4,9 +4,9 @@ import Base
 struct Scratch: Sendable {
     var vector = LevelVector()
     /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard.
-    var parts: [Float] = []
+    var parts = Table<GatewayIndex, Float>()
     /// Rooms that are weighed, and what they come to.
-    var rooms: [Int16] = []
+    var rooms: [RoomIndex] = []
     var placement: [Float] = []
     var fingerprint: [Float] = []
     var evidence: [Float] = []
@@ -23,25 +23,24 @@ struct Scratch: Sendable {
     mutating func resize(to count: Int) {
         while parts.count < count {
             parts.append(0)
-            vector.levels.append(.nan)
+            vector.levels.append(.none)
         }
     }
 }
 
 extension RoomEngine {
     /// Weighs what was heard of a tag since the last window.
-    mutating func judge(_ tag: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
+    mutating func judge(_ tag: TagIndex, at now: MonotonicInstant, _ effects: inout [Effect]) {
         states[tag].isPending = false
         let elapsed =
-            states[tag].judged == .min
-            ? 1 : Float(min(600_000_000_000, now.nanoseconds - states[tag].judged)) * 1e-9
+            states[tag].judged.map { now.seconds(since: max($0, now.advanced(bySeconds: -Self.longestPause))) } ?? 1
         counters.windows += 1
         scratch.vector.elapsed = elapsed
-        gatherLevels(of: tag, now: now.nanoseconds)
+        gatherLevels(of: tag, now: now)
         chooseRooms(for: tag)
         weigh(tag)
-        states[tag].judged = now.nanoseconds
-        if trainedRoom(of: tag) >= 0, train(tag, at: now, elapsed: elapsed) {
+        states[tag].judged = now
+        if trainedRoom(of: tag) != nil, train(tag, at: now, elapsed: elapsed) {
             report(tag, at: now, &effects)
         } else if !scratch.rooms.isEmpty {
             believe(tag, at: now, elapsed: elapsed)
@@ -50,68 +49,77 @@ extension RoomEngine {
         }
     }
 
+    /// Seconds; a longer pause between two windows says no more.
+    private static let longestPause: Float = 600
+
     // MARK: What was heard
 
     /// Spreads the tag's levels out over the gateways.
-    mutating func gatherLevels(of tag: Int, now: Int64) {
-        let fresh = Int64(tuning.freshSeconds * 1e9)
+    mutating func gatherLevels(of tag: TagIndex, now: MonotonicInstant) {
+        let freshSince = now.advanced(bySeconds: -tuning.freshSeconds)
+        let missed = OptionalLevel(tuning.missLevel)
         scratch.vector.packets = 1
         scratch.vector.heard.removeAll(keepingCapacity: true)
         scratch.vector.isLoudestNew = false
         var loudest = -Float.infinity
         for gateway in gateways.indices {
             let isHeeded = gateways[gateway].isListening && !gateways[gateway].isQuiet
-            scratch.vector.levels[gateway] = isHeeded ? tuning.missLevel : .nan
+            scratch.vector.levels[gateway] = isHeeded ? missed : .none
         }
         for heard in states[tag].levels {
-            let gateway = Int(heard.gateway)
+            let gateway = heard.gateway
             guard gateways[gateway].isListening else { continue }
-            if now - heard.at <= fresh {
-                scratch.vector.levels[gateway] = max(heard.level, tuning.missLevel)
-                if heard.level > tuning.missLevel { scratch.vector.heard.append(heard.gateway) }
+            if heard.at >= freshSince {
+                scratch.vector.levels[gateway] = OptionalLevel(max(heard.level, tuning.missLevel))
+                if heard.level > tuning.missLevel { scratch.vector.heard.append(gateway) }
                 scratch.vector.packets = max(scratch.vector.packets, heard.packets)
                 if heard.level > loudest {
                     loudest = heard.level
-                    scratch.vector.isLoudestNew = heard.at > states[tag].judged
+                    scratch.vector.isLoudestNew = states[tag].judged.map { heard.at > $0 } ?? true
                 }
-            } else if gateways[gateway].lastMessage <= heard.at + 200_000_000 {
-                // It has sent nothing since. Whether it fails or only hears nothing, the next message tells.
-                scratch.vector.levels[gateway] = .nan
+            } else if !hasSpoken(gateway, since: heard.at) {
+                // Whether it fails or only hears nothing, the next message tells.
+                scratch.vector.levels[gateway] = .none
             }
         }
     }
 
+    /// Whether a message came from the gateway after those of the same second.
+    private func hasSpoken(_ gateway: GatewayIndex, since instant: MonotonicInstant) -> Bool {
+        gateways[gateway].lastMessage.map { $0.nanoseconds > instant.nanoseconds + 200_000_000 } ?? false
+    }
+
     /// The rooms that the tag may be in: those believed in, those whose gateways hear it, those whose fingerprints
     /// have such gateways. With few rooms, all.
-    mutating func chooseRooms(for tag: Int) {
+    mutating func chooseRooms(for tag: TagIndex) {
         scratch.rooms.removeAll(keepingCapacity: true)
         if rooms.count <= Tag.mostRooms {
-            for room in rooms.indices where isPossible(room) { scratch.rooms.append(Int16(room)) }
+            for room in rooms.indices where isPossible(room) { scratch.rooms.append(room) }
             return
         }
-        for belief in states[tag].belief where isPossible(Int(belief.room)) { scratch.rooms.append(belief.room) }
+        for belief in states[tag].belief where isPossible(belief.room) { scratch.rooms.append(belief.room) }
         for heard in states[tag].levels {
-            let gateway = Int(heard.gateway)
-            guard !scratch.vector.levels[gateway].isNaN else { continue }
-            let room = gateways[gateway].room
-            if room >= 0, !scratch.rooms.contains(room) { scratch.rooms.append(room) }
+            guard scratch.vector.levels[heard.gateway].dBm != nil, let room = gateways[heard.gateway].room else {
+                continue
+            }
+            if !scratch.rooms.contains(room) { scratch.rooms.append(room) }
         }
         for room in rooms.indices where rooms[room].gateways.isEmpty && rooms[room].labelled.count > 0 {
-            if scratch.rooms.count < 2 * Tag.mostRooms, !scratch.rooms.contains(Int16(room)) {
-                scratch.rooms.append(Int16(room))
+            if scratch.rooms.count < 2 * Tag.mostRooms, !scratch.rooms.contains(room) {
+                scratch.rooms.append(room)
             }
         }
     }
 
     /// Whether anything at all can speak for the room.
-    private func isPossible(_ room: Int) -> Bool {
+    private func isPossible(_ room: RoomIndex) -> Bool {
         !rooms[room].gateways.isEmpty || rooms[room].labelled.count > 0
     }
 
     // MARK: What it means
 
     /// Makes the log likelihood of each room.
-    mutating func weigh(_ tag: Int) {
+    mutating func weigh(_ tag: TagIndex) {
         weighPlacement(tag)
         let trust = weighFingerprints(tag)
         scratch.evidence.removeAll(keepingCapacity: true)
@@ -121,15 +129,13 @@ extension RoomEngine {
     }
 
     /// Without training: a tag is likely to be in the room whose gateway hears it best.
-    private mutating func weighPlacement(_ tag: Int) {
+    private mutating func weighPlacement(_ tag: TagIndex) {
         scratch.placement.removeAll(keepingCapacity: true)
         var best = tuning.missLevel
-        for gateway in gateways.indices where scratch.vector.levels[gateway] > best {
-            best = scratch.vector.levels[gateway]
-        }
+        for level in scratch.vector.levels.elements { if let level = level.dBm, level > best { best = level } }
         for room in scratch.rooms {
             var sum: Float = 0
-            for gateway in rooms[Int(room)].gateways {
+            for gateway in rooms[room].gateways {
                 let level = heldLevel(of: gateway, tag: tag, room: room)
                 sum += FixedMath.exp(tuning.levelSlope * (level - best))
             }
@@ -139,11 +145,11 @@ extension RoomEngine {
     }
 
     /// The level of a gateway for its own room. One that says nothing keeps the tag where it is.
-    private func heldLevel(of gateway: Int, tag: Int, room: Int16) -> Float {
-        let level = scratch.vector.levels[gateway]
-        guard level.isNaN || level <= tuning.missLevel else { return level }
-        if let heard = states[tag].levels.first(where: { Int($0.gateway) == gateway }) {
-            guard level.isNaN else {
+    private func heldLevel(of gateway: GatewayIndex, tag: TagIndex, room: RoomIndex) -> Float {
+        let level = scratch.vector.levels[gateway].dBm
+        if let level, level > tuning.missLevel { return level }
+        if let heard = states[tag].levels.first(where: { $0.gateway == gateway }) {
+            guard level == nil else {
                 // A packet may just be lost, and rarely several in a row.
                 let step = tuning.missStep * Float(scratch.vector.packets) * missedWindows(since: heard.at, tag)
                 return max(tuning.missLevel, heard.level - step)
@@ -156,20 +162,18 @@ extension RoomEngine {
     }
 
     /// About how many windows a gateway missed that heard the tag last at `instant`.
-    private func missedWindows(since instant: Int64, _ tag: Int) -> Float {
-        let judged = states[tag].judged
-        guard judged != .min else { return 1 }
+    private func missedWindows(since instant: MonotonicInstant, _ tag: TagIndex) -> Float {
+        guard let judged = states[tag].judged else { return 1 }
         let window = max(1, scratch.vector.elapsed)
-        return max(1, Float(judged - instant) * 1e-9 / window + 1)
+        return max(1, judged.seconds(since: instant) / window + 1)
     }
 
     /// - Returns: How much fingerprints count, 0 … 1.
-    private mutating func weighFingerprints(_ tag: Int) -> Float {
+    private mutating func weighFingerprints(_ tag: TagIndex) -> Float {
         scratch.fingerprint.removeAll(keepingCapacity: true)
         var base: Float = 0
         for gateway in gateways.indices {
-            let level = scratch.vector.levels[gateway]
-            guard !level.isNaN else {
+            guard let level = scratch.vector.levels[gateway].dBm else {
                 scratch.parts[gateway] = 0
                 continue
             }
@@ -184,24 +188,23 @@ extension RoomEngine {
         var allSeconds: Float = 0
         scratch.shares.removeAll(keepingCapacity: true)
         for room in scratch.rooms {
-            let place = Int(room)
             var sum = unknown
             var seconds = tuning.noveltySeconds
-            let labelled = rooms[place].labelled.seconds * tuning.labelWorth
+            let labelled = rooms[room].labelled.seconds * tuning.labelWorth
             if labelled > 0 {
                 sum +=
                     tuning.labelWorth
-                    * rooms[place].labelled.likelihood(scratch.vector, base: base, parts: scratch.parts, tuning)
+                    * rooms[room].labelled.likelihood(scratch.vector, base: base, parts: scratch.parts, tuning)
                 seconds += labelled
             }
-            let own = rooms[place].own.seconds
+            let own = rooms[room].own.seconds
             if own > 0 {
-                sum += own * FixedMath.exp(rooms[place].own.logLikelihood(scratch.vector, tuning))
+                sum += own * FixedMath.exp(rooms[room].own.logLikelihood(scratch.vector, tuning))
                 seconds += own
             }
             scratch.fingerprint.append(FixedMath.log(sum / seconds))
             let doubted =
-                tuning.trustSeconds / (tuning.trustSeconds + rooms[place].labelled.seconds)
+                tuning.trustSeconds / (tuning.trustSeconds + rooms[room].labelled.seconds)
                 * (tuning.ownTrustSeconds / (tuning.ownTrustSeconds + own))
             scratch.shares.append(1 - doubted)
             labelledSeconds += labelled
@@ -210,7 +213,7 @@ extension RoomEngine {
         let share = labelledSeconds / max(1, allSeconds)
         scratch.labelledShare = share
         completeFingerprints(novelty: novelty)
-        if let place = scratch.rooms.firstIndex(of: states[tag].room), isGatewayMissing(to: tag) {
+        if let place = states[tag].room.flatMap({ scratch.rooms.firstIndex(of: $0) }), isGatewayMissing(to: tag) {
             scratch.fingerprint[place] += tuning.missingWorth
         }
         return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
@@ -218,11 +221,11 @@ extension RoomEngine {
 
     /// Whether a gateway of the tag's room fails that heard the tag there until then. Of what does not always send, nobody
     /// knows.
-    private func isGatewayMissing(to tag: Int) -> Bool {
-        states[tag].levels.contains { heard in
-            let gateway = Int(heard.gateway)
-            return gateways[gateway].room == states[tag].room && gateways[gateway].sendsAlways
-                && scratch.vector.levels[gateway].isNaN && heard.at >= states[tag].since
+    private func isGatewayMissing(to tag: TagIndex) -> Bool {
+        guard let since = states[tag].since else { return false }
+        return states[tag].levels.contains { heard in
+            gateways[heard.gateway].room == states[tag].room && gateways[heard.gateway].sendsAlways
+                && scratch.vector.levels[heard.gateway].dBm == nil && heard.at >= since
         }
     }
 
@@ -243,13 +246,13 @@ extension RoomEngine {
     // MARK: What is believed
 
     /// Takes the evidence into the belief: rooms change now and then, and what was heard tells.
-    private mutating func believe(_ tag: Int, at now: MonotonicInstant, elapsed: Float) {
+    private mutating func believe(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
         let count = Float(scratch.rooms.count)
         let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
         let packets = Float(scratch.vector.packets)
         let weight = min(1, elapsed) * packets / (packets + tuning.packetDoubt)
         let best = scratch.evidence.max() ?? 0
-        let reported = scratch.rooms.firstIndex(of: states[tag].room).map { scratch.evidence[$0] }
+        let reported = states[tag].room.flatMap { scratch.rooms.firstIndex(of: $0) }.map { scratch.evidence[$0] }
         scratch.belief.removeAll(keepingCapacity: true)
         var sum: Float = 0
         scratch.before.removeAll(keepingCapacity: true)
@@ -263,7 +266,7 @@ extension RoomEngine {
             let evidence = max(scratch.evidence[place] - best, -tuning.windowCap) * weight
             let probability = prior * FixedMath.exp(evidence)
             sum += probability
-            let speaks = reported == nil || scratch.evidence[place] > reported ?? 0
+            let speaks = reported.map { scratch.evidence[place] > $0 } ?? true
             let support = speaks ? min(states[tag].support(of: room), 100) + (scratch.vector.isLoudestNew ? 1 : 0) : 0
             scratch.belief.append(RoomBelief(room: room, support: support, probability: probability))
         }
@@ -281,14 +284,14 @@ extension RoomEngine {
 
     /// Seconds until a tag changes its room. What has been in one room for long is likely to stay: stays of people and
     /// things have no typical length.
-    private func meanStay(of tag: Int, at now: MonotonicInstant) -> Float {
-        guard states[tag].room >= 0 else { return tuning.staySeconds }
-        let since = Float(max(0, now.nanoseconds - states[tag].since)) * 1e-9
-        return min(tuning.longestStaySeconds, max(tuning.staySeconds, since * tuning.stayShare))
+    private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        guard states[tag].room != nil, let since = states[tag].since else { return tuning.staySeconds }
+        let stay = max(0, now.seconds(since: since))
+        return min(tuning.longestStaySeconds, max(tuning.staySeconds, stay * tuning.stayShare))
     }
 
     /// Reports the room, once it is probable enough for long enough.
-    private mutating func report(_ tag: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
+    private mutating func report(_ tag: TagIndex, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard states[tag].isHome, var best = states[tag].belief.first else { return }
         for belief in states[tag].belief where belief.probability > best.probability { best = belief }
         let needed =
@@ -299,7 +302,7 @@ extension RoomEngine {
         else { return }
         let from = states[tag].room
         states[tag].room = best.room
-        states[tag].since = now.nanoseconds
+        states[tag].since = now
         decide(tag, from: from, confidence: best.probability, &effects)
     }
 }

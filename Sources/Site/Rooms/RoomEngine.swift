@@ -1,6 +1,4 @@
 package import Base
-import Beacon
-import Presence
 package import SiteProtocol
 
 /// Decides in which room each tag is, from what all gateways of a site hear.
@@ -83,29 +81,22 @@ package struct RoomEngine: Sendable {
     package static let mostGateways = 250
     package static let mostRooms = 250
     package static let mostTags = FeedDecoder.mostTags
-    /// Gateways that decide whether a tag is at home, of those that hear it, where there are more tags than `fewTags`. With
-    /// three, four and sixteen no tag of the simulated house was away that was there. With three it takes about a minute until
-    /// one is away that more gateways heard well; with sixteen, the leave timeout of the slowest of them.
-    static let mostWitnesses = 3
-    /// With so many tags the models of all gateways take little memory: 120 bytes for each.
-    static let fewTags = 500
-
     package let tuning: RoomTuning
     package internal(set) var counters = Counters()
-    var gateways: [GatewayState] = []
-    var gatewayPlaces: [String: Int] = [:]
-    package internal(set) var rooms: [Room] = []
-    var roomPlaces: [String: Int] = [:]
-    var states: [Tag] = []
-    /// Each tag is a region, at the same position.
-    var presence: PresenceEngine
+    var gateways = Table<GatewayIndex, GatewayState>()
+    var gatewayIndices: [String: GatewayIndex] = [:]
+    var rooms = Table<RoomIndex, Room>()
+    /// By the room's id.
+    var roomIndices: [String: RoomIndex] = [:]
+    var states = Table<TagIndex, Tag>()
+    var presence: TagPresence
     var departures = Departures()
     /// When a message came last from any gateway.
-    var latestMessage = Int64.min
+    var latestMessage: MonotonicInstant?
     var openWindows = OpenWindows()
-    var learners: [Learner] = []
-    /// The latest training run with each tag, by its place. Few tags have one.
-    var trainings: [Int: TrainingRun] = [:]
+    var learners = Table<LearnerIndex, Learner>()
+    /// The latest training run with each tag. Few tags have one.
+    var trainings: [TagIndex: TrainingRun] = [:]
     var order: UInt64 = 0
     var scratch = Scratch()
     let bounds: Bounds
@@ -121,25 +112,20 @@ package struct RoomEngine: Sendable {
     package init(tuning: RoomTuning = RoomTuning(), bounds: Bounds = Bounds()) {
         self.tuning = tuning
         self.bounds = bounds
-        // Not jointly: a body hides a tag from all gateways at once, and messages may be late. On flat-rooms.csv tags went away
-        // that were there, and one walk gave .886 of the time right instead of .897.
-        presence = PresenceEngine(mostStrangers: bounds.tags + 1000, decidesJointly: false)
+        presence = TagPresence(mostTags: bounds.tags)
     }
 
     /// When `tick` has something to decide; nil: nothing is pending.
     package var nextDeadline: MonotonicInstant? {
         var next = presence.nextDeadline
-        if let end = openWindows.earliestEnd {
-            let due = MonotonicInstant(nanoseconds: end)
-            next = min(next ?? due, due)
-        }
-        for gateway in gateways where gateway.isListening {
-            next = min(next ?? gateway.silentAt(tuning), gateway.silentAt(tuning))
+        if let end = openWindows.earliestEnd { next = min(next ?? end, end) }
+        for gateway in gateways.elements where gateway.isListening {
+            if let silent = gateway.silentAt(tuning) { next = min(next ?? silent, silent) }
         }
         return next
     }
 
-    package var tags: [TagDescription] { states.map(\.description) }
+    package var tags: [TagDescription] { states.elements.map(\.description) }
 
     /// Takes one input at `now`, which never lies before the previous one.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
@@ -147,7 +133,7 @@ package struct RoomEngine: Sendable {
         expire(at: now, &effects)
         switch input {
         case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
-        case .card(let gateway, let room): place(gateway, in: room, at: now.nanoseconds, &effects)
+        case .card(let gateway, let room): place(gateway, in: room, at: now, &effects)
         case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
         case .forget(let gateway): forget(gateway, at: now, &effects)
         case .tags(let tags): replaceTags(by: tags, at: now, &effects)
@@ -155,8 +141,8 @@ package struct RoomEngine: Sendable {
         case .forgetRoom(let room): forgetRoom(named: room)
         case .connected(let isConnected): setConnected(isConnected, at: now)
         case .discontinuity:
-            for place in gateways.indices { gateways[place].clock.forget() }
-            for place in states.indices { learnRest(of: place) }
+            for gateway in gateways.indices { gateways[gateway].clock.forget() }
+            for tag in states.indices { learnRest(of: tag) }
         case .tick: break
         }
         confirmDepartures(at: now, &effects)
@@ -169,11 +155,11 @@ package struct RoomEngine: Sendable {
         _ name: String, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         counters.messages += 1
-        guard let gateway = gatewayPlace(name, &effects) else {
+        guard let gateway = gatewayIndex(name, &effects) else {
             counters.refused += 1
             return
         }
-        switch gateways[gateway].clock.judge(second, at: now.nanoseconds) {
+        switch gateways[gateway].clock.judge(second, at: now) {
         case .fresh: break
         case .late:
             counters.late += 1
@@ -185,7 +171,7 @@ package struct RoomEngine: Sendable {
         recordMessage(of: gateway, second, at: now, &effects)
         for reading in second.readings {
             counters.readings += 1
-            guard let tag = presence.mostExactRegion(of: reading.beacon) else {
+            guard let tag = presence.tag(of: reading.beacon) else {
                 counters.foreign += 1
                 continue
             }
@@ -194,98 +180,95 @@ package struct RoomEngine: Sendable {
     }
 
     private mutating func handle(
-        _ reading: Reading, of tag: Int, by gateway: Int, at now: MonotonicInstant, _ effects: inout [Effect]
+        _ reading: Reading, of tag: TagIndex, by gateway: GatewayIndex, at now: MonotonicInstant,
+        _ effects: inout [Effect]
     ) {
-        let sighting = Sighting(
-            beacon: reading.beacon, measuredPower: MeasuredPower(dBm: -59),
-            rssi: reading.level.flatMap { RSSI(reported: Int8(max(-127, min(20, $0)))) },
-            receiver: Receiver(index: UInt8(gateway % Self.mostGateways)))
-        pass(.sighting(sighting), at: now, &effects)
-        guard let level = reading.level, states[tag].isHome || trainedRoom(of: tag) >= 0 else { return }
-        // What a tag of another power would have been heard at. A power that is none is not gone by.
+        take(presence.hear(reading, by: gateway, at: now), at: now, &effects)
+        guard let level = reading.level, states[tag].isHome || trainedRoom(of: tag) != nil else { return }
+        // The level is corrected to that of a tag of -59 dBm. A power that no beacon has is ignored.
         let power = reading.power.flatMap { (-90 ... -40).contains($0) ? $0 : nil } ?? -59
         states[tag].hear(
             HeardLevel(
-                gateway: UInt16(gateway), packets: Int16(clamping: reading.count),
-                level: max(-120, min(20, level)) - 59 - power, at: now.nanoseconds))
-        let sent = now.nanoseconds - max(0, min(Self.second, reading.age.nanoseconds))
-        if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now.nanoseconds) }
-        states[tag].latestPacket = max(states[tag].latestPacket, sent)
+                gateway: gateway, packets: Int16(clamping: reading.count),
+                level: max(-120, min(20, level)) - 59 - power, at: now))
+        let age = max(0, min(Self.secondNanoseconds, reading.age.nanoseconds))
+        let sent = MonotonicInstant(nanoseconds: now.nanoseconds - age)
+        if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now) }
+        states[tag].latestPacket = max(states[tag].latestPacket ?? sent, sent)
         // Once all that heard it in the last window have heard it again there is nothing to wait for.
         if isComplete(states[tag]) { judge(tag, at: now, &effects) }
     }
 
     private func isComplete(_ tag: Tag) -> Bool {
-        guard tag.judged != .min else { return false }
-        for heard in tag.levels where heard.at <= tag.judged && tag.judged - heard.at < Self.second { return false }
+        guard let judged = tag.judged else { return false }
+        for heard in tag.levels
+        where heard.at <= judged && judged.nanoseconds - heard.at.nanoseconds < Self.secondNanoseconds { return false }
         return true
     }
 
-    /// - Parameter sent: When the tag sent the packet that opens the window, nanoseconds of the service's clock.
-    private mutating func openWindow(of tag: Int, ofPacketAt sent: Int64, now: Int64) {
+    /// - Parameter sent: When the tag sent the packet that opens the window.
+    private mutating func openWindow(of tag: TagIndex, ofPacketAt sent: MonotonicInstant, now: MonotonicInstant) {
         states[tag].isPending = true
-        let isRare = states[tag].latestPacket == .min || sent - states[tag].latestPacket > Self.second
+        let isRare =
+            states[tag].latestPacket.map { sent.nanoseconds - $0.nanoseconds > Self.secondNanoseconds } ?? true
         if isRare {
-            openWindows.long.append(tag, until: now + Int64(tuning.rareGatherSeconds * 1e9))
+            openWindows.long.append(tag, until: now.advanced(bySeconds: tuning.rareGatherSeconds))
         } else {
-            openWindows.short.append(tag, until: now + Int64(tuning.gatherSeconds * 1e9))
+            openWindows.short.append(tag, until: now.advanced(bySeconds: tuning.gatherSeconds))
         }
     }
 
-    /// A second, with the jitter of messages, in nanoseconds.
-    private static let second: Int64 = 1_500_000_000
+    /// A second, with the jitter of messages. It is a number because it is compared with for each reading.
+    private static let secondNanoseconds: Int64 = 1_500_000_000
 
     /// Does what is due at `now`.
     private mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        while let tag = openWindows.removeEnded(by: now.nanoseconds) {
-            guard tag < states.count, states[tag].isPending else { continue }
+        while let tag = openWindows.removeEnded(by: now) {
+            guard states.contains(index: tag), states[tag].isPending else { continue }
             judge(tag, at: now, &effects)
             // What arrives at the same instant comes after the window.
-            states[tag].judged = now.nanoseconds - 1
+            states[tag].judged = MonotonicInstant(nanoseconds: now.nanoseconds - 1)
         }
         silence(at: now, &effects)
-        if let deadline = presence.nextDeadline, deadline <= now { pass(.tick, at: now, &effects) }
+        if let deadline = presence.nextDeadline, deadline <= now { take(presence.tick(at: now), at: now, &effects) }
     }
 
     // MARK: Home and away
 
-    mutating func pass(_ input: PresenceEngine.Input, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        for effect in presence.handle(input, at: now) {
-            switch effect {
-            case .entered(let key, _):
-                if !departures.remove(key.tracker) { setHome(key.tracker, true, at: now, &effects) }
-            case .left(let key, _, _): departures.insert(key.tracker, at: now.nanoseconds)
-            // The rooms service does not report this yet.
-            case .turnedAway: break
+    mutating func take(_ changes: [TagPresence.Change], at now: MonotonicInstant, _ effects: inout [Effect]) {
+        for change in changes {
+            switch change {
+            case .entered(let tag): if !departures.remove(tag) { setHome(tag, true, at: now, &effects) }
+            case .left(let tag): departures.insert(tag, at: now)
             }
         }
     }
 
     mutating func setHome(
-        _ tag: Int, _ isHome: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
+        _ tag: TagIndex, _ isHome: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        guard tag < states.count, states[tag].isHome != isHome else { return }
+        guard states.contains(index: tag), states[tag].isHome != isHome else { return }
         let from = states[tag].room
         states[tag].isHome = isHome
-        states[tag].room = -1
-        states[tag].since = now.nanoseconds
+        states[tag].room = nil
+        states[tag].since = now
         if !isHome {
             learnRest(of: tag)
             states[tag].belief = []
             states[tag].levels = []
-            states[tag].judged = .min
+            states[tag].judged = nil
         }
         decide(tag, from: from, confidence: isHome ? 0 : 1, &effects)
     }
 
-    mutating func decide(_ tag: Int, from: Int16, confidence: Float, _ effects: inout [Effect]) {
+    mutating func decide(_ tag: TagIndex, from: RoomIndex?, confidence: Float, _ effects: inout [Effect]) {
         counters.decisions += 1
         effects.append(
             .decided(
                 Decision(
-                    tag: tag, isHome: states[tag].isHome, from: roomName(from), to: roomName(states[tag].room),
+                    tag: tag.position, isHome: states[tag].isHome, from: roomName(from), to: roomName(states[tag].room),
                     confidence: confidence)))
     }
 
-    func roomName(_ place: Int16) -> RoomName? { place < 0 ? nil : rooms[Int(place)].name }
+    func roomName(_ room: RoomIndex?) -> RoomName? { room.map { rooms[$0].name } }
 }

@@ -4,7 +4,7 @@
 /// passing the hall says more.
 struct RoomExits: Sendable {
     struct Exit: Sendable, BitwiseCopyable {
-        var room: Int16
+        var room: RoomIndex
         var count: Float
     }
 
@@ -17,7 +17,7 @@ struct RoomExits: Sendable {
     /// Of all rooms.
     private(set) var changes: Float = 0
 
-    mutating func count(_ room: Int16, _ weight: Float) {
+    mutating func count(_ room: RoomIndex, _ weight: Float) {
         guard weight > 0 else { return }
         if let place = exits.firstIndex(where: { $0.room == room }) {
             exits[place].count += weight
@@ -33,7 +33,7 @@ struct RoomExits: Sendable {
         changes /= 2
     }
 
-    mutating func forget(_ room: Int16) {
+    mutating func forget(_ room: RoomIndex) {
         exits.removeAll { $0.room == room }
         changes = exits.reduce(0) { $0 + $1.count }
     }

@@ -1,5 +1,4 @@
 package import Base
-import Presence
 package import SiteProtocol
 
 /// What is known of one tag, and why it is thought to be where it is.
@@ -62,33 +61,34 @@ package struct RoomReport: Sendable {
 
 extension RoomEngine {
     /// The rooms that the tag may be in, with their probabilities.
-    package func belief(ofTag tag: Int) -> [(room: RoomName, probability: Float)] {
-        guard states.indices.contains(tag) else { return [] }
-        return states[tag].belief.map { (rooms[Int($0.room)].name, $0.probability) }
+    package func belief(ofTag position: Int) -> [(room: RoomName, probability: Float)] {
+        guard let tag = states.index(at: position) else { return [] }
+        return states[tag].belief.map { (rooms[$0.room].name, $0.probability) }
     }
 
-    /// Why the tag, given by its position in `tags`, is thought to be where it is.
-    package func explanation(ofTag tag: Int, at now: MonotonicInstant) -> TagExplanation {
+    /// Why the tag at a position in `tags` is thought to be where it is.
+    package func explanation(ofTag position: Int, at now: MonotonicInstant) -> TagExplanation {
         var explanation = TagExplanation()
-        guard states.indices.contains(tag) else { return explanation }
+        guard let tag = states.index(at: position) else { return explanation }
         let state = states[tag]
         explanation.isHome = state.isHome
         explanation.room = roomName(state.room)
-        explanation.since = state.since == 0 ? nil : MonotonicInstant(nanoseconds: state.since)
-        explanation.belief = belief(ofTag: tag).sorted { ($0.probability, $1.room.id) > ($1.probability, $0.room.id) }
+        explanation.since = state.since
+        explanation.belief = belief(ofTag: position).sorted {
+            ($0.probability, $1.room.id) > ($1.probability, $0.room.id)
+        }
         explanation.needed = neededProbability(of: state)
         explanation.levels = state.levels.map { heard in
-            let gateway = gateways[Int(heard.gateway)]
+            let gateway = gateways[heard.gateway]
             return TagExplanation.Level(
                 gateway: gateway.name, room: roomName(gateway.room), level: heard.level,
-                at: MonotonicInstant(nanoseconds: heard.at), isListening: gateway.isListening)
+                at: heard.at, isListening: gateway.isListening)
         }
         explanation.levels.sort { $0.level > $1.level }
         explanation.training = trainings[tag].map { run in
             TagExplanation.Training(
-                room: rooms[Int(run.room)].name, began: MonotonicInstant(nanoseconds: run.began),
-                until: MonotonicInstant(nanoseconds: run.until), learned: run.learned,
-                isOver: run.isOver || run.until <= now.nanoseconds)
+                room: rooms[run.room].name, began: run.began, until: run.until, learned: run.learned,
+                isOver: run.isOver || run.until <= now)
         }
         return explanation
     }
@@ -96,10 +96,9 @@ extension RoomEngine {
     /// The silence after which the slowest of its gateways gives the tag up, and it is away; nil: it is away.
     ///
     /// It stands apart from the explanation, which the page makes of each tag every second: this one visits all tags.
-    package func leaveTimeout(ofTag tag: Int, at now: MonotonicInstant) -> Duration? {
-        guard states.indices.contains(tag), states[tag].isHome else { return nil }
-        let region = RegionKey(tracker: tag, rid: states[tag].description.id)
-        return presence.explain(region, at: now).filter(\.isNear).flatMap(\.links).map(\.leaveTimeout).max()
+    package func leaveTimeout(ofTag position: Int, at now: MonotonicInstant) -> Duration? {
+        guard let tag = states.index(at: position), states[tag].isHome else { return nil }
+        return presence.leaveTimeout(of: states[tag].description, at: now)
     }
 
     /// Where people trained, less is needed, in proportion to their part in what was learned.
@@ -107,7 +106,7 @@ extension RoomEngine {
         var labelled: Float = 0
         var all: Float = 0
         for belief in tag.belief {
-            let room = rooms[Int(belief.room)]
+            let room = rooms[belief.room]
             labelled += room.labelled.seconds * tuning.labelWorth
             all += room.labelled.seconds * tuning.labelWorth + room.own.seconds
         }
@@ -122,23 +121,23 @@ extension RoomEngine {
 
     /// The id of the room that the gateway stands in.
     package func roomID(ofGateway gateway: String) -> String? {
-        guard let place = gatewayPlaces[gateway], gateways[place].room >= 0 else { return nil }
-        return rooms[Int(gateways[place].room)].name.id
+        guard let index = gatewayIndices[gateway], let room = gateways[index].room else { return nil }
+        return rooms[room].name.id
     }
 
     /// Gateways in the order in which they came, without those that were forgotten and say nothing.
     package var gatewayReports: [GatewayReport] {
-        gateways.compactMap { gateway in
-            guard gateway.room >= 0 || gateway.isListening else { return nil }
+        gateways.elements.compactMap { gateway in
+            guard gateway.room != nil || gateway.isListening else { return nil }
             return GatewayReport(
                 name: gateway.name, room: roomName(gateway.room), isListening: gateway.isListening,
-                lastMessage: gateway.lastMessage == .min ? nil : MonotonicInstant(nanoseconds: gateway.lastMessage))
+                lastMessage: gateway.lastMessage)
         }
     }
 
     /// Rooms in the order in which they came.
     package var roomReports: [RoomReport] {
-        rooms.map { room in
+        rooms.elements.map { room in
             RoomReport(
                 name: room.name, gateways: room.gateways.map { gateways[$0].name },
                 labelledSeconds: room.labelled.seconds, ownSeconds: room.own.seconds)

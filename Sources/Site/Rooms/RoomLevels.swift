@@ -2,9 +2,9 @@
 ///
 /// It holds what the engine learned from its own decisions. Some of these are wrong, so there are few numbers: they smooth
 /// out what fingerprints would keep. With fingerprints, a week of its own decisions made the engine worse than none.
-package struct RoomLevels: Sendable {
+struct RoomLevels: Sendable {
     struct Cell: Hashable, Sendable, BitwiseCopyable {
-        var gateway: UInt16
+        var gateway: GatewayIndex
         /// Seconds in which the gateway heard the tag, and in which it was not listening.
         var heard: Float = 0
         var unknown: Float = 0
@@ -29,24 +29,24 @@ package struct RoomLevels: Sendable {
     /// Seconds that were learned. With more than `RoomTuning.mostOwnSeconds` all count half.
     private(set) var seconds: Float = 0
 
-    package init() {}
+    init() {}
 
     mutating func removeAll() { self = RoomLevels() }
 
     /// Forgets what one gateway measured.
-    mutating func forget(gateway: UInt16) {
+    mutating func forget(gateway: GatewayIndex) {
         cells.removeAll { $0.gateway == gateway }
         welcome(gateway: gateway)
     }
 
     /// A gateway came of which nothing is known.
-    mutating func welcome(gateway: UInt16) {
+    mutating func welcome(gateway: GatewayIndex) {
         guard seconds > 0, let place = placeOfCell(gateway) else { return }
         cells[place].unknown = seconds
     }
 
     /// The place of a gateway's cell, which is made if there is none yet; nil: there are too many.
-    private mutating func placeOfCell(_ gateway: UInt16) -> Int? {
+    private mutating func placeOfCell(_ gateway: GatewayIndex) -> Int? {
         let place = cells.firstIndex { $0.gateway >= gateway } ?? cells.endIndex
         if place < cells.endIndex, cells[place].gateway == gateway { return place }
         guard cells.count < Self.mostCells else { return nil }
@@ -58,14 +58,14 @@ package struct RoomLevels: Sendable {
     mutating func add(_ levels: ArraySlice<FingerprintLevel>, seconds: Float, _ tuning: RoomTuning) {
         for level in levels {
             guard let place = placeOfCell(level.gateway) else { continue }
-            if level.eighths == FingerprintLevel.unknown {
-                cells[place].unknown += seconds
-            } else {
-                let value = Float(level.eighths) / 8
+            if let eighths = level.eighths {
+                let value = Float(eighths) / 8
                 cells[place].heard += seconds
                 let deviation = value - cells[place].mean
                 cells[place].mean += deviation * seconds / cells[place].heard
                 cells[place].squares += seconds * deviation * (value - cells[place].mean)
+            } else {
+                cells[place].unknown += seconds
             }
         }
         self.seconds += seconds
@@ -107,10 +107,7 @@ package struct RoomLevels: Sendable {
     private func logLikelihood(
         _ cell: Cell, _ window: borrowing LevelVector, missCap: Float, width: Float, _ tuning: RoomTuning
     ) -> Float {
-        let gateway = Int(cell.gateway)
-        guard gateway < window.levels.count else { return 0 }
-        let level = window.levels[gateway]
-        guard !level.isNaN else { return 0 }
+        guard window.levels.contains(index: cell.gateway), let level = window.levels[cell.gateway].dBm else { return 0 }
         // One second heard and one missed more than there were, so that nothing is impossible.
         let hits = (cell.heard + 1) / (seconds - cell.unknown + 2)
         guard level > tuning.missLevel else { return max(-missCap, FixedMath.log(1 - hits)) }
@@ -123,25 +120,26 @@ package struct RoomLevels: Sendable {
 }
 
 extension RoomLevels {
-    /// What is kept of it, with gateways by their places.
+    /// What is kept of it.
     var kept: LearnedSite.Levels {
         LearnedSite.Levels(
             seconds: seconds,
             cells: cells.map {
                 LearnedSite.Levels.Cell(
-                    gateway: Int($0.gateway), heard: $0.heard, unknown: $0.unknown, mean: $0.mean, squares: $0.squares)
+                    gateway: $0.gateway.position, heard: $0.heard, unknown: $0.unknown, mean: $0.mean,
+                    squares: $0.squares)
             })
     }
 
     /// Takes over what was kept. What cannot be is left out.
     ///
-    /// - Parameter places: The places of its gateways; nil for one that has none.
-    init(_ kept: LearnedSite.Levels, _ places: [UInt16?], _ tuning: RoomTuning) {
+    /// - Parameter gateways: Its gateways; nil for one that has no index.
+    init(_ kept: LearnedSite.Levels, _ gateways: [GatewayIndex?], _ tuning: RoomTuning) {
         self.init()
         guard kept.seconds > 0, kept.seconds <= tuning.mostOwnSeconds else { return }
         var cells: [Cell] = []
         for cell in kept.cells.prefix(Self.mostCells) {
-            guard places.indices.contains(cell.gateway), let gateway = places[cell.gateway],
+            guard gateways.indices.contains(cell.gateway), let gateway = gateways[cell.gateway],
                 cell.heard >= 0, cell.unknown >= 0, cell.heard + cell.unknown <= kept.seconds * 1.01,
                 (-130...30).contains(cell.mean), cell.squares >= 0, cell.squares <= cell.heard * 10_000
             else { continue }

@@ -1,0 +1,73 @@
+/// A position in a `Table`. Each table has an index type of its own, so that the index of a tag selects no gateway.
+protocol TableIndex: Strideable, Hashable, Sendable, BitwiseCopyable where Stride == Int {
+    init(position: Int)
+    var position: Int { get }
+}
+
+extension TableIndex {
+    func distance(to other: Self) -> Int { other.position - position }
+    func advanced(by count: Int) -> Self { Self(position: position + count) }
+}
+
+/// Selects a tag; its position is that in `RoomEngine.tags`.
+struct TagIndex: TableIndex {
+    private let value: UInt32
+    init(position: Int) { value = UInt32(truncatingIfNeeded: position) }
+    var position: Int { Int(value) }
+}
+
+/// Selects a gateway. A gateway keeps its index, because what was learned refers to it.
+struct GatewayIndex: TableIndex {
+    private let value: UInt16
+    init(position: Int) { value = UInt16(truncatingIfNeeded: position) }
+    var position: Int { Int(value) }
+}
+
+/// Selects a room. A room keeps its index, because what was learned refers to it.
+struct RoomIndex: TableIndex {
+    private let value: UInt16
+    init(position: Int) { value = UInt16(truncatingIfNeeded: position) }
+    var position: Int { Int(value) }
+}
+
+/// Selects a tag's last windows among those that the engine learns from.
+struct LearnerIndex: TableIndex {
+    private let value: UInt8
+    init(position: Int) { value = UInt8(truncatingIfNeeded: position) }
+    var position: Int { Int(value) }
+}
+
+/// An array whose elements are selected by an index type of their own.
+struct Table<Index: TableIndex, Element: Sendable>: Sendable {
+    private(set) var elements: [Element] = []
+
+    init(_ elements: [Element] = []) { self.elements = elements }
+
+    var count: Int { elements.count }
+    var isEmpty: Bool { elements.isEmpty }
+    var indices: Range<Index> { Index(position: 0)..<Index(position: elements.count) }
+
+    /// Whether there is an element at the index.
+    func contains(index: Index) -> Bool { index.position < elements.count }
+
+    /// The index of the element at a position; nil if there is none.
+    func index(at position: Int) -> Index? {
+        elements.indices.contains(position) ? Index(position: position) : nil
+    }
+
+    // An element is changed where it is: with `set` alone, the arrays in it would be copied first.
+    subscript(index: Index) -> Element {
+        _read { yield elements[index.position] }
+        _modify { yield &elements[index.position] }
+    }
+
+    @discardableResult
+    mutating func append(_ element: Element) -> Index {
+        elements.append(element)
+        return Index(position: elements.count - 1)
+    }
+
+    func firstIndex(where isWanted: (Element) -> Bool) -> Index? {
+        elements.firstIndex(where: isWanted).map(Index.init(position:))
+    }
+}
