@@ -193,7 +193,7 @@ let package = Package(
         tests(
             "ToolsTests", ["Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "TestSupport"]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
-        tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning"]),
+        tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests("RuntimeTests", ["Base", "System", "Runtime"]),

@@ -1,6 +1,7 @@
 import Base
 import HostSupport
 import Scanning
+import System
 import Testing
 
 @testable import KernelScanning
@@ -263,7 +264,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         let fixture = try MonitorFixture()
         var failures: [String] = []
         fixture.monitor.onFailure = { failures.append($0) }
-        fixture.kernel.management.failure = SocketFailure(number: 5)
+        fixture.kernel.management.failure = SystemError("recvmmsg", code: 5)
         fixture.kernel.host.becomeReadable(fixture.kernel.management.descriptor)
         #expect(failures.count == 1)
         #expect(fixture.notices.count == 1)

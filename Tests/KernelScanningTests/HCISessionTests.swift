@@ -2,6 +2,7 @@ import Base
 import Beacon
 import HostSupport
 import Scanning
+import System
 import Testing
 
 @testable import KernelScanning
@@ -267,7 +268,7 @@ private final class SessionFixture: HCISessionDelegate {
         fixture.startScan()
         _ = fixture.drainEvents()
         let first = fixture.socket
-        first?.failure = SocketFailure(number: 100)
+        first?.failure = SystemError("recvmmsg", code: 100)
         first?.deliver()
         #expect(fixture.drainEvents().count == 1)
         fixture.kernel.host.advance(by: .seconds(1))

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import HostSupport
 import Scanning
+import System
 import Testing
 
 @testable import KernelScanning
@@ -319,7 +320,7 @@ private final class ScannerFixture: ScannerOutput {
     @Test func `A management socket that fails is a failure of the scanner`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()
-        fixture.kernel.management.failure = SocketFailure(number: 5)
+        fixture.kernel.management.failure = SystemError("recvmmsg", code: 5)
         fixture.kernel.host.becomeReadable(fixture.kernel.management.descriptor)
         #expect(scanner.failure?.kind == .unavailable)
     }

@@ -1,5 +1,6 @@
 import HostSupport
 import Scanning
+import System
 
 @testable import KernelScanning
 
@@ -84,11 +85,11 @@ class ScriptedPackets {
     var drops: UInt32 = 0
     var queue: [[UInt8]] = []
     /// What the next `receive` ends with.
-    var failure: SocketFailure?
+    var failure: SystemError?
 
     init(descriptor: CInt) { self.descriptor = descriptor }
 
-    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError? {
         while !queue.isEmpty {
             let packet = queue.removeFirst()
             guard body(packet.span) else { return nil }
@@ -104,10 +105,9 @@ final class ScriptedSocket: ScriptedPackets, PacketSocket {
     /// What a command is answered with before `send` returns.
     var answer: ([UInt8]) -> [UInt8]? = { _ in nil }
 
-    func send(_ bytes: [UInt8]) -> SocketFailure? {
+    func send(_ bytes: [UInt8]) throws(SystemError) {
         sent.append(bytes)
         if let answer = answer(bytes) { queue.append(answer) }
-        return nil
     }
 }
 
@@ -130,9 +130,9 @@ final class ScriptedHCISocket: ScriptedPackets, HCIPacketSocket {
         super.init(descriptor: descriptor)
     }
 
-    func listen(to events: [Int32]) -> CInt? { nil }
+    func listen(to events: [Int32]) throws(SystemError) {}
 
-    func command(group: Int32, command: Int32, parameters: [UInt8]) -> CInt? {
+    func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError) {
         let command = Command(index: index, group: group, command: command, parameters: parameters)
         commands.append(command)
         // As with a controller, the answer comes after the call has returned.
@@ -140,7 +140,6 @@ final class ScriptedHCISocket: ScriptedPackets, HCIPacketSocket {
             queue.append(answer)
             _ = kernel.host.at(kernel.host.now) { [weak self] in self?.deliver() }
         }
-        return nil
     }
 
     /// Lets the owner read what waits.

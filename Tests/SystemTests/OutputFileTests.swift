@@ -85,7 +85,7 @@ import Testing
 
     @Test func `A directory is refused, and nothing is left beside it`() throws {
         mkdir(directory.file("out"), 0o700)
-        #expect(throws: FileError(.write, directory.file("out"), .system(EISDIR))) {
+        #expect(throws: FileError(.write, directory.file("out"), .system(SystemError("open", code: EISDIR)))) {
             try OutputFile.write([1], to: directory.file("out"))
         }
         #expect(try run("ls", ["-A", directory.path]) == "out\n")

@@ -37,11 +37,11 @@ enum OtherProgram {
         guard isStarted else { return nil }
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while isCaptured, case let count = retrying({ read(ends[0], &buffer, buffer.count) }), count > 0 {
+        while isCaptured, let count = try? systemCall("read", { read(ends[0], &buffer, buffer.count) }), count > 0 {
             output += buffer[..<count]
         }
         var status: CInt = 0
-        guard retrying({ waitpid(child, &status, 0) }) >= 0, status == 0 else { return nil }
+        guard (try? systemCall("waitpid", { waitpid(child, &status, 0) })) != nil, status == 0 else { return nil }
         return String(decoding: output, as: UTF8.self)
     }
 }

@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Scanning
+import System
 
 /// The receiver of an `AdapterMonitor`'s events. All calls are made on the loop's thread.
 protocol AdapterMonitorDelegate: AnyObject {
@@ -78,8 +79,11 @@ final class AdapterMonitor {
     }
 
     func send(_ command: ManagementCommand) {
-        guard let failure = socket.send(command) else { return }
-        delegate?.notice(ScannerNotice(.warning, "hci\(command.index): \(command.opcode): \(failure)"))
+        do throws(SystemError) {
+            try socket.send(command)
+        } catch {
+            delegate?.notice(ScannerNotice(.warning, "hci\(command.index): \(command.opcode): \(error.message)"))
+        }
     }
 
     /// Resets a failing controller, switches it off and, when it is off, on again.

@@ -1,5 +1,6 @@
 import CBluetooth
 import Glibc
+import System
 
 /// A socket of the kernel's Bluetooth subsystem. Owns its descriptor.
 final class BluetoothSocket: PacketSocket {
@@ -14,20 +15,21 @@ final class BluetoothSocket: PacketSocket {
     private let buffer = PacketBuffer()
 
     /// - Parameter adapter: the adapter's index, or 0xffff for none in particular.
-    init(_ channel: Channel, adapter: UInt16) throws(SocketFailure) {
+    init(_ channel: Channel, adapter: UInt16) throws(SystemError) {
         let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
-        let opened = socket(AF_BLUETOOTH, type, CInt(BTPROTO_HCI))
-        guard opened >= 0 else { throw SocketFailure(number: errno) }
+        let opened = try systemCall("socket") { socket(AF_BLUETOOTH, type, CInt(BTPROTO_HCI)) }
         var address = sockaddr_hci(
             hci_family: sa_family_t(AF_BLUETOOTH), hci_dev: adapter, hci_channel: channel.rawValue)
         let length = socklen_t(MemoryLayout<sockaddr_hci>.size)
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(opened, $0, length) }
-        }
-        guard bound == 0 else {
-            let failure = SocketFailure(number: errno)
+        do throws(SystemError) {
+            try systemCall("bind") {
+                withUnsafePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(opened, $0, length) }
+                }
+            }
+        } catch {
             close(opened)
-            throw failure
+            throw error
         }
         descriptor = opened
         enlargeReceiveBuffer(opened)
@@ -37,13 +39,13 @@ final class BluetoothSocket: PacketSocket {
 
     /// Sends one packet. Kernel 6.12 returns 0 from write() on a management socket although the packet was accepted, so
     /// only an error is a failure.
-    func send(_ bytes: [UInt8]) -> SocketFailure? {
-        bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } < 0 ? SocketFailure(number: errno) : nil
+    func send(_ bytes: [UInt8]) throws(SystemError) {
+        try systemCall("write") { bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
     }
 
     var drops: UInt32 { droppedPackets(descriptor) }
 
-    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError? {
         buffer.receive(from: descriptor, batches: batches, body)
     }
 }
@@ -107,13 +109,13 @@ final class PacketBuffer {
     /// - Parameter body: receives each packet, which is valid only during the call. It returns false to stop, for
     ///   example because the socket was closed; packets received with the same call are dropped then.
     /// - Returns: the error that ended it; nil if there is no more to receive for now.
-    func receive(from descriptor: CInt, batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+    func receive(from descriptor: CInt, batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError? {
         for _ in 0..<batches {
             let count = receive_packets(descriptor, headers.baseAddress, CUnsignedInt(Self.most))
             guard count > 0 else {
                 let number = count < 0 ? errno : 0
                 guard number != EINTR else { continue }
-                return number == EAGAIN || number == 0 ? nil : SocketFailure(number: number)
+                return number == EAGAIN || number == 0 ? nil : SystemError("recvmmsg", code: number)
             }
             for index in 0..<Int(count) {
                 let start = index * Self.size

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import CBluetooth
 import Scanning
+import System
 
 /// The receiver of an `HCISession`'s events.
 protocol HCISessionDelegate: AnyObject {
@@ -59,7 +60,7 @@ final class HCISession {
     func start() {
         close()
         if let socket = kernel.openHCI(index),
-            socket.listen(to: [EVT_LE_META_EVENT, EVT_CMD_COMPLETE, EVT_CMD_STATUS]) == nil
+            (try? socket.listen(to: [EVT_LE_META_EVENT, EVT_CMD_COMPLETE, EVT_CMD_STATUS])) != nil
         {
             self.socket = socket
             lastDrops = 0
@@ -89,8 +90,8 @@ final class HCISession {
             switch action {
             case .start: start()
             case .close: close()
-            case .askCommands: socket?.command(group: OGF_INFO_PARAM, command: OCF_READ_LOCAL_COMMANDS, parameters: [])
-            case .send(let command, let parameters): send(command, parameters)
+            case .askCommands: send(OGF_INFO_PARAM, OCF_READ_LOCAL_COMMANDS, [])
+            case .send(let command, let parameters): send(OGF_LE_CTL, Int32(command), parameters)
             case .schedule(let delay):
                 timer?.cancel()
                 timer = host.at(host.now.advanced(by: delay)) { [weak self] in
@@ -106,9 +107,12 @@ final class HCISession {
         }
     }
 
-    private func send(_ command: UInt16, _ parameters: [UInt8]) {
-        let failure = socket?.command(group: OGF_LE_CTL, command: Int32(command), parameters: parameters)
-        if let failure { delegate?.session(self, says: .warning, "command refused by the kernel, error \(failure)") }
+    private func send(_ group: Int32, _ command: Int32, _ parameters: [UInt8]) {
+        do throws(SystemError) {
+            try socket?.command(group: group, command: command, parameters: parameters)
+        } catch {
+            delegate?.session(self, says: .warning, "command refused by the kernel, error \(error.code)")
+        }
     }
 
     // MARK: Events
@@ -121,7 +125,7 @@ final class HCISession {
             receive(packet.extracting(1...))
             return self.socket === socket
         }
-        if let failure { carryOut(machine.socketFailed(failure.description)) }
+        if let failure { carryOut(machine.socketFailed(failure.message)) }
     }
 
     private func receive(_ event: Span<UInt8>) {

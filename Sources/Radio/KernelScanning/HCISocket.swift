@@ -1,5 +1,6 @@
 import CBluetooth
 import Glibc
+import System
 
 /// A raw HCI socket of one adapter, made and used by libbluetooth. Owns its descriptor.
 final class HCISocket: HCIPacketSocket {
@@ -19,26 +20,26 @@ final class HCISocket: HCIPacketSocket {
 
     var drops: UInt32 { droppedPackets(descriptor) }
 
-    func listen(to events: [Int32]) -> CInt? {
+    func listen(to events: [Int32]) throws(SystemError) {
         var filter = hci_filter()
         hci_filter_clear(&filter)
         hci_filter_set_ptype(HCI_EVENT_PKT, &filter)
         for event in events { hci_filter_set_event(event, &filter) }
         let length = socklen_t(MemoryLayout<hci_filter>.size)
-        return setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) == 0 ? nil : errno
+        try systemCall("setsockopt") { setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) }
     }
 
-    @discardableResult
-    func command(group: Int32, command: Int32, parameters: [UInt8]) -> CInt? {
+    func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError) {
         var parameters = parameters
-        let sent = parameters.withUnsafeMutableBytes {
-            hci_send_cmd(
-                descriptor, UInt16(group), UInt16(command), UInt8(truncatingIfNeeded: $0.count), $0.baseAddress)
+        try systemCall("hci_send_cmd") {
+            parameters.withUnsafeMutableBytes {
+                hci_send_cmd(
+                    descriptor, UInt16(group), UInt16(command), UInt8(truncatingIfNeeded: $0.count), $0.baseAddress)
+            }
         }
-        return sent >= 0 ? nil : errno
     }
 
-    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure? {
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError? {
         buffer.receive(from: descriptor, batches: batches, body)
     }
 }

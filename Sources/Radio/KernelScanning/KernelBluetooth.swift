@@ -1,4 +1,5 @@
 import Scanning
+import System
 
 /// The kernel's Bluetooth as the scanners use it. In the program it is the kernel; in unit tests, a script.
 protocol KernelBluetooth: AnyObject {
@@ -19,9 +20,9 @@ protocol PacketSocket: AnyObject {
     var descriptor: CInt { get }
     /// Packets that the kernel dropped because this socket was full, since it was opened.
     var drops: UInt32 { get }
-    func send(_ bytes: [UInt8]) -> SocketFailure?
+    func send(_ bytes: [UInt8]) throws(SystemError)
     /// Receives what waits, as `PacketBuffer.receive` does.
-    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure?
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError?
 }
 
 /// A raw HCI socket of one adapter.
@@ -30,24 +31,19 @@ protocol HCIPacketSocket: AnyObject {
     /// Packets that the kernel dropped because this socket was full, since it was opened.
     var drops: UInt32 { get }
     /// Chooses the events to receive.
-    ///
-    /// - Returns: the error's number, or nil.
-    func listen(to events: [Int32]) -> CInt?
+    func listen(to events: [Int32]) throws(SystemError)
     /// Queues one command; the answer comes as an event.
-    ///
-    /// - Returns: the error's number, or nil.
-    @discardableResult
-    func command(group: Int32, command: Int32, parameters: [UInt8]) -> CInt?
+    func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError)
     /// Receives what waits, as `PacketBuffer.receive` does.
-    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SocketFailure?
+    func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError?
 }
 
 extension PacketSocket {
     /// Receives what waits; in a flood, as much as leaves others their turn.
-    func receive(_ body: (Span<UInt8>) -> Bool) -> SocketFailure? { receive(batches: 8, body) }
+    func receive(_ body: (Span<UInt8>) -> Bool) -> SystemError? { receive(batches: 8, body) }
 }
 
 extension HCIPacketSocket {
     /// Receives what waits; in a flood, as much as leaves others their turn.
-    func receive(_ body: (Span<UInt8>) -> Bool) -> SocketFailure? { receive(batches: 8, body) }
+    func receive(_ body: (Span<UInt8>) -> Bool) -> SystemError? { receive(batches: 8, body) }
 }

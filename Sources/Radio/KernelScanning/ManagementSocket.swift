@@ -1,5 +1,6 @@
 import Base
 import Scanning
+import System
 
 /// The management socket on the host's loop.
 final class ManagementSocket {
@@ -26,13 +27,13 @@ final class ManagementSocket {
         token = nil
     }
 
-    func send(_ command: ManagementCommand) -> String? { socket.send(command.bytes)?.description }
+    func send(_ command: ManagementCommand) throws(SystemError) { try socket.send(command.bytes) }
 
     var drops: UInt32 { socket.drops }
 
     /// The kernel answers this one before write() returns, so nothing is waited for. Only before `open()`.
     func supportedCommands() -> [UInt16] {
-        guard send(.readSupportedCommands) == nil else { return [] }
+        guard (try? send(.readSupportedCommands)) != nil else { return [] }
         var commands: [UInt16] = []
         _ = socket.receive(batches: 1) { message in
             guard let header = ManagementHeader(message) else { return true }
@@ -53,6 +54,6 @@ final class ManagementSocket {
         }
         guard let failure else { return }
         close()
-        onFailure?(failure.description)
+        onFailure?(failure.message)
     }
 }

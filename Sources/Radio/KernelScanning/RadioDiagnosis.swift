@@ -1,4 +1,5 @@
 package import Scanning
+import System
 
 /// Findings about the machine's radios, for a person who wants to know why nothing is heard.
 package enum RadioDiagnosis {
@@ -23,7 +24,7 @@ package enum RadioDiagnosis {
         do {
             socket = try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
         } catch {
-            let text = "the kernel has no Bluetooth (\(error.description))"
+            let text = "the kernel has no Bluetooth (\(error.message))"
             return findings + [Finding(text, cure: "plug in an adapter, or: sudo modprobe bluetooth")]
         }
         let indexes = indexes(socket)
@@ -97,7 +98,7 @@ package enum RadioDiagnosis {
     private static func answer(
         _ socket: BluetoothSocket, _ command: ManagementCommand
     ) -> ManagementEvent? {
-        guard socket.send(command.bytes) == nil else { return nil }
+        guard (try? socket.send(command.bytes)) != nil else { return nil }
         var answer: ManagementEvent?
         _ = socket.receive { message in
             guard let header = ManagementHeader(message), header.code == ManagementEvent.Code.commandComplete else {

@@ -1,4 +1,5 @@
 import Scanning
+import System
 
 /// The kernel that the program runs on.
 final class RunningKernel: KernelBluetooth {
@@ -8,7 +9,7 @@ final class RunningKernel: KernelBluetooth {
         } catch {
             throw ScannerError(
                 .unavailable,
-                "this kernel has no Bluetooth (\(error.description)); load it: sudo modprobe bluetooth")
+                "this kernel has no Bluetooth (\(error.message)); load it: sudo modprobe bluetooth")
         }
     }
 

@@ -2,6 +2,7 @@ import CMosquitto
 import Configuration
 import Glibc
 import OwnTracks
+import System
 
 /// libmosquitto's client, owned: one handle from `mosquitto_new` to `mosquitto_destroy`, used by one thread.
 /// It outlives connections, because libmosquitto keeps in it what was sent and not acknowledged and sends
@@ -91,7 +92,7 @@ struct Client: ~Copyable {
         case MOSQ_ERR_EAI.rawValue: throw .nameNotResolved(String(cString: gai_strerror(reason)))
         // TCP was connected, and the other side refused TLS.
         case MOSQ_ERR_ERRNO.rawValue where reason == EPROTO: throw closed
-        case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(String(cString: strerror(reason)))
+        case MOSQ_ERR_ERRNO.rawValue: throw .unreachable(systemMessage(reason))
         default: try check(result)
         }
         guard let descriptor else { throw closed }

@@ -25,35 +25,35 @@ package enum HostReach {
         var next: UnsafeMutablePointer<addrinfo>? = list
         while let entry = next?.pointee {
             let text = address(of: entry)
-            guard let error = connect(entry, within: patience) else { return .reached(address: text) }
-            verdict = .unreachable(address: text, reason: String(cString: strerror(error)))
+            do throws(SystemError) {
+                try connect(entry, within: patience)
+                return .reached(address: text)
+            } catch {
+                verdict = .unreachable(address: text, reason: error.message)
+            }
             next = entry.ai_next
         }
         return verdict
     }
 
-    /// - Returns: nil if the connection was accepted, else errno.
-    private static func connect(_ entry: addrinfo, within patience: Duration) -> Int32? {
-        let descriptor = socket(
-            entry.ai_family, entry.ai_socktype | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-            entry.ai_protocol)
-        guard descriptor >= 0 else { return errno }
+    private static func connect(_ entry: addrinfo, within patience: Duration) throws(SystemError) {
+        let type = entry.ai_socktype | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = try systemCall("socket") { socket(entry.ai_family, type, entry.ai_protocol) }
         defer { close(descriptor) }
-        if Glibc.connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 { return nil }
-        guard errno == EINPROGRESS else { return errno }
-        let end = Clocks.now().advanced(by: patience)
-        while true {
-            let left = Clocks.now().duration(to: end)
-            guard left > .zero else { return ETIMEDOUT }
-            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            let ready = poll(&waiting, 1, Int32(clamping: left.nanoseconds / 1_000_000 + 1))
-            if ready < 0, errno == EINTR { continue }
-            guard ready != 0 else { return ETIMEDOUT }
-            var error: Int32 = 0
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else { return errno }
-            return error == 0 ? nil : error
+        do throws(SystemError) {
+            try systemCall("connect") { Glibc.connect(descriptor, entry.ai_addr, entry.ai_addrlen) }
+            return
+        } catch {
+            guard error.code == EINPROGRESS else { throw error }
         }
+        let end = Clocks.now().advanced(by: patience)
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let ready = try systemCall("poll") { poll(&waiting, 1, Clocks.now().milliseconds(until: end)) }
+        guard ready > 0 else { throw SystemError("connect", code: ETIMEDOUT) }
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        try systemCall("getsockopt") { getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) }
+        guard code == 0 else { throw SystemError("connect", code: code) }
     }
 
     private static func address(of entry: addrinfo) -> String {

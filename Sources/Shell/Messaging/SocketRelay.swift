@@ -1,5 +1,6 @@
 import CMosquitto
 import Glibc
+import System
 
 /// The connection to the broker, with a place in front of libmosquitto where bytes can be counted and filtered.
 ///
@@ -24,33 +25,35 @@ final class SocketRelay {
 
     /// - Parameter descriptor: libmosquitto's, connected.
     init(inPlaceOf descriptor: Int32) throws(BrokerFailure) {
-        let network = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard network >= 0 else { throw Self.failure("fcntl") }
-        var pair: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &pair) == 0 else {
-            let failure = Self.failure("socketpair")
-            close(network)
-            throw failure
+        do throws(SystemError) {
+            (network, inner) = try Self.interpose(in: descriptor)
+        } catch {
+            throw .other("\(error)")
         }
+    }
+
+    /// Puts one end of a socket pair in the place of the connection.
+    ///
+    /// - Returns: The connection, and the other end.
+    private static func interpose(in descriptor: Int32) throws(SystemError) -> (network: Int32, inner: Int32) {
+        let network = try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
+        var pair: [Int32] = [-1, -1]
         defer { close(pair[0]) }
-        guard replace_descriptor(pair[0], descriptor) == descriptor else {
-            let failure = Self.failure("dup3")
+        do throws(SystemError) {
+            let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+            try systemCall("socketpair") { socketpair(AF_UNIX, type, 0, &pair) }
+            try systemCall("dup3") { replace_descriptor(pair[0], descriptor) }
+        } catch {
             close(network)
             close(pair[1])
-            throw failure
+            throw error
         }
-        self.network = network
-        inner = pair[1]
+        return (network, pair[1])
     }
 
     deinit {
         close(network)
         close(inner)
-    }
-
-    private static func failure(_ call: String) -> BrokerFailure {
-        .other("\(call): \(String(cString: strerror(errno)))")
     }
 
     /// Something waits for room on the network.

@@ -90,15 +90,14 @@ package final class Log: Sendable {
         // If the journal does not answer, the line goes to the descriptor, which the journal reads too.
         if style == .journal, Journal.send(Journal.entry(priority, PrintableText.line(text), fields)) { return }
         let line = Array(Self.line(priority, text, style: style).utf8)
-        var offset = 0
-        while offset < line.count {
-            let written = line.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
-            }
-            if written < 0, errno == EINTR { continue }
-            // The error cannot be reported: a closed or full log must not stop the service.
-            guard written > 0 else { return }
-            offset += written
+        var rest = line[...]
+        // An error cannot be reported: a closed or full log must not stop the service.
+        while !rest.isEmpty,
+            let count = try? systemCall(
+                "write", { rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } }),
+            count > 0
+        {
+            rest = rest.dropFirst(count)
         }
     }
 

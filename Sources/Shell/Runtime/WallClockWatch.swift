@@ -10,8 +10,9 @@ package final class WallClockWatch {
 
     /// - Parameter handler: called after each jump of CLOCK_REALTIME; slewing does not count.
     package init(loop: EventLoop, _ handler: @escaping () -> Void) throws(SystemError) {
-        let descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-        guard descriptor >= 0 else { throw SystemError("timerfd_create", code: errno) }
+        let descriptor = try systemCall("timerfd_create") {
+            timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+        }
         self.descriptor = descriptor
         do throws(SystemError) {
             try Self.arm(descriptor)
@@ -37,8 +38,6 @@ package final class WallClockWatch {
         var never = itimerspec()
         never.it_value.tv_sec = time_t(Int32.max)
         let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
-        guard timerfd_settime(descriptor, flags, &never, nil) == 0 else {
-            throw SystemError("timerfd_settime", code: errno)
-        }
+        try systemCall("timerfd_settime") { timerfd_settime(descriptor, flags, &never, nil) }
     }
 }

@@ -27,37 +27,55 @@ package enum AtomicFile {
         _ path: String, by bytes: [UInt8], _ attributes: Attributes
     ) throws(FileError) {
         let temporary = "\(path).new-\(getpid())"
-        // Readable for its owner alone until it has its attributes: the content may be a secret.
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        var descriptor = retrying { open(temporary, flags, 0o600) }
-        if descriptor < 0, errno == EEXIST {
-            // A file of a killed process with the same number. In a container the number is the same at every start.
+        let descriptor = try FileError.wrapping(.create, path) { () throws(SystemError) in try create(temporary) }
+        do throws(SystemError) {
+            try fill(descriptor, bytes, attributes)
+            try systemCall("rename") { rename(temporary, path) }
+        } catch {
             unlink(temporary)
-            descriptor = retrying { open(temporary, flags, 0o600) }
-        }
-        guard descriptor >= 0 else { throw .last(.create, path) }
-        let isWritten =
-            bytes.withUnsafeBytes { writeAll($0, to: descriptor) } && give(descriptor, attributes)
-            && fsync(descriptor) == 0
-        let reason = errno
-        // A network file system reports a full disk here.
-        let isClosed = close(descriptor) == 0
-        guard isWritten, isClosed, rename(temporary, path) == 0 else {
-            let last = isWritten ? errno : reason
-            unlink(temporary)
-            throw FileError(.write, path, .system(last))
+            throw FileError(.write, path, .system(error))
         }
         synchroniseDirectory(of: path)
     }
 
-    private static func give(_ descriptor: CInt, _ attributes: Attributes) -> Bool {
+    /// Makes a file that is readable for its owner alone until it has its attributes: the content may be a secret.
+    private static func create(_ path: String) throws(SystemError) -> CInt {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        do throws(SystemError) {
+            return try systemCall("open") { open(path, flags, 0o600) }
+        } catch {
+            guard error.code == EEXIST else { throw error }
+            // A file of a killed process with the same number. In a container the number is the same at every start.
+            unlink(path)
+            return try systemCall("open") { open(path, flags, 0o600) }
+        }
+    }
+
+    /// Writes the whole content to the disk, and closes the file.
+    private static func fill(
+        _ descriptor: CInt, _ bytes: [UInt8], _ attributes: Attributes
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try writeAll(bytes, to: descriptor)
+            try give(descriptor, attributes)
+            try systemCall("fsync") { fsync(descriptor) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        try closeWritten(descriptor)
+    }
+
+    private static func give(_ descriptor: CInt, _ attributes: Attributes) throws(SystemError) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return false }
+        try systemCall("fstat") { fstat(descriptor, &status) }
         let owner = attributes.owner ?? status.st_uid
         let group = attributes.group ?? status.st_gid
         // The owner first, since a change of owner clears bits of the mode.
-        if owner != status.st_uid || group != status.st_gid, fchown(descriptor, owner, group) != 0 { return false }
-        return fchmod(descriptor, attributes.mode) == 0
+        if owner != status.st_uid || group != status.st_gid {
+            try systemCall("fchown") { fchown(descriptor, owner, group) }
+        }
+        try systemCall("fchmod") { fchmod(descriptor, attributes.mode) }
     }
 
     /// Writes the new name to the disk. If that fails, the content is safe and the old name may come back.

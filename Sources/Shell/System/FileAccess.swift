@@ -41,7 +41,7 @@ package enum FileAccess {
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The error text of the last failed system call.
-    package static var lastError: String { String(cString: strerror(errno)) }
+    package static var lastError: String { systemMessage(errno) }
 
     /// A path in a file, relative to that file's directory.
     package static func resolve(_ path: String, beside file: String?) -> String {
@@ -53,13 +53,13 @@ package enum FileAccess {
 extension Failure {
     package init(_ error: FileError) {
         let code: ExitCode =
-            switch (error.operation, error.reason) {
-            case (_, .tooLong): .badData
-            case (_, .system(EACCES)), (_, .system(EPERM)): .noPermission
-            case (.read, .system(EIO)): .inputOutput
-            case (.read, _): .noInput
-            case (.create, _): .cannotCreate
-            case (.write, _): .inputOutput
+            switch (error.operation, error.reason, error.code) {
+            case (_, .tooLong, _): .badData
+            case (_, _, EACCES), (_, _, EPERM): .noPermission
+            case (.read, _, EIO): .inputOutput
+            case (.read, _, _): .noInput
+            case (.create, _, _): .cannotCreate
+            case (.write, _, _): .inputOutput
             }
         self.init(code, "\(error)")
     }

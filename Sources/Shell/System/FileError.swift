@@ -1,10 +1,8 @@
-import Glibc
-
 /// Why a file cannot be used: the file, the operation, and the error of the system.
 package struct FileError: Error, Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        /// A system call failed with this errno.
-        case system(Int32)
+        /// A system call failed.
+        case system(SystemError)
         /// The path leads to something that is not a regular file.
         case notRegular
         /// The file is longer than the reader takes, in bytes.
@@ -25,21 +23,24 @@ package struct FileError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Uses the errno of the last failed call.
-    static func last(_ operation: Operation, _ path: String) -> FileError {
-        FileError(operation, path, .system(errno))
+    /// Makes system calls for an operation on a file.
+    @discardableResult
+    static func wrapping<Result>(
+        _ operation: Operation, _ path: String, _ calls: () throws(SystemError) -> Result
+    ) throws(FileError) -> Result {
+        do throws(SystemError) { return try calls() } catch { throw FileError(operation, path, .system(error)) }
     }
 
     /// The errno, if a system call failed.
     package var code: Int32? {
-        if case .system(let code) = reason { code } else { nil }
+        if case .system(let error) = reason { error.code } else { nil }
     }
 }
 
 extension FileError: CustomStringConvertible {
     package var description: String {
         switch reason {
-        case .system(let code): "cannot \(operation.rawValue) \(path): \(String(cString: strerror(code)))"
+        case .system(let error): "cannot \(operation.rawValue) \(path): \(error.message)"
         case .notRegular: "cannot \(operation.rawValue) \(path): it is not a regular file"
         case .tooLong(let limit): "\(path) is larger than \(limit >> 20) MiB"
         }

@@ -17,8 +17,9 @@ package enum InputFile {
     /// - Returns: a descriptor that the caller closes.
     package static func open(_ path: String, _ kind: Kind) throws(FileError) -> CInt {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (kind == .regular ? O_NONBLOCK : 0)
-        let descriptor = retrying { Glibc.open(path, flags) }
-        guard descriptor >= 0 else { throw .last(.read, path) }
+        let descriptor = try FileError.wrapping(.read, path) { () throws(SystemError) in
+            try systemCall("open") { Glibc.open(path, flags) }
+        }
         guard kind == .regular else { return descriptor }
         var status = stat()
         guard fstat(descriptor, &status) == 0, System.kind(status) == S_IFREG else {
@@ -48,8 +49,9 @@ package enum InputFile {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
-            let count = retrying { Glibc.read(descriptor, &buffer, buffer.count) }
-            guard count >= 0 else { throw .last(.read, path) }
+            let count = try FileError.wrapping(.read, path) { () throws(SystemError) in
+                try systemCall("read") { Glibc.read(descriptor, &buffer, buffer.count) }
+            }
             guard count > 0 else { return bytes }
             bytes += buffer[0..<count]
             guard bytes.count <= limit else { throw FileError(.read, path, .tooLong(limit: limit)) }

@@ -10,13 +10,21 @@ package enum OutputFile {
     /// - a new file may be read by all users, as far as the process's umask allows.
     package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
         var status = stat()
-        guard stat(path, &status) == 0 else {
-            guard errno == ENOENT else { throw .last(.write, path) }
+        do throws(FileError) {
+            try FileError.wrapping(.write, path) { () throws(SystemError) in
+                try systemCall("stat") { stat(path, &status) }
+            }
+        } catch {
+            guard error.code == ENOENT else { throw error }
             return try create(path, bytes)
         }
         guard kind(status) == S_IFREG else { return try overwrite(path, bytes, 0) }
         // `/dev/stdout` may be a file that the shell opened to append. Then the bytes go to its descriptor.
-        guard !isStandardOutput(status) else { return try writeToStandardOutput(path, bytes) }
+        guard !isStandardOutput(status) else {
+            return try FileError.wrapping(.write, path) { () throws(SystemError) in
+                try writeAll(bytes, to: STDOUT_FILENO)
+            }
+        }
         let attributes = AtomicFile.Attributes(
             mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid)
         do throws(FileError) {
@@ -37,17 +45,16 @@ package enum OutputFile {
     }
 
     private static func overwrite(_ path: String, _ bytes: [UInt8], _ flags: CInt) throws(FileError) {
-        let descriptor = retrying { open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0o644) }
-        guard descriptor >= 0 else { throw .last(.write, path) }
-        let isWritten = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
-        let reason = errno
-        let isClosed = close(descriptor) == 0
-        guard isWritten else { throw FileError(.write, path, .system(reason)) }
-        guard isClosed else { throw .last(.write, path) }
-    }
-
-    private static func writeToStandardOutput(_ path: String, _ bytes: [UInt8]) throws(FileError) {
-        guard bytes.withUnsafeBytes({ writeAll($0, to: STDOUT_FILENO) }) else { throw .last(.write, path) }
+        try FileError.wrapping(.write, path) { () throws(SystemError) in
+            let descriptor = try systemCall("open") { open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0o644) }
+            do throws(SystemError) {
+                try writeAll(bytes, to: descriptor)
+            } catch {
+                close(descriptor)
+                throw error
+            }
+            try closeWritten(descriptor)
+        }
     }
 
     private static func isStandardOutput(_ status: stat) -> Bool {

@@ -1,35 +1,41 @@
 import Glibc
 
-/// Repeats a system call that a signal interrupted.
-package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+/// Makes a system call, and makes it again as often as a signal interrupts it. Not for close(2), which must not be repeated.
+///
+/// - Parameter name: The call, as its manual page names it.
+/// - Returns: The result of the call, not negative.
+@discardableResult
+package func systemCall<Result: SignedInteger>(_ name: String, _ call: () -> Result) throws(SystemError) -> Result {
     while true {
         let result = call()
-        if result < 0, errno == EINTR { continue }
-        return result
+        guard result < 0 else { return result }
+        let code = errno
+        guard code == EINTR else { throw SystemError(name, code: code) }
     }
 }
 
 /// Writes all of `bytes`, and waits if the descriptor is non-blocking and full.
-///
-/// - Returns: false with `errno` set.
-package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+package func writeAll(_ bytes: [UInt8], to descriptor: CInt) throws(SystemError) {
     var rest = bytes[...]
     while !rest.isEmpty {
-        let part = UnsafeRawBufferPointer(rebasing: rest)
-        let count = retrying { write(descriptor, part.baseAddress, part.count) }
-        if count > 0 {
+        do throws(SystemError) {
+            let count = try systemCall("write") { rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
+            // Otherwise it would be repeated for ever.
+            guard count > 0 else { throw SystemError("write", code: EIO) }
             rest = rest.dropFirst(count)
-        } else if count < 0, errno == EAGAIN {
+        } catch {
+            guard error.code == EAGAIN else { throw error }
             // Another program that shares the terminal or pipe has made it non-blocking.
             var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            guard retrying({ poll(&wait, 1, -1) }) >= 0 else { return false }
-        } else {
-            // A write that accepts 0 bytes sets no errno; it would be repeated for ever.
-            if count == 0 { errno = EIO }
-            return false
+            try systemCall("poll") { poll(&wait, 1, -1) }
         }
     }
-    return true
+}
+
+/// Closes a file that was written. A network file system reports a full disk here.
+func closeWritten(_ descriptor: CInt) throws(SystemError) {
+    // After EINTR the descriptor is gone, as after any other error.
+    guard close(descriptor) == 0 || errno == EINTR else { throw SystemError("close", code: errno) }
 }
 
 /// The kind bits of a mode.

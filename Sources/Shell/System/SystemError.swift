@@ -1,7 +1,7 @@
 import Glibc
 
 /// A system or library call that failed, with enough to find the line that made it.
-package struct SystemError: Error, Equatable, CustomStringConvertible {
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The call, as its manual page names it.
     package let operation: String
     /// The errno value, positive.
@@ -12,9 +12,10 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
         self.code = code
     }
 
-    package var description: String {
-        "\(operation): \(systemMessage(code))"
-    }
+    package var description: String { "\(operation): \(message)" }
+
+    /// The system's text, without the call.
+    package var message: String { systemMessage(code) }
 }
 
 /// The system's text for an errno value.

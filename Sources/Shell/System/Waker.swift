@@ -9,8 +9,7 @@ package final class Waker: Sendable {
 
     /// - Throws: when the process has no descriptors left.
     package init() throws(SystemError) {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard descriptor >= 0 else { throw SystemError("eventfd", code: errno) }
+        descriptor = try systemCall("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }
     }
 
     deinit { close(descriptor) }

@@ -62,15 +62,18 @@ enum Terminal {
     /// Writes all of `bytes`. If standard output fails, the program ends here: later output would be lost too, and a
     /// script must learn of the failure from the exit status.
     private static func write(_ bytes: [UInt8], to descriptor: CInt) {
-        guard !bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), descriptor == STDOUT_FILENO else { return }
-        endByOutputFailure(errno)
+        do throws(SystemError) {
+            try writeAll(bytes, to: descriptor)
+        } catch {
+            if descriptor == STDOUT_FILENO { endByOutputFailure(error) }
+        }
     }
 
     /// Closes standard output. Some file systems, such as network ones, report a full disk only then.
     static func closeOutput() {
         // EBADF: the caller closed standard output before the start and wants no output.
         guard close(STDOUT_FILENO) != 0, errno != EBADF else { return }
-        endByOutputFailure(errno)
+        endByOutputFailure(SystemError("close", code: errno))
     }
 
     /// Ends the program by SIGPIPE, like a filter whose reader has ended.
@@ -85,9 +88,9 @@ enum Terminal {
         exit(ExitCode.inputOutput.rawValue)
     }
 
-    private static func endByOutputFailure(_ code: CInt) -> Never {
-        if code == EPIPE { endByClosedPipe() }
-        printError("ibeacon-gateway: cannot write to standard output: \(String(cString: strerror(code)))")
+    private static func endByOutputFailure(_ error: SystemError) -> Never {
+        if error.code == EPIPE { endByClosedPipe() }
+        printError("ibeacon-gateway: cannot write to standard output: \(error.message)")
         exit(ExitCode.inputOutput.rawValue)
     }
 

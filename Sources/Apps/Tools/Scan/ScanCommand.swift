@@ -200,6 +200,6 @@ private final class ScanSession: ScannerOutput {
 extension CaptureError {
     /// The reader of a recording that goes to a pipe has ended.
     fileprivate var isClosedPipe: Bool {
-        if case .cannotWrite(EPIPE) = reason { file == "-" } else { false }
+        if case .cannotWrite(let error) = reason { error.code == EPIPE && file == "-" } else { false }
     }
 }

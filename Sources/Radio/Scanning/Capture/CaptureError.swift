@@ -1,11 +1,11 @@
-import Glibc
+package import System
 
 /// An error of a capture file, and its position.
 package struct CaptureError: Error, Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        case cannotOpen(errno: Int32)
-        case cannotRead(errno: Int32)
-        case cannotWrite(errno: Int32)
+        case cannotOpen(SystemError)
+        case cannotRead(SystemError)
+        case cannotWrite(SystemError)
         /// Neither file nor pipe nor device.
         case isDirectory
         /// A pipe or a device, where only a regular file will do.
@@ -62,9 +62,9 @@ extension CaptureError: CustomStringConvertible {
 
     private var cause: String {
         switch reason {
-        case .cannotOpen(let number): "cannot be opened: \(String(cString: strerror(number)))"
-        case .cannotRead(let number): "cannot be read: \(String(cString: strerror(number)))"
-        case .cannotWrite(let number): "cannot be written: \(String(cString: strerror(number)))"
+        case .cannotOpen(let error): "cannot be opened: \(error.message)"
+        case .cannotRead(let error): "cannot be read: \(error.message)"
+        case .cannotWrite(let error): "cannot be written: \(error.message)"
         case .isDirectory: "is a directory, not a capture"
         case .isNoFile: "is a pipe or a device, for which the loop cannot wait; use a file"
         case .notBtsnoop: "is not a btsnoop capture (it does not begin with the word 'btsnoop')"

@@ -56,8 +56,11 @@ package struct CaptureReader: ~Copyable {
         var buffer = [UInt8](repeating: 0, count: Self.bufferLength)
         var filled = 0
         while filled < BtsnoopFormat.headerLength {
-            guard let count = descriptor.read(into: &buffer, from: filled) else {
-                throw CaptureError(file: path, reason: .cannotRead(errno: lastError()))
+            let count: Int
+            do throws(SystemError) {
+                count = try descriptor.read(into: &buffer, from: filled)
+            } catch {
+                throw CaptureError(file: path, reason: .cannotRead(error))
             }
             guard count > 0 else { break }
             filled += count
@@ -137,8 +140,11 @@ package struct CaptureReader: ~Copyable {
             pending = 0..<pending.count
         }
         while pending.count < count {
-            guard let read = descriptor.read(into: &buffer, from: pending.upperBound) else {
-                throw failure(.cannotRead(errno: lastError()))
+            let read: Int
+            do throws(SystemError) {
+                read = try descriptor.read(into: &buffer, from: pending.upperBound)
+            } catch {
+                throw failure(.cannotRead(error))
             }
             guard read > 0 else {
                 isAtEnd = true

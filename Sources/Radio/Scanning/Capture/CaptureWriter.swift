@@ -1,4 +1,5 @@
 package import Beacon
+import System
 
 /// Writes HCI events as a btsnoop capture that `CaptureReader`, `btmon` and Wireshark read.
 ///
@@ -27,7 +28,7 @@ package struct CaptureWriter: ~Copyable {
     }
 
     deinit {
-        if !isBroken { _ = descriptor.write(buffer) }
+        if !isBroken { try? descriptor.write(buffer) }
     }
 
     /// Appends one HCI event.
@@ -85,10 +86,11 @@ package struct CaptureWriter: ~Copyable {
     /// Hands everything to the kernel.
     package mutating func flush() throws(CaptureError) {
         guard !isBroken, !buffer.isEmpty else { return }
-        guard descriptor.write(buffer) else {
-            let number = lastError()
+        do throws(SystemError) {
+            try descriptor.write(buffer)
+        } catch {
             isBroken = true
-            throw CaptureError(file: file, reason: .cannotWrite(errno: number))
+            throw CaptureError(file: file, reason: .cannotWrite(error))
         }
         buffer.removeAll(keepingCapacity: true)
     }

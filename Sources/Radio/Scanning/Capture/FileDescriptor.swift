@@ -22,7 +22,8 @@ struct FileDescriptor: ~Copyable {
         do throws(FileError) {
             return FileDescriptor(number: try InputFile.open(path, kind), isOurs: true)
         } catch {
-            throw CaptureError(file: path, reason: error.code.map { .cannotOpen(errno: $0) } ?? .isNoFile)
+            guard case .system(let error) = error.reason else { throw CaptureError(file: path, reason: .isNoFile) }
+            throw CaptureError(file: path, reason: .cannotOpen(error))
         }
     }
 
@@ -30,9 +31,13 @@ struct FileDescriptor: ~Copyable {
     /// near. `-` is standard output.
     static func writing(_ path: String) throws(CaptureError) -> FileDescriptor {
         guard path != "-" else { return FileDescriptor(number: STDOUT_FILENO, isOurs: false) }
-        let number = retrying { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(0o600)) }
-        guard number >= 0 else { throw CaptureError(file: path, reason: .cannotOpen(errno: errno)) }
-        return FileDescriptor(number: number, isOurs: true)
+        do throws(SystemError) {
+            let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+            return FileDescriptor(
+                number: try systemCall("open") { open(path, flags, mode_t(0o600)) }, isOurs: true)
+        } catch {
+            throw CaptureError(file: path, reason: .cannotOpen(error))
+        }
     }
 
     var isDirectory: Bool { mode == S_IFDIR }
@@ -45,22 +50,16 @@ struct FileDescriptor: ~Copyable {
 
     /// Reads the available bytes into `buffer` from `start` on.
     ///
-    /// - Returns: The number of bytes, 0 at the end, or nil with `errno` set.
-    func read(into buffer: inout [UInt8], from start: Int) -> Int? {
-        let count = buffer.withUnsafeMutableBytes { bytes in
-            let free = UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
-            return retrying { Glibc.read(number, free.baseAddress, free.count) }
+    /// - Returns: The number of bytes, 0 at the end.
+    func read(into buffer: inout [UInt8], from start: Int) throws(SystemError) -> Int {
+        try systemCall("read") {
+            buffer.withUnsafeMutableBytes { bytes in
+                let free = UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
+                return Glibc.read(number, free.baseAddress, free.count)
+            }
         }
-        return count < 0 ? nil : count
     }
 
     /// Writes all of `bytes`.
-    ///
-    /// - Returns: false with `errno` set.
-    func write(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { writeAll($0, to: number) }
-    }
+    func write(_ bytes: [UInt8]) throws(SystemError) { try writeAll(bytes, to: number) }
 }
-
-/// The number of the error that the last failed call left.
-func lastError() -> Int32 { errno }
