@@ -48,34 +48,35 @@ enum Happening: Sendable {
         return (machine, actions)
     }
 
-    @Test(arguments: [
-        ([], .idle),
-        ([.missing], .waiting),
-        ([.open], .askingCommands),
-        ([.open, .other], .askingCommands),
-        ([.open, .enable(status: 0)], .askingCommands),
-        ([.open, .elapsed], .waiting),
-        ([.open, .commands], .settingParameters(.legacy)),
-        ([.open, .commands, .commands], .settingParameters(.legacy)),
-        ([.open, .commands, .elapsed], .waiting),
-        ([.open, .commands, .parameters(status: 0)], .enabling(.legacy)),
-        ([.open, .commands, .parameters(status: 0x12)], .waiting),
-        ([.open, .commands, .parameters(status: 0x0c)], .refused(.legacy)),
-        ([.open, .commands, .parameters(status: 0), .enable(status: 0x0c)], .refused(.legacy)),
-        ([.open, .commands, .parameters(status: 0x0c), .enable(status: 0)], .refused(.legacy)),
-        ([.open, .commands, .parameters(status: 0x0c), .elapsed], .settingParameters(.legacy)),
-        (Happening.accepted, .scanning(.legacy)),
-        (Happening.accepted + [.elapsed], .scanning(.legacy)),
-        (Happening.accepted + [.other], .scanning(.legacy)),
-        (Happening.accepted + [.parameters(status: 0)], .waiting),
-        (Happening.accepted + [.enable(status: 0)], .waiting),
-        (Happening.accepted + [.fails], .waiting),
-        (Happening.accepted + [.restart], .disabling(.legacy)),
-        (Happening.accepted + [.restart, .restart], .disabling(.legacy)),
-        (Happening.accepted + [.restart, .elapsed], .waiting),
-        (Happening.accepted + [.restart, .enable(status: 0)], .settingParameters(.legacy)),
-        (Happening.accepted + [.stop], .idle),
-    ] as [([Happening], HCIScanStateMachine.State)])
+    @Test(
+        arguments: [
+            ([], .idle),
+            ([.missing], .waiting),
+            ([.open], .askingCommands),
+            ([.open, .other], .askingCommands),
+            ([.open, .enable(status: 0)], .askingCommands),
+            ([.open, .elapsed], .waiting),
+            ([.open, .commands], .settingParameters(.legacy)),
+            ([.open, .commands, .commands], .settingParameters(.legacy)),
+            ([.open, .commands, .elapsed], .waiting),
+            ([.open, .commands, .parameters(status: 0)], .enabling(.legacy)),
+            ([.open, .commands, .parameters(status: 0x12)], .waiting),
+            ([.open, .commands, .parameters(status: 0x0c)], .refused(.legacy)),
+            ([.open, .commands, .parameters(status: 0), .enable(status: 0x0c)], .refused(.legacy)),
+            ([.open, .commands, .parameters(status: 0x0c), .enable(status: 0)], .refused(.legacy)),
+            ([.open, .commands, .parameters(status: 0x0c), .elapsed], .settingParameters(.legacy)),
+            (Happening.accepted, .scanning(.legacy)),
+            (Happening.accepted + [.elapsed], .scanning(.legacy)),
+            (Happening.accepted + [.other], .scanning(.legacy)),
+            (Happening.accepted + [.parameters(status: 0)], .waiting),
+            (Happening.accepted + [.enable(status: 0)], .waiting),
+            (Happening.accepted + [.fails], .waiting),
+            (Happening.accepted + [.restart], .disabling(.legacy)),
+            (Happening.accepted + [.restart, .restart], .disabling(.legacy)),
+            (Happening.accepted + [.restart, .elapsed], .waiting),
+            (Happening.accepted + [.restart, .enable(status: 0)], .settingParameters(.legacy)),
+            (Happening.accepted + [.stop], .idle),
+        ] as [([Happening], HCIScanStateMachine.State)])
     func `Each answer, deadline and order leads to one state`(
         happenings: [Happening], state: HCIScanStateMachine.State
     ) {
@@ -89,11 +90,12 @@ enum Happening: Sendable {
         #expect(actions.isEmpty)
     }
 
-    @Test(arguments: [
-        ([], false), ([.open], false), ([.open, .commands], false),
-        ([.open, .commands, .parameters(status: 0)], true), (Happening.accepted, true),
-        (Happening.accepted + [.restart], false), ([.open, .commands, .parameters(status: 0x0c)], false),
-    ] as [([Happening], Bool)])
+    @Test(
+        arguments: [
+            ([], false), ([.open], false), ([.open, .commands], false),
+            ([.open, .commands, .parameters(status: 0)], true), (Happening.accepted, true),
+            (Happening.accepted + [.restart], false), ([.open, .commands, .parameters(status: 0x0c)], false),
+        ] as [([Happening], Bool)])
     func `A stop switches off the gateway's own scan and no other`(happenings: [Happening], isOwn: Bool) {
         let actions = Self.after(happenings + [.stop]).actions
         #expect(actions == (isOwn ? [.send(0x0c, [0, 0])] : []) + [.close])

@@ -7,7 +7,9 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test(arguments: [("up\n", "up"), ("Raspberry Pi 4\u{0}", "Raspberry Pi 4"), ("a\nb\n", "a"), ("\n", nil), ("", nil)])
+    @Test(arguments: [
+        ("up\n", "up"), ("Raspberry Pi 4\u{0}", "Raspberry Pi 4"), ("a\nb\n", "a"), ("\n", nil), ("", nil),
+    ])
     func `A line ends with a line break or a zero`(content: String, line: String?) throws {
         try OutputFile.write(Array(content.utf8), to: directory.file("attribute"))
         #expect(KernelFile.firstLine(directory.file("attribute")) == line)
