@@ -73,17 +73,16 @@ let package = Package(
         pure(
             "Cores/Status",
             ["Base", "Beacon", "Configuration", "Gateway", "Health", "JSON", "OwnTracks", "Presence", "Regions"]),
-        pure("Libraries/HomeAssistant", ["Base", "JSON"]),
         pure(
             "Cores/GatewayEntities",
-            ["Base", "Beacon", "Gateway", "Health", "HomeAssistant", "JSON", "OwnTracks", "Status"]),
+            ["Base", "Beacon", "Gateway", "Health", "JSON", "OwnTracks", "Status"]),
         // The contract between the gateways and the service of a site.
         pure("Site/SiteProtocol", ["Base", "Beacon", "JSON"]),
         pure("Cores/ReadingFeed", ["Base", "Beacon", "SiteProtocol"]),
         pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
         pure(
             "Cores/SiteCore",
-            ["Base", "Beacon", "HomeAssistant", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
+            ["Base", "Beacon", "Health", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
         pure("Site/RoomMessages", ["Base", "JSON", "OwnTracks", "Rooms", "SiteCore", "SiteProtocol"]),
 
         adapter("Radio/Scanning", ["Base", "Beacon", "System"]),
@@ -126,7 +125,7 @@ let package = Package(
             [
                 "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "GatewayEntities",
                 "HTTPMessaging",
-                "Health", "HomeAssistant", "JSON", "KernelScanning", "Messaging", "OwnTracks", "PageServer",
+                "Health", "JSON", "KernelScanning", "Messaging", "OwnTracks", "PageServer",
                 "Presence", "ReadingFeed",
                 "Regions", "Runtime",
                 "Scanning", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System",
@@ -135,7 +134,7 @@ let package = Package(
         adapter(
             "Apps/RoomsApp",
             [
-                "Base", "Beacon", "Configuration", "Health", "HomeAssistant", "JSON", "Messaging", "OwnTracks",
+                "Base", "Beacon", "Configuration", "Health", "JSON", "Messaging", "OwnTracks",
                 "Regions",
                 "PageServer", "Rooms", "Runtime", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
             ], resources: [.embedInCode("Page")]),
@@ -145,7 +144,7 @@ let package = Package(
         adapter(
             "Apps/Tools",
             [
-                "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging", "HomeAssistant",
+                "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging",
                 "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
@@ -163,7 +162,7 @@ let package = Package(
         tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
         tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "SiteProtocol"]),
         tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
-        tests("RoomMessagesTests", ["Base", "JSON", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
+        tests("RoomMessagesTests", ["Base", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
         tests("JSONTests", ["JSON"]),
         tests(
             "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
@@ -210,7 +209,7 @@ let package = Package(
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests(
             "HomeAssistantTests",
-            ["Base", "JSON", "Status", "Beacon", "Gateway", "GatewayEntities", "OwnTracks", "HomeAssistant"]),
+            ["Base", "JSON", "Status", "Beacon", "Gateway", "GatewayEntities", "Health", "OwnTracks", "SiteCore"]),
         tests(
             "StorageTests", ["Base", "Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],
             resources: [.copy("Fixtures")]),
@@ -284,7 +283,7 @@ let package = Package(
         .executableTarget(
             name: "status-page-demo",
             dependencies: [
-                "Base", "Configuration", "GatewayEntities", "HomeAssistant", "HostSupport", "OwnTracks", "PageServer",
+                "Base", "Configuration", "GatewayEntities", "Health", "HostSupport", "OwnTracks", "PageServer",
                 "StatusPageSupport",
             ],
             path: "Tests/StatusPageDemo", swiftSettings: settings),

@@ -1,13 +1,13 @@
 import Base
 import Beacon
 import Gateway
+import Health
 import JSON
 import OwnTracks
 import Status
 import Testing
 
 @testable import GatewayEntities
-@testable import HomeAssistant
 
 @Suite("Home Assistant's feed")
 struct HomeAssistantFeedTests {

@@ -1,8 +1,8 @@
 import Base
+import Health
 import JSON
+import SiteCore
 import Testing
-
-@testable import HomeAssistant
 
 @Suite struct SiteDiscoveryTests {
     private static let discovery = SiteDiscovery(

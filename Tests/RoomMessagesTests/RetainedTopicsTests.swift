@@ -7,12 +7,12 @@ import Testing
 
 @Suite struct RetainedTopicsTests {
     /// What there is to publish, as words; a state that is removed is `-`.
-    private func texts(_ changes: [(id: String, value: String?)]) -> [String] {
-        changes.map { "\($0.id) \($0.value ?? "-")" }
+    private func texts(_ changes: [(id: String, value: ExactString?)]) -> [String] {
+        changes.map { "\($0.id) \($0.value?.text ?? "-")" }
     }
 
     @Test func `What the broker has is not published, what it lacks is, and what is gone is emptied`() {
-        var states = RetainedStates<String>()
+        var states = RetainedStates<ExactString>()
         states.record("same", .value("1"))
         states.record("other", .value("1"))
         states.record("gone", .value("1"))
@@ -23,34 +23,36 @@ import Testing
 
     @Test func `However much is retained below a site, it is remembered within a bound, and what is new is published`()
     {
-        var states = RetainedStates<String>()
-        for number in 0..<2000 { states.record("t\(number)", .value(String(repeating: "1", count: 10_000))) }
+        var states = RetainedStates<ExactString>()
+        for number in 0..<2000 {
+            states.record("t\(number)", .value(ExactString(String(repeating: "1", count: 10_000))))
+        }
         #expect(states.update(to: [("own", "1")]).count <= (8 << 20) / 10_000 + 1)
         #expect(states.update(to: [("own", "1")]).isEmpty)
     }
 
     @Test func `A topic whose payload is not known keeps what it has`() {
-        var states = RetainedStates<String>()
+        var states = RetainedStates<ExactString>()
         states.record("tag", .value("1"))
         #expect(states.update(to: [("tag", nil), ("absent", nil)]).isEmpty)
         #expect(states.value(of: "tag") == "1")
     }
 
     @Test func `A message that cannot be read is replaced, or emptied where no other is known`() {
-        var states = RetainedStates<String>()
+        var states = RetainedStates<ExactString>()
         for id in ["a", "b", "c"] { states.record(id, .unreadable) }
         #expect(texts(states.update(to: [("a", "1"), ("b", nil)])) == ["c -", "a 1", "b -"])
     }
 
     @Test func `A message that was emptied by another is published anew`() {
-        var states = RetainedStates<String>()
+        var states = RetainedStates<ExactString>()
         _ = states.update(to: [("a", "1")])
         states.record("a", .absent)
         #expect(texts(states.update(to: [("a", "1")])) == ["a 1"])
     }
 
     @Test func `Everything is published once more where that is asked for`() {
-        var states = RetainedStates<String>()
+        var states = RetainedStates<ExactString>()
         _ = states.update(to: [("a", "1"), ("b", "1")])
         let again = states.update(to: [("a", "1"), ("b", "1")], isAgain: true)
         #expect(texts(again) == ["a 1", "b 1"])

@@ -2,7 +2,7 @@ import Base
 import Configuration
 import GatewayEntities
 import Glibc
-import HomeAssistant
+import Health
 import HostSupport
 import OwnTracks
 import PageServer

@@ -1,6 +1,6 @@
 import Gateway
 import GatewayEntities
-import HomeAssistant
+import Health
 import Messaging
 import Shell
 import Status

@@ -1,6 +1,6 @@
 import Base
 import Configuration
-import HomeAssistant
+import Health
 import Messaging
 import OwnTracks
 import Regions

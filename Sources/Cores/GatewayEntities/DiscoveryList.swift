@@ -1,6 +1,6 @@
 import Base
 import Gateway
-import HomeAssistant
+import Health
 import JSON
 import OwnTracks
 import Status

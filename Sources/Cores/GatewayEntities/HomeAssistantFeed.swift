@@ -1,8 +1,7 @@
 import Base
 import Beacon
 import Gateway
-import Health
-package import HomeAssistant
+package import Health
 import JSON
 import OwnTracks
 package import Status

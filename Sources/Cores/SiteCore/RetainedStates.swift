@@ -1,3 +1,4 @@
+package import Base
 package import SiteProtocol
 
 /// A state that the broker retains.
@@ -81,6 +82,6 @@ extension HealthMessage: RetainedValue {
     package var byteCount: Int { 64 + (room?.utf8.count ?? 0) }
 }
 
-extension String: RetainedValue {
-    package var byteCount: Int { utf8.count }
+extension ExactString: RetainedValue {
+    package var byteCount: Int { text.utf8.count }
 }

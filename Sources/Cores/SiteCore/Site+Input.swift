@@ -1,5 +1,5 @@
 package import Base
-package import HomeAssistant
+package import Health
 package import OwnTracks
 package import Regions
 package import SiteProtocol

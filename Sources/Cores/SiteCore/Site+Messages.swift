@@ -1,5 +1,4 @@
 import Base
-import HomeAssistant
 import Rooms
 package import SiteProtocol
 

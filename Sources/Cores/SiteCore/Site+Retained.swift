@@ -1,5 +1,5 @@
 package import Base
-import HomeAssistant
+import Health
 import Rooms
 package import SiteProtocol
 
@@ -15,7 +15,7 @@ struct RetainedSite: Sendable {
     var rooms = RetainedStates<PublishedRoom>()
     var health = RetainedStates<HealthMessage>()
     /// The payloads of descriptions, by topic.
-    var entities = RetainedStates<String>()
+    var entities = RetainedStates<ExactString>()
     /// nil if Home Assistant's discovery is off.
     var discovery: SiteDiscovery?
     /// When the connection was made; nil without a connection.
@@ -61,7 +61,7 @@ extension Site {
 
     mutating func recordEntity(_ message: HomeAssistantMessage, at now: MonotonicInstant) {
         guard isNews(at: now) else { return }
-        retained.entities.record(message.topic, message.isRemoval ? .absent : .value(message.payload))
+        retained.entities.record(message.topic, message.isRemoval ? .absent : .value(ExactString(message.payload)))
     }
 
     /// Brings the broker and Home Assistant up to date. The call is cheap if nothing changed.
@@ -131,10 +131,10 @@ extension Site {
         guard let wanted = retained.discovery?.descriptions(of: picture(shape)) else { return }
         let before = retained.entities
         let changes = retained.entities.update(
-            to: wanted.map { ($0.topic, $0.payload) }, isAgain: retained.isHomeAssistantNew)
+            to: wanted.map { ($0.topic, ExactString($0.payload)) }, isAgain: retained.isHomeAssistantNew)
         for (topic, payload) in changes {
-            retained.discovery?.recordRemoval(of: topic, payload: payload == nil ? before.value(of: topic) : nil)
-            publish(.entity(HomeAssistantMessage(topic: topic, payload: payload ?? "")), &effects)
+            retained.discovery?.recordRemoval(of: topic, payload: payload == nil ? before.value(of: topic)?.text : nil)
+            publish(.entity(HomeAssistantMessage(topic: topic, payload: payload?.text ?? "")), &effects)
         }
     }
 

@@ -1,5 +1,4 @@
 package import Base
-package import HomeAssistant
 import OwnTracks
 package import Regions
 package import Rooms

@@ -1,4 +1,4 @@
-package import HomeAssistant
+package import Health
 import JSON
 package import OwnTracks
 package import SiteProtocol

@@ -1,5 +1,4 @@
 import Base
-package import HomeAssistant
 package import OwnTracks
 package import Regions
 import SiteProtocol

@@ -1,8 +1,8 @@
 import Configuration
-import HomeAssistant
 import JSON
 import RoomsApp
 import Shell
+import SiteCore
 import SiteProtocol
 import System
 

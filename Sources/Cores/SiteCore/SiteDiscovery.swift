@@ -1,4 +1,5 @@
 package import Base
+package import Health
 import JSON
 
 /// Describes what a rooms service knows to Home Assistant: a device for each tag, each room and each gateway.
