@@ -28,7 +28,7 @@ extension Site {
         case found(RoomEngine.Finding)
         /// A message was not taken.
         case refused(FeedError)
-        /// Write this to the log; with `once` at most once in a while for each such kind.
+        /// Write this to the log. Lines with the same `once` are limited in their rate.
         case log(LogPriority, String, once: String? = nil)
         /// The page shows something else from now on, although nothing was published.
         case pageChanged

@@ -7,7 +7,8 @@ package import SiteProtocol
 /// All decisions of the service of a site: messages, commands, edits and time in; messages and state to store out.
 ///
 /// `handle` is the only mutating entrance. The core reads no clock, opens no file and has no connection, so that every
-/// behaviour can be replayed. It knows no topic and no JSON: `SiteMessage` and `SiteReport` are values.
+/// behaviour can be replayed. It decides with values: `SiteMessage` is read from a topic and JSON before, and `SiteReport`
+/// becomes a topic and JSON after.
 package struct Site: Sendable {
     package internal(set) var engine: RoomEngine
     package let settings: SiteSettings
