@@ -65,15 +65,14 @@ def late_is_named(lab):
     hall = site.house["hall"]
     hall.held = []
     named, begin = set(), time.monotonic()
-    while time.monotonic() - begin < 60 and "late" not in named:
+    while time.monotonic() - begin < 60 and not any("late" in name.lower() for name in named):
         time.sleep(10)
         site.house.release(hall, before=time.monotonic() - 6)
         time.sleep(0.5)
-        named.add(site.problem("hall"))
-    text, _, _ = site.service.ask("rooms", "gateways")
-    advice = "late" in text
-    return (f"the problem is {', '.join(sorted(str(name) for name in named))}; 'rooms gateways' "
-            f"{'says' if advice else 'does not say'} 'late'", "late" in named and advice)
+        named.add(site.problem("hall") or "none")
+    advice = "late" in site.service.ask("rooms", "gateways")[0].lower()
+    return (f"the problem is {', '.join(sorted(named))}; 'rooms gateways' {'says' if advice else 'does not say'} 'late'",
+            advice and any("late" in name.lower() for name in named))
 
 
 def times(message):

@@ -7,6 +7,9 @@ import time
 from rig import JANE, SITE, NotTried, Site, end, parsed, tag
 
 
+LEAST_FLOOD = 5_000  # messages a second
+
+
 def flood(lab):
     """One `mosquitto_pub` sends readings of an invented gateway as fast as it can, for 30 s, at a site with a standby."""
     lab.broker("sys_interval 1")
@@ -39,9 +42,10 @@ def flood(lab):
     rate = (counts[-1][1] - counts[0][1]) / (counts[-1][0] - counts[0][0]) if len(counts) > 1 else 0
     if not still:
         raise NotTried("the flood ended early")
+    # Less is no flood: the machine was busy with other things.
     return (f"{rate:.0f} messages a second; the page within {slowest:.2f} s (idle {idle:.2f}), SIGTERM within {stopping:.2f} s, "
             f"the standby {'took over' if took_over else 'stayed'}; longest turn {site.service.longest_turn} ms",
-            slowest <= 1 and stopping <= 1 and not took_over)
+            slowest <= 1 and stopping <= 1 and not took_over and rate >= LEAST_FLOOD)
 
 
 def slowest_page(service, duration):

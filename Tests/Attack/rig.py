@@ -224,9 +224,10 @@ class Program:
 
     def terminal(self, *words, limit=30):
         """The bytes that a command sends to a terminal."""
+        command, environment = self.command(*words), self.environment
         child, descriptor = pty.fork()
         if child == 0:
-            os.execve(self.lab.program, self.command(*words), self.environment)
+            os.execve(command[0], command, environment)
         data, deadline = b"", time.monotonic() + limit
         while time.monotonic() < deadline:
             if not select.select([descriptor], [], [], 0.2)[0]:

@@ -35,7 +35,8 @@ PARTS = (
     Part(11, "names with ESC and directions, on a terminal", "no command lets them through", names.hostile_terminal),
     Part(12, "another program listens on the gateway's port", "the token is kept; at most 5 s", load.another_listener),
     Part(12, "another program listens on the rooms' port", "the token is kept; at most 5 s", load.another_listener_rooms),
-    Part(13, "a forged state since 2^62, at a restart", "leave Kitchen, enter Hall and nothing else", services.forged_state),
+    Part(13, "a forged state since 2^62, at a restart", "leave Kitchen, enter Hall; each once in the history",
+         services.forged_state),
     Part(13, "the same at a takeover", "no event of the forged room", services.forged_state_at_takeover),
     Part(14, "ten years ahead, and SIGHUP", "no visit is lost; 'days' 0 deletes all", clocks.jump_prunes),
     Part(16, "retained commands", "refused: the tag stays", services.retained_commands),
@@ -44,6 +45,7 @@ PARTS = (
     Part(20, "sealed messages of 300 invented gateways", "nothing retained", services.unbelieved_gateways),
     Part(17, "boots of 60 kB", "at most 24 MB more", readings.long_boots, True),
     Part(15, "60,000 retained junk states", "none left, the disk not blamed, turns of at most 100 ms", names.junk_states, True),
-    Part(7, "a flood of one mosquitto_pub", "page and SIGTERM within 1 s; the standby stays", load.flood, True),
+    Part(7, "a flood of one mosquitto_pub", "at 5,000 a second: page and SIGTERM within 1 s, the standby stays", load.flood,
+         True),
 )
 ROWS = range(1, 21)
