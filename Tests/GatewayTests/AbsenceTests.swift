@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `Whatever is first after a suspend makes no beacon leave`() throws {
-        let edit = StoredEdit(id: 1, topic: "owntracks/jane/hall", change: .remove(rid: "none"))
+        let edit = RegionEdit(id: 1, tracker: "owntracks/jane/hall", change: .region(.remove(rid: "none")))
         let other = try #require(BeaconUUID("00000000-0000-0000-0000-000000000001"))
         let configuration = try GatewayHarness(Self.hall).gateway.configuration
         let sighting = Sighting(

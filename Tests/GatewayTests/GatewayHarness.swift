@@ -93,7 +93,7 @@ struct GatewayHarness {
     mutating func edit(_ changes: [RegionChange], topic: String = "owntracks/jane/hall") {
         let edits = changes.map { change in
             lastEdit += 1
-            return StoredEdit(id: lastEdit, topic: topic, change: change)
+            return RegionEdit(id: lastEdit, tracker: topic, change: .region(change))
         }
         handle(.regionEdits(edits))
     }

@@ -24,7 +24,7 @@ import Testing
         let store = Harness(directory.path)
         store.send()
         #expect(
-            store.snapshot?.edits.map(\.change) == [
+            store.snapshot?.edits.map(\.regionChange) == [
                 .set(region("Hall"), isRIDDerived: true), .set(region("Attic"), isRIDDerived: false),
             ])
     }
@@ -36,7 +36,7 @@ import Testing
         try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "gone")])
         #expect(store.pass(.milliseconds(100)).edits.isEmpty)
         let edits = store.pass(.seconds(2)).edits
-        #expect(edits.map(\.change) == [.remove(rid: "gone")])
+        #expect(edits.map(\.change) == [.region(.remove(rid: "gone"))])
         #expect(edits.map(\.tracker) == [tracker])
         for _ in 0..<10 { store.pass(.seconds(2)) }
         #expect(store.events.edits.count == 1)
@@ -142,7 +142,7 @@ import Testing
         #expect(try history().isEmpty)
         store.send(.commit([.history(entry("Attic"))]))
         let edits = store.pass(.seconds(3)).edits
-        #expect(edits.map(\.erasesHistory) == [true])
+        #expect(edits.map(\.change) == [.eraseHistory])
         store.send(
             .commit([.history(entry("Bath"))]),
             .commit(
@@ -156,7 +156,7 @@ import Testing
         let store = Harness(directory.path)
         store.send(.commit([.history(entry("Hall"))]))
         try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "hall")])
-        #expect(store.pass(.seconds(3)).edits.map(\.erasesHistory) == [false])
+        #expect(store.pass(.seconds(3)).edits.map(\.change) == [.region(.remove(rid: "hall"))])
         #expect(try history() == ["\(tracker) Hall"])
     }
 

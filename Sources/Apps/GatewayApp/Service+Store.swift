@@ -62,7 +62,7 @@ extension Service {
                 guard keys.contains(Gateway.remoteSettingsKey) else { continue }
                 log.notice("setConfiguration: the new settings are kept")
             case .deliver(let rows): deliver(rows)
-            case .regionEdits(let edits): handle(.regionEdits(edits.map(StoredEdit.init)), at: host.now)
+            case .regionEdits(let edits): handle(.regionEdits(edits), at: host.now)
             case .failed(_, willRetry: false): handle(.writeLost, at: host.now)
             case .stateLost: handle(.stateLost, at: host.now)
             case .notice, .unavailable, .troubled, .recovered, .failed, .stopped: break
@@ -89,7 +89,7 @@ extension Service {
             },
             about: ["version": .string(Program.version), "started": .integer(host.wallClock.epochSeconds(at: now))])
         handle(.start(stored), at: now)
-        handle(.regionEdits(snapshot.edits.map(StoredEdit.init)), at: now)
+        handle(.regionEdits(snapshot.edits), at: now)
         readClock()
         restoreTransitions()
         beginCheckpoints()
@@ -154,11 +154,6 @@ extension Service {
             log.write(entry.priority, entry.text, fields: fields)
         }
     }
-}
-
-extension StoredEdit {
-    /// The edit in the core's representation.
-    init(_ edit: RegionEdit) { self.init(id: edit.id, topic: edit.tracker, change: edit.change) }
 }
 
 extension MonitoringMode {

@@ -239,9 +239,9 @@ package final class RoomService {
 
     /// The edit as the core takes it.
     private func edit(_ edit: RegionEdit) -> Site.Edit {
-        if edit.erasesHistory { return Site.Edit(id: edit.id, .eraseHistory(topic: edit.tracker)) }
+        if edit.change == .eraseHistory { return Site.Edit(id: edit.id, .eraseHistory(topic: edit.tracker)) }
         return Site.Edit(
-            id: edit.id, .tags(edit.tracker.hasSameBytes(as: identity.topics.base) ? edit.change : nil))
+            id: edit.id, .tags(edit.tracker.hasSameBytes(as: identity.topics.base) ? edit.regionChange : nil))
     }
 
     // MARK: - The broker

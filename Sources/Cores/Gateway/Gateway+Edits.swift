@@ -1,6 +1,7 @@
 import Base
 import JSON
 import OwnTracks
+import Regions
 
 /// Changes of regions by the command line, while the service runs or before it starts.
 extension Gateway {
@@ -14,16 +15,16 @@ extension Gateway {
     /// Merges edits like the regions of a command. The consequences of an edit (such as a leave) and the mark that it
     /// is merged are one decision: each edit counts once, even after a power failure. Edits for a topic that no tracker
     /// has stay on the disk and wait for settings that name it.
-    mutating func apply(_ edits: [StoredEdit], at now: MonotonicInstant) -> [Effect] {
+    mutating func apply(_ edits: [RegionEdit], at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
-        var byTopic = Dictionary(grouping: edits) { ExactString($0.topic) }
+        var byTopic = Dictionary(grouping: edits) { ExactString($0.tracker) }
         for tracker in trackers.indices {
             let topic = trackers[tracker].topics.base
             // Edits that are read again may be merged already.
             let new = (byTopic.removeValue(forKey: ExactString(topic)) ?? []).filter { $0.id > lastEdits[topic] ?? 0 }
             guard let last = new.map(\.id).max() else { continue }
             lastEdits[topic] = last
-            effects += change(new.map(\.change), of: tracker, at: now)
+            effects += change(new.compactMap(\.regionChange), of: tracker, at: now)
             effects.append(.editsTaken(topic: topic, upTo: last))
         }
         guard !byTopic.isEmpty else { return effects }

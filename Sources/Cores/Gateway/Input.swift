@@ -32,7 +32,7 @@ package enum Input: Sendable {
     /// A message arrived on a tracker's `/cmd`.
     case command(ReceivedCommand)
     /// The command line edited regions. Edits that were handled before may be repeated.
-    case regionEdits([StoredEdit])
+    case regionEdits([RegionEdit])
     /// The status page or Home Assistant asks for this.
     case request(Request)
     /// The outcome of the settings of a `reconfigure` effect.
@@ -93,21 +93,6 @@ package struct StoredState: Sendable {
         self.lowBatteries = lowBatteries
         self.appliedCommands = appliedCommands
         self.about = about
-    }
-}
-
-/// An edit of regions by the command line.
-package struct StoredEdit: Hashable, Sendable {
-    /// Grows with each edit of a tracker.
-    package let id: Int64
-    /// The base topic of the tracker.
-    package let topic: String
-    package let change: RegionChange
-
-    package init(id: Int64, topic: String, change: RegionChange) {
-        self.id = id
-        self.topic = topic
-        self.change = change
     }
 }
 

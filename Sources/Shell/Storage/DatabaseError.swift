@@ -52,6 +52,11 @@ extension DatabaseError {
         DatabaseError(code: SQLITE_TOOBIG, message: "a message of \(bytes) bytes is too large to keep")
     }
 
+    /// A query of this program names its columns otherwise than the code that reads them.
+    static func misnamed(_ sql: String) -> DatabaseError {
+        DatabaseError(code: SQLITE_MISUSE, message: "the columns have other names", sql: sql)
+    }
+
     /// The content of the file cannot have been written by this program.
     static func damaged(_ what: String) -> DatabaseError {
         DatabaseError(code: SQLITE_CORRUPT, message: what)

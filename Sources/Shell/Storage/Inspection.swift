@@ -68,11 +68,12 @@ enum Inspection {
         }
     }
 
-    private static func check<Row: StoredRow>(
-        _ type: Row.Type, in database: borrowing Database
+    private static func check<Stored: StoredRow>(
+        _ type: Stored.Type, in database: borrowing Database
     ) throws(DatabaseError) {
-        try database.forEachRow("SELECT \(Row.columnList) FROM \(Row.table)") { statement throws(DatabaseError) in
-            guard Row(statement) != nil else { throw .damaged("a row of \(Row.table) is not what was written") }
+        let sql = "SELECT \(Stored.table.columnList) FROM \(Stored.table)"
+        try database.forEachRow(sql) { statement throws(DatabaseError) in
+            guard Stored(statement) != nil else { throw .damaged("a row of \(Stored.table) is not what was written") }
             return true
         }
     }

@@ -34,9 +34,11 @@ package struct LocationEntry: Hashable, Sendable {
 
 /// A location with its key and the boot of its monotonic stamp.
 struct LocationRow: StoredRow {
-    static let table = "location"
-    static let columns = ["id", "tracker", "lat", "lon", "acc", "cause", "tst", "stamp", "boot", "happened"]
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, ResultColumn {
+        case id, tracker, lat, lon, acc, cause, tst, stamp, boot, happened
+    }
+
+    static let table = Table<Column>("location")
     /// The schema version that added the table.
     static let schemaVersion = 6
 
@@ -50,11 +52,13 @@ struct LocationRow: StoredRow {
         self.boot = boot
     }
 
-    init?(values: [SQLValue]) {
-        guard let id = values[0].asInteger, let tracker = values[1].asText, let latitude = values[2].asReal,
-            let longitude = values[3].asReal, let accuracy = values[4].asInteger, let trigger = values[5].asText,
-            let timestamp = values[6].asInteger, let stamp = values[7].asInteger.flatMap(WallStamp.init(rawValue:)),
-            let boot = values[8].asText, let happened = values[9].asInteger
+    init?(values: Row<Column>) {
+        guard let id = values[.id].asInteger, let tracker = values[.tracker].asText,
+            let latitude = values[.lat].asReal, let longitude = values[.lon].asReal,
+            let accuracy = values[.acc].asInteger, let trigger = values[.cause].asText,
+            let timestamp = values[.tst].asInteger,
+            let stamp = values[.stamp].asInteger.flatMap(WallStamp.init(rawValue:)),
+            let boot = values[.boot].asText, let happened = values[.happened].asInteger
         else { return nil }
         self.id = id
         self.boot = boot
@@ -63,11 +67,12 @@ struct LocationRow: StoredRow {
             timestamp: timestamp, stamp: stamp, happened: MonotonicInstant(nanoseconds: happened))
     }
 
-    var values: [SQLValue] {
+    var values: Row<Column> {
         [
-            .integer(id), .text(entry.tracker), .real(entry.latitude), .real(entry.longitude),
-            .integer(entry.accuracy), .text(entry.trigger), .integer(entry.timestamp),
-            .integer(entry.stamp.rawValue), .text(boot), .integer(entry.happened.nanoseconds),
+            .id: .integer(id), .tracker: .text(entry.tracker), .lat: .real(entry.latitude),
+            .lon: .real(entry.longitude), .acc: .integer(entry.accuracy), .cause: .text(entry.trigger),
+            .tst: .integer(entry.timestamp), .stamp: .integer(entry.stamp.rawValue), .boot: .text(boot),
+            .happened: .integer(entry.happened.nanoseconds),
         ]
     }
 }

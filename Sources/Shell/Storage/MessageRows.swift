@@ -1,25 +1,37 @@
 import Base
 
-/// A message as columns, common to the tables `outbox` and `refused`.
-private enum MessageColumns {
-    static let names = ["id", "tracker", "topic", "qos", "retain", "kind", "payload", "boot", "happened", "stamp"]
+/// The columns of a message, common to the tables `outbox` and `refused`.
+protocol MessageColumn: ResultColumn {
+    static var id: Self { get }
+    static var tracker: Self { get }
+    static var topic: Self { get }
+    static var qos: Self { get }
+    static var retain: Self { get }
+    static var kind: Self { get }
+    static var payload: Self { get }
+    static var boot: Self { get }
+    static var happened: Self { get }
+    static var stamp: Self { get }
+}
 
-    static func values(of row: OutboxRow) -> [SQLValue] {
+extension Row where Column: MessageColumn {
+    init(_ row: OutboxRow) {
         let message = row.message
-        return [
-            .integer(row.id), .text(message.tracker), .text(message.topic), .number(message.qos),
-            .flag(message.retain), .integer(message.kind.rawValue), .blob(message.payload), .text(row.boot),
-            .integer(message.happened.nanoseconds), .integer(message.stamp.rawValue),
+        self = [
+            .id: .integer(row.id), .tracker: .text(message.tracker), .topic: .text(message.topic),
+            .qos: .number(message.qos), .retain: .flag(message.retain), .kind: .integer(message.kind.rawValue),
+            .payload: .blob(message.payload), .boot: .text(row.boot),
+            .happened: .integer(message.happened.nanoseconds), .stamp: .integer(message.stamp.rawValue),
         ]
     }
 
-    static func row(from values: ArraySlice<SQLValue>) -> OutboxRow? {
-        let values = Array(values)
-        guard values.count == names.count, let id = values[0].asInteger, let tracker = values[1].asText,
-            let topic = values[2].asText, let qos = values[3].asInteger, (0...2).contains(qos),
-            let retain = values[4].asInteger, let kind = values[5].asInteger.flatMap(MessageKind.init(rawValue:)),
-            let payload = values[6].asBlob, let boot = values[7].asText, let happened = values[8].asInteger,
-            let stamp = values[9].asInteger.flatMap(WallStamp.init(rawValue:))
+    var message: OutboxRow? {
+        guard let id = self[.id].asInteger, let tracker = self[.tracker].asText, let topic = self[.topic].asText,
+            let qos = self[.qos].asInteger, (0...2).contains(qos), let retain = self[.retain].asInteger,
+            let kind = self[.kind].asInteger.flatMap(MessageKind.init(rawValue:)),
+            let payload = self[.payload].asBlob, let boot = self[.boot].asText,
+            let happened = self[.happened].asInteger,
+            let stamp = self[.stamp].asInteger.flatMap(WallStamp.init(rawValue:))
         else { return nil }
         return OutboxRow(
             id: id,
@@ -31,29 +43,36 @@ private enum MessageColumns {
 }
 
 extension OutboxRow: StoredRow {
-    static let table = "outbox"
-    static let columns = MessageColumns.names
-    static let insertSQL = makeInsertSQL()
-
-    init?(values: [SQLValue]) {
-        guard let row = MessageColumns.row(from: values[...]) else { return nil }
-        self = row
+    enum Column: Int, MessageColumn {
+        case id, tracker, topic, qos, retain, kind, payload, boot, happened, stamp
     }
 
-    var values: [SQLValue] { MessageColumns.values(of: self) }
+    static let table = Table<Column>("outbox")
+
+    init?(values: Row<Column>) {
+        guard let message = values.message else { return nil }
+        self = message
+    }
+
+    var values: Row<Column> { Row(self) }
 }
 
 extension RefusedRow: StoredRow {
-    static let table = "refused"
-    static let columns = MessageColumns.names + ["reason"]
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, MessageColumn {
+        case id, tracker, topic, qos, retain, kind, payload, boot, happened, stamp
+        case reason
+    }
 
-    init?(values: [SQLValue]) {
-        guard let row = MessageColumns.row(from: values.dropLast()), let reason = values.last?.asText else {
-            return nil
-        }
+    static let table = Table<Column>("refused")
+
+    init?(values: Row<Column>) {
+        guard let row = values.message, let reason = values[.reason].asText else { return nil }
         self.init(row: row, reason: reason)
     }
 
-    var values: [SQLValue] { MessageColumns.values(of: row) + [.text(reason)] }
+    var values: Row<Column> {
+        var values = Row<Column>(row)
+        values[.reason] = .text(reason)
+        return values
+    }
 }

@@ -51,9 +51,10 @@ final class OpenStore {
             try database.insert(boot)
             try database.run(
                 """
-                DELETE FROM boot WHERE number < ?1 - 20 AND id NOT IN (SELECT boot FROM outbox WHERE stamp = 0)
-                AND id NOT IN (SELECT boot FROM history WHERE stamp = 0)
-                AND id NOT IN (SELECT boot FROM location WHERE stamp = 0)
+                DELETE FROM boot WHERE number < ?1 - 20
+                AND id NOT IN (SELECT boot FROM outbox WHERE \(WallStamp.isMissing))
+                AND id NOT IN (SELECT boot FROM history WHERE \(WallStamp.isMissing))
+                AND id NOT IN (SELECT boot FROM location WHERE \(WallStamp.isMissing))
                 """, .integer(boot.number))
         }
     }
@@ -106,8 +107,8 @@ final class OpenStore {
                 try stamping.run(clock, at: now, on: database, &counters)
             }
             if let before = work.pruneBefore {
-                try database.run("DELETE FROM history WHERE tst < ?1 AND stamp <> 0", .integer(before))
-                try database.run("DELETE FROM location WHERE tst < ?1 AND stamp <> 0", .integer(before))
+                try prune("history", before: before)
+                try prune("location", before: before)
             }
             outcome.dropped.history = UInt64(try trim("history", of: historyRows) + trim("location", of: locationRows))
         }
@@ -169,9 +170,7 @@ final class OpenStore {
         _ outcome: inout Outcome
     ) throws(DatabaseError) {
         for (tracker, regions) in commit.regions {
-            try database.run("DELETE FROM region WHERE tracker = ?1", .text(tracker.text))
-            try database.insert(
-                regions.enumerated().map { RegionRow(tracker: tracker.text, position: $0.offset, region: $0.element) })
+            try database.replaceRegions(of: tracker, by: regions)
         }
         for (tracker, upTo) in commit.editsTaken {
             try database.run(
@@ -219,6 +218,11 @@ final class OpenStore {
         }
         try database.insert(PresenceChangeRow(id: id, state: state))
         nextChange = id + 1
+    }
+
+    /// Forgets entries of the history from before these epoch seconds. Entries that have no time yet stay.
+    private func prune(_ table: String, before: Int64) throws(DatabaseError) {
+        try database.run("DELETE FROM \(table) WHERE tst < ?1 AND NOT \(WallStamp.isMissing)", .integer(before))
     }
 
     /// Keeps a table within the limit of the history. A tenth of slack avoids trimming at each entry.

@@ -17,14 +17,21 @@ struct Outbox {
     let byteLimit: Int
     let refusedLimit: Int
 
+    private enum TotalColumn: Int, ResultColumn { case rows, bytes, highest, unstamped }
+
+    private static let totals = Query<TotalColumn>(
+        """
+        SELECT count(*) AS rows, total(length(payload)) AS bytes, coalesce(max(id), 0) AS highest,
+        count(*) FILTER (WHERE \(WallStamp.isMissing)) AS unstamped FROM outbox
+        """)
+
     static func readCounters(_ database: borrowing Database) throws(DatabaseError) -> OutboxCounters {
         var counters = OutboxCounters()
-        let sql = "SELECT count(*), total(length(payload)), coalesce(max(id), 0), count(*) FILTER (WHERE stamp = 0)"
-        try database.forEachRow("\(sql) FROM outbox") { row throws(DatabaseError) in
-            counters.rows = Int(row[0].asInteger ?? 0)
-            counters.bytes = Int(row[1].asReal ?? 0)
-            counters.nextID = (row[2].asInteger ?? 0) + 1
-            counters.unstamped = Int(row[3].asInteger ?? 0)
+        try database.forEachRow(totals) { row throws(DatabaseError) in
+            counters.rows = Int(row[.rows].asInteger ?? 0)
+            counters.bytes = Int(row[.bytes].asReal ?? 0)
+            counters.nextID = (row[.highest].asInteger ?? 0) + 1
+            counters.unstamped = Int(row[.unstamped].asInteger ?? 0)
             return false
         }
         let highestRefused = try database.value("SELECT max(id) FROM refused")?.asInteger ?? 0
@@ -40,10 +47,8 @@ struct Outbox {
         _ message: OutgoingMessage, boot: String, handedOut: HandedOut, to database: borrowing Database,
         _ counters: inout OutboxCounters
     ) throws(DatabaseError) -> Int64? {
-        if message.kind == .state || message.kind == .ping {
-            // Written as a constant, because SQLite uses a partial index only for constants.
-            let condition = message.kind == .state ? "WHERE kind = 2 AND topic = ?1" : "WHERE kind = 4 AND topic = ?1"
-            let older = try rows(condition, [.text(message.topic)], in: database, except: handedOut)
+        if let sameTopic = Self.replaced[message.kind] {
+            let older = try rows(sameTopic, [.text(message.topic)], in: database, except: handedOut)
             try delete(older, from: database, &counters)
             counters.superseded += UInt64(older.count)
         }
@@ -70,7 +75,7 @@ struct Outbox {
     /// Deletes rows that a failed transaction left, so that their numbers are free again.
     func remove(from id: Int64, in database: borrowing Database, _ counters: inout OutboxCounters) throws(DatabaseError)
     {
-        try delete(rows("WHERE id >= ?1", [.integer(id)], in: database), from: database, &counters)
+        try delete(rows(Self.fromID, [.integer(id)], in: database), from: database, &counters)
         counters.nextID = id
     }
 
@@ -79,7 +84,7 @@ struct Outbox {
         _ id: Int64, reason: String, in database: borrowing Database, _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         guard let row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { return }
-        try delete(rows("WHERE id = ?1", [.integer(id)], in: database), from: database, &counters)
+        try delete(rows(Self.withID, [.integer(id)], in: database), from: database, &counters)
         try database.insert(RefusedRow(row: row, reason: reason))
         try database.run(
             "DELETE FROM refused WHERE id <= (SELECT id FROM refused ORDER BY id DESC LIMIT 1 OFFSET ?1)",
@@ -87,17 +92,18 @@ struct Outbox {
         counters.refused += 1
     }
 
+    private static let deliverable = """
+        SELECT \(OutboxRow.table.columnList) FROM outbox WHERE id > ?1 AND id < ?2 AND NOT \(WallStamp.isMissing)
+        AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.\(WallStamp.isMissing)
+        AND earlier.topic = outbox.topic AND earlier.id < outbox.id) ORDER BY id
+        """
+
     /// Calls `body` with rows that may be delivered, in order, until it returns false. Rows that wait for the wall
     /// clock, and later rows of the same topic, are skipped.
     static func forEachDeliverable(
         after id: Int64, before end: Int64, in database: borrowing Database, _ body: (OutboxRow) -> Bool
     ) throws(DatabaseError) {
-        let sql = """
-            SELECT \(OutboxRow.columnList) FROM outbox WHERE id > ?1 AND id < ?2 AND stamp <> 0 AND NOT EXISTS
-            (SELECT 1 FROM outbox AS earlier WHERE earlier.stamp = 0 AND earlier.topic = outbox.topic
-            AND earlier.id < outbox.id) ORDER BY id
-            """
-        try database.forEachRow(sql, [.integer(id), .integer(end)]) { statement throws(DatabaseError) in
+        try database.forEachRow(deliverable, [.integer(id), .integer(end)]) { statement throws(DatabaseError) in
             guard let row = OutboxRow(statement) else { throw .damaged("a row of outbox is not what was written") }
             return body(row)
         }
@@ -116,7 +122,7 @@ struct Outbox {
             while !fits(counters) {
                 // A hundredth at a time, because each search passes all remaining rows.
                 let oldest = try rows(
-                    "WHERE kind = ?1 ORDER BY id LIMIT ?2",
+                    Self.oldestOfKind,
                     [.integer(kind.rawValue), .number(max(1, limit / 100) + handedOut.count)], in: database,
                     except: handedOut)
                 guard !oldest.isEmpty else { break }
@@ -135,15 +141,31 @@ struct Outbox {
         let isProvisional: Bool
     }
 
+    private enum KeyColumn: Int, ResultColumn { case id, bytes, stamp }
+
+    private static let withID = keys("WHERE id = ?1")
+    private static let fromID = keys("WHERE id >= ?1")
+    private static let oldestOfKind = keys("WHERE kind = ?1 ORDER BY id LIMIT ?2")
+    /// The rows that a message of this kind replaces. The kind is not bound, because SQLite uses a partial index only for
+    /// constants.
+    private static let replaced: [MessageKind: Query<KeyColumn>] = [
+        .state: keys("WHERE kind = \(MessageKind.state.rawValue) AND topic = ?1"),
+        .ping: keys("WHERE kind = \(MessageKind.ping.rawValue) AND topic = ?1"),
+    ]
+
+    private static func keys(_ condition: String) -> Query<KeyColumn> {
+        Query("SELECT id, length(payload) AS bytes, stamp FROM outbox \(condition)")
+    }
+
     private func rows(
-        _ condition: String, _ values: [SQLValue], in database: borrowing Database, except kept: HandedOut = [:]
+        _ query: Query<KeyColumn>, _ values: [SQLValue], in database: borrowing Database,
+        except kept: HandedOut = [:]
     ) throws(DatabaseError) -> [Key] {
         var keys: [Key] = []
-        try database.forEachRow("SELECT id, length(payload), stamp FROM outbox \(condition)", values) {
-            row throws(DatabaseError) in
-            guard let id = row[0].asInteger, kept[id] == nil else { return true }
-            let isProvisional = row[2].asInteger == WallStamp.provisional.rawValue
-            keys.append(Key(id: id, bytes: Int(row[1].asInteger ?? 0), isProvisional: isProvisional))
+        try database.forEachRow(query, values) { row throws(DatabaseError) in
+            guard let id = row[.id].asInteger, kept[id] == nil else { return true }
+            let isProvisional = row[.stamp].asInteger == WallStamp.provisional.rawValue
+            keys.append(Key(id: id, bytes: Int(row[.bytes].asInteger ?? 0), isProvisional: isProvisional))
             return true
         }
         return keys

@@ -2,50 +2,63 @@ import Base
 import Beacon
 import Regions
 
-/// A region as columns, so that a person can read the table.
-struct RegionColumns {
-    static let names = [
-        "rid", "name", "uuid", "major", "minor", "tst", "lat", "lon", "rad", "leave_after", "enter_rssi",
-        "leave_rssi", "extension_members",
-    ]
-    /// `leave_after` of a region that asks for the learned rule; above it are nanoseconds.
-    private static let auto: Int64 = -1
+/// The columns of a region, common to the tables `region` and `region_edit`, so that a person can read them.
+protocol RegionColumn: ResultColumn {
+    static var tracker: Self { get }
+    static var rid: Self { get }
+    static var name: Self { get }
+    static var uuid: Self { get }
+    static var major: Self { get }
+    static var minor: Self { get }
+    static var tst: Self { get }
+    static var lat: Self { get }
+    static var lon: Self { get }
+    static var rad: Self { get }
+    static var leaveAfter: Self { get }
+    static var enterRSSI: Self { get }
+    static var leaveRSSI: Self { get }
+    static var extensionMembers: Self { get }
+}
 
-    static func values(of region: Region) -> [SQLValue] {
+extension Row where Column: RegionColumn {
+    /// `leave_after` of a region that asks for the learned rule. Other values are nanoseconds.
+    private static var auto: Int64 { -1 }
+
+    init(_ region: Region, of tracker: String) {
         let leaveAfter: SQLValue =
             switch region.leaveRule {
             case nil: .null
-            case .auto: .integer(auto)
+            case .auto: .integer(Self.auto)
             case .after(let duration): .integer(max(0, duration.nanoseconds))
             }
         let pattern = region.description.pattern
-        return [
-            .text(region.rid), .text(region.description.name), .optional(pattern?.uuid.description),
-            .optional(pattern?.major), .optional(pattern?.minor), .integer(region.timestamp),
-            .real(region.coordinates.latitude), .real(region.coordinates.longitude), .real(region.radius),
-            leaveAfter, .optional(region.enterRSSI?.dBm), .optional(region.leaveRSSI?.dBm),
-            .text(region.extensionMembers),
+        self = [
+            .tracker: .text(tracker), .rid: .text(region.rid), .name: .text(region.description.name),
+            .uuid: .optional(pattern?.uuid.description), .major: .optional(pattern?.major),
+            .minor: .optional(pattern?.minor), .tst: .integer(region.timestamp),
+            .lat: .real(region.coordinates.latitude), .lon: .real(region.coordinates.longitude),
+            .rad: .real(region.radius), .leaveAfter: leaveAfter, .enterRSSI: .optional(region.enterRSSI?.dBm),
+            .leaveRSSI: .optional(region.leaveRSSI?.dBm), .extensionMembers: .text(region.extensionMembers),
         ]
     }
 
-    static func region(from values: ArraySlice<SQLValue>) -> Region? {
-        let values = Array(values)
-        guard values.count == names.count, let rid = values[0].asText, let name = values[1].asText,
-            let timestamp = values[5].asInteger, let extensionMembers = values[12].asText
+    var region: Region? {
+        guard let rid = self[.rid].asText, let name = self[.name].asText, let timestamp = self[.tst].asInteger,
+            let extensionMembers = self[.extensionMembers].asText
         else { return nil }
         var pattern: BeaconPattern?
-        if let text = values[2].asText {
+        if let text = self[.uuid].asText {
             guard let uuid = BeaconUUID(text) else { return nil }
             pattern = BeaconPattern(
-                uuid: uuid, major: values[3].asInteger.flatMap { UInt16(exactly: $0) },
-                minor: values[4].asInteger.flatMap { UInt16(exactly: $0) })
+                uuid: uuid, major: self[.major].asInteger.flatMap { UInt16(exactly: $0) },
+                minor: self[.minor].asInteger.flatMap { UInt16(exactly: $0) })
         }
-        let leaveRule: LeaveRule? = values[9].asInteger.map { $0 < 0 ? .auto : .after(.nanoseconds($0)) }
+        let leaveRule: LeaveRule? = self[.leaveAfter].asInteger.map { $0 < 0 ? .auto : .after(.nanoseconds($0)) }
         return Region(
             rid: rid, description: RegionDescription(name: name, pattern: pattern), timestamp: timestamp,
-            coordinates: Coordinates(latitude: values[6].asReal ?? 0, longitude: values[7].asReal ?? 0),
-            radius: values[8].asReal ?? 0, leaveRule: leaveRule, enterRSSI: values[10].asRSSI,
-            leaveRSSI: values[11].asRSSI, extensionMembers: extensionMembers)
+            coordinates: Coordinates(latitude: self[.lat].asReal ?? 0, longitude: self[.lon].asReal ?? 0),
+            radius: self[.rad].asReal ?? 0, leaveRule: leaveRule, enterRSSI: self[.enterRSSI].asRSSI,
+            leaveRSSI: self[.leaveRSSI].asRSSI, extensionMembers: extensionMembers)
     }
 }
 
@@ -55,47 +68,94 @@ extension SQLValue {
     }
 }
 
-/// One region of one tracker, at its place in the tracker's order.
+/// One region of one tracker.
 struct RegionRow: StoredRow {
-    static let table = "region"
-    static let columns = ["tracker", "position"] + RegionColumns.names
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, RegionColumn {
+        case tracker, position
+        case rid, name, uuid, major, minor, tst, lat, lon, rad
+        case leaveAfter, enterRSSI, leaveRSSI, extensionMembers
+    }
+
+    static let table = Table<Column>("region")
 
     let tracker: String
+    /// Grows in the tracker's order. There are gaps where regions were removed, so that the regions behind them keep their
+    /// rows.
     let position: Int64
     let region: Region
 
-    init(tracker: String, position: Int, region: Region) {
-        self.tracker = tracker
-        self.position = Int64(position)
-        self.region = region
-    }
-
-    init?(values: [SQLValue]) {
-        guard let tracker = values[0].asText, let position = values[1].asInteger,
-            let region = RegionColumns.region(from: values[2...])
-        else { return nil }
+    init(tracker: String, position: Int64, region: Region) {
         self.tracker = tracker
         self.position = position
         self.region = region
     }
 
-    var values: [SQLValue] {
-        [.text(tracker), .integer(position)] + RegionColumns.values(of: region)
+    init?(values: Row<Column>) {
+        guard let tracker = values[.tracker].asText, let position = values[.position].asInteger,
+            let region = values.region
+        else { return nil }
+        self.init(tracker: tracker, position: position, region: region)
+    }
+
+    var values: Row<Column> {
+        var values = Row<Column>(region, of: tracker)
+        values[.position] = .integer(position)
+        return values
+    }
+}
+
+extension Database {
+    /// Makes these the tracker's regions, in this order. Only rows that differ are written.
+    func replaceRegions(of tracker: ExactString, by regions: [Region]) throws(DatabaseError) {
+        var stored = try storedRegions(of: tracker)
+        var last: Int64 = -1
+        for region in regions {
+            let old = stored.removeValue(forKey: ExactString(region.rid))
+            // A region keeps its position if it still stands behind the one before it.
+            let kept = old?.position.flatMap { $0 > last ? $0 : nil }
+            last = kept ?? last + 1
+            let row = RegionRow(tracker: tracker.text, position: last, region: region)
+            if row.boundValues != old?.boundValues { try insert(row) }
+        }
+        for rid in stored.keys {
+            try run("DELETE FROM region WHERE tracker = ?1 AND rid = ?2", .text(tracker.text), .text(rid.text))
+        }
+    }
+
+    /// What the rows of a tracker hold, by `rid`; a damaged row is never equal to a new one.
+    private func storedRegions(
+        of tracker: ExactString
+    ) throws(DatabaseError) -> [ExactString: (position: Int64?, boundValues: [SQLValue])] {
+        var stored: [ExactString: (position: Int64?, boundValues: [SQLValue])] = [:]
+        let sql = "SELECT \(RegionRow.table.columnList) FROM region WHERE tracker = ?1"
+        try forEachRow(sql, [.text(tracker.text)]) { statement throws(DatabaseError) in
+            let values = Row<RegionRow.Column>(statement)
+            guard let rid = values[.rid].asText else { return true }
+            stored[ExactString(rid)] = (
+                values[.position].asInteger, values.cells + [statement[values.cells.count]]
+            )
+            return true
+        }
+        return stored
     }
 }
 
 /// An edit of the command line, until the service has merged it.
 struct RegionEditRow: StoredRow {
-    static let table = "region_edit"
-    static let columns = ["id", "tracker", "kind"] + RegionColumns.names
-    static let insertSQL = makeInsertSQL()
-    /// Since which there is the table.
+    enum Column: Int, RegionColumn {
+        case id, tracker, kind
+        case rid, name, uuid, major, minor, tst, lat, lon, rad
+        case leaveAfter, enterRSSI, leaveRSSI, extensionMembers
+    }
+
+    static let table = Table<Column>("region_edit")
+    /// The schema version that added the table.
     static let schemaVersion = 2
 
     private enum Kind: Int64 {
         case set = 0
         case setWithDerivedRID = 1
+        /// With an empty `rid`, which no region has: the deletion of the tracker's history.
         case remove = 2
     }
 
@@ -103,30 +163,38 @@ struct RegionEditRow: StoredRow {
 
     init(_ edit: RegionEdit) { self.edit = edit }
 
-    init?(values: [SQLValue]) {
-        guard let id = values[0].asInteger, let tracker = values[1].asText,
-            let kind = values[2].asInteger.flatMap(Kind.init(rawValue:))
+    init?(values: Row<Column>) {
+        guard let id = values[.id].asInteger, let tracker = values[.tracker].asText,
+            let kind = values[.kind].asInteger.flatMap(Kind.init(rawValue:))
         else { return nil }
-        let change: RegionChange
-        if kind == .remove {
-            guard let rid = values[3].asText else { return nil }
-            change = .remove(rid: rid)
-        } else {
-            guard let region = RegionColumns.region(from: values[3...]) else { return nil }
-            change = .set(region, isRIDDerived: kind == .setWithDerivedRID)
+        let change: RegionEdit.Change
+        switch kind {
+        case .remove:
+            guard let rid = values[.rid].asText else { return nil }
+            change = rid.isEmpty ? .eraseHistory : .region(.remove(rid: rid))
+        case .set, .setWithDerivedRID:
+            guard let region = values.region else { return nil }
+            change = .region(.set(region, isRIDDerived: kind == .setWithDerivedRID))
         }
         edit = RegionEdit(id: id, tracker: tracker, change: change)
     }
 
-    var values: [SQLValue] {
-        let key: [SQLValue] = [.integer(edit.id), .text(edit.tracker)]
+    var values: Row<Column> {
+        var values: Row<Column>
+        let kind: Kind
         switch edit.change {
-        case .set(let region, let isRIDDerived):
-            let kind: Kind = isRIDDerived ? .setWithDerivedRID : .set
-            return key + [.integer(kind.rawValue)] + RegionColumns.values(of: region)
-        case .remove(let rid):
-            let empty = Array(repeating: SQLValue.null, count: RegionColumns.names.count - 1)
-            return key + [.integer(Kind.remove.rawValue), .text(rid)] + empty
+        case .region(.set(let region, let isRIDDerived)):
+            kind = isRIDDerived ? .setWithDerivedRID : .set
+            values = Row(region, of: edit.tracker)
+        case .region(.remove(let rid)):
+            kind = .remove
+            values = [.tracker: .text(edit.tracker), .rid: .text(rid)]
+        case .eraseHistory:
+            kind = .remove
+            values = [.tracker: .text(edit.tracker), .rid: .text("")]
         }
+        values[.id] = .integer(edit.id)
+        values[.kind] = .integer(kind.rawValue)
+        return values
     }
 }

@@ -18,6 +18,11 @@ package enum SQLValue: Hashable, Sendable {
     var asBlob: [UInt8]? { if case .blob(let value) = self { value } else { nil } }
 }
 
+extension WallStamp {
+    /// The condition for rows without a time. SQLite uses the partial indexes of such rows only for a constant.
+    static let isMissing = "stamp = \(provisional.rawValue)"
+}
+
 /// FNV-1a, 64 bits, over the values of a row with their types and lengths.
 ///
 /// SQLite's integrity check examines the structure of a file, and not the content of its cells. This digest detects

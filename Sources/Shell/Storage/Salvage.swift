@@ -37,24 +37,25 @@ enum Salvage {
         return nil
     }
 
-    private static func copy<Row: StoredRow>(
-        _ type: Row.Type, from damaged: borrowing Database, into database: borrowing Database, _ count: inout Count,
-        where isWanted: (Row) -> Bool = { _ in true }
+    private static func copy<Stored: StoredRow>(
+        _ type: Stored.Type, from damaged: borrowing Database, into database: borrowing Database, _ count: inout Count,
+        where isWanted: (Stored) -> Bool = { _ in true }
     ) throws(DatabaseError) {
-        let saved = read(Row.self, from: damaged).filter(isWanted)
+        let saved = read(Stored.self, from: damaged).filter(isWanted)
         try database.insert(saved)
-        if !saved.isEmpty { count.rows.append((Row.table, saved.count)) }
+        if !saved.isEmpty { count.rows.append((Stored.table.name, saved.count)) }
     }
 
     /// Reads from the beginning as far as possible. If that is not the end, also from the end.
-    private static func read<Row: StoredRow>(_ type: Row.Type, from damaged: borrowing Database) -> [Row] {
-        var rows: [Row] = []
+    private static func read<Stored: StoredRow>(_ type: Stored.Type, from damaged: borrowing Database) -> [Stored] {
+        var rows: [Stored] = []
         for order in ["ASC", "DESC"] {
             do throws(DatabaseError) {
-                let sql = "SELECT \(Row.columnList) FROM \(Row.table) ORDER BY \(Row.columns[0]) \(order)"
+                // By the first column, which begins the key of every table.
+                let sql = "SELECT \(Stored.table.columnList) FROM \(Stored.table) ORDER BY 1 \(order)"
                 var passed = 0
                 try damaged.forEachRow(sql) { statement throws(DatabaseError) in
-                    if let row = Row(statement) { rows.append(row) }
+                    if let row = Stored(statement) { rows.append(row) }
                     passed += 1
                     // Pages that point at each other in a circle would go on for ever.
                     return passed < 1_000_000

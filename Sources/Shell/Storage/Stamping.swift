@@ -35,8 +35,7 @@ struct Stamping {
         _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         let timeline = try Self.timeline(database)
-        let waiting = try ids("SELECT id FROM outbox WHERE stamp = 0 ORDER BY id", in: database)
-        for id in waiting {
+        for id in try unstamped(OutboxRow.self, in: database) {
             guard var row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
             // The time of an unrecorded boot is unknown: its messages get the present time.
             let time = timeline.epochSeconds(of: row.message.happened, boot: row.boot)
@@ -58,12 +57,12 @@ struct Stamping {
     }
 
     /// Gives the entries of a table that have no time theirs.
-    private func stamp<Row: HappenedRow>(
-        _: Row.Type, _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
+    private func stamp<Stored: HappenedRow>(
+        _: Stored.Type, _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
         on database: borrowing Database
     ) throws(DatabaseError) {
-        for id in try ids("SELECT id FROM \(Row.table) WHERE stamp = 0 ORDER BY id", in: database) {
-            guard var row = try database.rows(Row.self, "WHERE id = ?1", .integer(id)).first else { continue }
+        for id in try unstamped(Stored.self, in: database) {
+            guard var row = try database.rows(Stored.self, "WHERE id = ?1", .integer(id)).first else { continue }
             let time = timeline.epochSeconds(of: row.entry.happened, boot: row.boot)
             row.entry.timestamp = time?.seconds ?? reading.epochSeconds(at: now)
             row.entry.stamp = time?.isEstimated ?? true ? .estimated : .exact
@@ -71,25 +70,35 @@ struct Stamping {
         }
     }
 
-    private func ids(_ sql: String, in database: borrowing Database) throws(DatabaseError) -> [Int64] {
+    private enum KeyColumn: Int, ResultColumn { case id }
+
+    /// The keys of the rows that have no time, in their order.
+    private func unstamped<Stored: StoredRow>(
+        _: Stored.Type, in database: borrowing Database
+    ) throws(DatabaseError) -> [Int64] {
+        let query = Query<KeyColumn>("SELECT id FROM \(Stored.table) WHERE \(WallStamp.isMissing) ORDER BY id")
         var ids: [Int64] = []
-        try database.forEachRow(sql) { row throws(DatabaseError) in
-            if let id = row[0].asInteger { ids.append(id) }
+        try database.forEachRow(query) { row throws(DatabaseError) in
+            if let id = row[.id].asInteger { ids.append(id) }
             return true
         }
         return ids
     }
 
+    private enum AliveColumn: Int, ResultColumn { case boot, lastAlive }
+
+    private static let lastAliveByBoot = Query<AliveColumn>(
+        """
+        SELECT boot, max(happened) AS last_alive FROM outbox GROUP BY boot
+        UNION ALL SELECT boot, max(happened) FROM history GROUP BY boot
+        UNION ALL SELECT boot, max(happened) FROM location GROUP BY boot
+        UNION ALL SELECT boot, saved_at FROM presence
+        """)
+
     private static func timeline(_ database: borrowing Database) throws(DatabaseError) -> BootTimeline {
         var lastAlive: [String: MonotonicInstant] = [:]
-        let sql = """
-            SELECT boot, max(happened) FROM outbox GROUP BY boot
-            UNION ALL SELECT boot, max(happened) FROM history GROUP BY boot
-            UNION ALL SELECT boot, max(happened) FROM location GROUP BY boot
-            UNION ALL SELECT boot, saved_at FROM presence
-            """
-        try database.forEachRow(sql) { row throws(DatabaseError) in
-            guard let boot = row[0].asText, let nanoseconds = row[1].asInteger else { return true }
+        try database.forEachRow(lastAliveByBoot) { row throws(DatabaseError) in
+            guard let boot = row[.boot].asText, let nanoseconds = row[.lastAlive].asInteger else { return true }
             let instant = MonotonicInstant(nanoseconds: nanoseconds)
             lastAlive[boot] = max(lastAlive[boot] ?? instant, instant)
             return true

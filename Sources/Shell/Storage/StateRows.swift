@@ -3,9 +3,11 @@ import Beacon
 
 /// A history entry with its key and the boot of its monotonic stamp.
 struct HistoryRow: StoredRow {
-    static let table = "history"
-    static let columns = ["id", "tracker", "rid", "name", "event", "beacon", "tst", "stamp", "boot", "happened"]
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, ResultColumn {
+        case id, tracker, rid, name, event, beacon, tst, stamp, boot, happened
+    }
+
+    static let table = Table<Column>("history")
 
     let id: Int64
     var entry: HistoryEntry
@@ -17,35 +19,38 @@ struct HistoryRow: StoredRow {
         self.boot = boot
     }
 
-    init?(values: [SQLValue]) {
-        guard let id = values[0].asInteger, let tracker = values[1].asText, let rid = values[2].asText,
-            let name = values[3].asText, let event = values[4].asInteger.flatMap(HistoryEntry.Event.init(rawValue:)),
-            let timestamp = values[6].asInteger, let stamp = values[7].asInteger.flatMap(WallStamp.init(rawValue:)),
-            let boot = values[8].asText, let happened = values[9].asInteger
+    init?(values: Row<Column>) {
+        guard let id = values[.id].asInteger, let tracker = values[.tracker].asText, let rid = values[.rid].asText,
+            let name = values[.name].asText,
+            let event = values[.event].asInteger.flatMap(HistoryEntry.Event.init(rawValue:)),
+            let timestamp = values[.tst].asInteger,
+            let stamp = values[.stamp].asInteger.flatMap(WallStamp.init(rawValue:)),
+            let boot = values[.boot].asText, let happened = values[.happened].asInteger
         else { return nil }
         self.id = id
         self.boot = boot
         entry = HistoryEntry(
             tracker: tracker, rid: rid, name: name, event: event,
-            beacon: values[5].asText.flatMap { BeaconID(stored: $0) }, timestamp: timestamp, stamp: stamp,
+            beacon: values[.beacon].asText.flatMap { BeaconID(stored: $0) }, timestamp: timestamp, stamp: stamp,
             happened: MonotonicInstant(nanoseconds: happened))
     }
 
-    var values: [SQLValue] {
+    var values: Row<Column> {
         [
-            .integer(id), .text(entry.tracker), .text(entry.rid), .text(entry.name), .integer(entry.event.rawValue),
-            .optional(entry.beacon?.description), .integer(entry.timestamp), .integer(entry.stamp.rawValue),
-            .text(boot), .integer(entry.happened.nanoseconds),
+            .id: .integer(id), .tracker: .text(entry.tracker), .rid: .text(entry.rid), .name: .text(entry.name),
+            .event: .integer(entry.event.rawValue), .beacon: .optional(entry.beacon?.description),
+            .tst: .integer(entry.timestamp), .stamp: .integer(entry.stamp.rawValue), .boot: .text(boot),
+            .happened: .integer(entry.happened.nanoseconds),
         ]
     }
 }
 
 /// The changes of the engine's state since it was written whole, in their order.
 struct PresenceChangeRow: StoredRow {
-    static let table = "presence_change"
-    static let columns = ["id", "state"]
-    static let insertSQL = makeInsertSQL()
-    /// Since which there is the table.
+    enum Column: Int, ResultColumn { case id, state }
+
+    static let table = Table<Column>("presence_change")
+    /// The schema version that added the table.
     static let schemaVersion = 3
 
     let id: Int64
@@ -56,45 +61,47 @@ struct PresenceChangeRow: StoredRow {
         self.state = state
     }
 
-    init?(values: [SQLValue]) {
-        guard let id = values[0].asInteger, let state = values[1].asBlob else { return nil }
+    init?(values: Row<Column>) {
+        guard let id = values[.id].asInteger, let state = values[.state].asBlob else { return nil }
         self.init(id: id, state: state)
     }
 
-    var values: [SQLValue] { [.integer(id), .blob(state)] }
+    var values: Row<Column> { [.id: .integer(id), .state: .blob(state)] }
 }
 
 /// The engine's state: one row.
 struct PresenceRow: StoredRow {
-    static let table = "presence"
-    static let columns = ["id", "version", "state", "boot", "saved_at"]
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, ResultColumn { case id, version, state, boot, savedAt }
+
+    static let table = Table<Column>("presence")
+    private static let onlyID: Int64 = 1
 
     let record: PresenceRecord
 
     init(_ record: PresenceRecord) { self.record = record }
 
-    init?(values: [SQLValue]) {
-        guard values[0].asInteger == 1, let version = values[1].asInteger, let state = values[2].asBlob,
-            let boot = values[3].asText, let savedAt = values[4].asInteger
+    init?(values: Row<Column>) {
+        guard values[.id].asInteger == Self.onlyID, let version = values[.version].asInteger,
+            let state = values[.state].asBlob, let boot = values[.boot].asText,
+            let savedAt = values[.savedAt].asInteger
         else { return nil }
         record = PresenceRecord(
             version: version, state: state, savedAt: MonotonicInstant(nanoseconds: savedAt), boot: boot)
     }
 
-    var values: [SQLValue] {
+    var values: Row<Column> {
         [
-            .integer(1), .integer(record.version), .blob(record.state), .text(record.boot),
-            .integer(record.savedAt.nanoseconds),
+            .id: .integer(Self.onlyID), .version: .integer(record.version), .state: .blob(record.state),
+            .boot: .text(record.boot), .savedAt: .integer(record.savedAt.nanoseconds),
         ]
     }
 }
 
 /// A small value by name.
 struct SettingRow: StoredRow {
-    static let table = "setting"
-    static let columns = ["key", "value"]
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, ResultColumn { case key, value }
+
+    static let table = Table<Column>("setting")
 
     let key: String
     let value: [UInt8]
@@ -104,19 +111,19 @@ struct SettingRow: StoredRow {
         self.value = value
     }
 
-    init?(values: [SQLValue]) {
-        guard let key = values[0].asText, let value = values[1].asBlob else { return nil }
+    init?(values: Row<Column>) {
+        guard let key = values[.key].asText, let value = values[.value].asBlob else { return nil }
         self.init(key: key, value: value)
     }
 
-    var values: [SQLValue] { [.text(key), .blob(value)] }
+    var values: Row<Column> { [.key: .text(key), .value: .blob(value)] }
 }
 
 /// A boot of this machine in which the store was open.
 struct BootRow: StoredRow, Hashable {
-    static let table = "boot"
-    static let columns = ["number", "id", "wall_offset"]
-    static let insertSQL = makeInsertSQL()
+    enum Column: Int, ResultColumn { case number, id, wallOffset }
+
+    static let table = Table<Column>("boot")
 
     /// Counts boots in their order.
     let number: Int64
@@ -131,15 +138,15 @@ struct BootRow: StoredRow, Hashable {
         self.wallClock = wallClock
     }
 
-    init?(values: [SQLValue]) {
-        guard let number = values[0].asInteger, let id = values[1].asText else { return nil }
+    init?(values: Row<Column>) {
+        guard let number = values[.number].asInteger, let id = values[.id].asText else { return nil }
         self.init(
             number: number, id: id,
-            wallClock: values[2].asInteger.map { WallClockReading(epochNanosecondsAtBoot: $0) })
+            wallClock: values[.wallOffset].asInteger.map { WallClockReading(epochNanosecondsAtBoot: $0) })
     }
 
-    var values: [SQLValue] {
-        [.integer(number), .text(id), .optional(wallClock?.epochNanosecondsAtBoot)]
+    var values: Row<Column> {
+        [.number: .integer(number), .id: .text(id), .wallOffset: .optional(wallClock?.epochNanosecondsAtBoot)]
     }
 }
 

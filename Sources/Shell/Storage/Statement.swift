@@ -91,6 +91,11 @@ package struct Statement: ~Copyable {
 
     package var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
+    /// The names of the columns, in their order.
+    var columnNames: [String] {
+        (0..<sqlite3_column_count(handle)).map { sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? "" }
+    }
+
     private func bind(_ text: inout String, at index: Int32) -> Int32 {
         text.withUTF8 { utf8 in
             // An empty buffer may have no address, and no address means NULL to SQLite.

@@ -46,11 +46,11 @@ package struct StoreEditor: ~Copyable {
             var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
             for change in changes {
                 id += 1
-                try database.insert(RegionEditRow(RegionEdit(id: id, tracker: tracker, change: change)))
+                try database.insert(RegionEditRow(RegionEdit(id: id, tracker: tracker, change: .region(change))))
             }
             guard let erased else { return }
             try database.run("DELETE FROM history WHERE tracker = ?1", .text(erased))
-            try database.insert(RegionEditRow(RegionEdit(id: id + 1, erasingHistoryOf: erased)))
+            try database.insert(RegionEditRow(RegionEdit(id: id + 1, tracker: erased, change: .eraseHistory)))
         }
     }
 }

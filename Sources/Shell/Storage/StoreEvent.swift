@@ -70,26 +70,3 @@ package struct StoreNotice: Hashable, Sendable {
         self.text = text
     }
 }
-
-/// A change that the command line requests.
-package struct RegionEdit: Hashable, Sendable {
-    package let id: Int64
-    /// The base topic of the tracker.
-    package let tracker: String
-    package let change: RegionChange
-
-    package init(id: Int64, tracker: String, change: RegionChange) {
-        self.id = id
-        self.tracker = tracker
-        self.change = change
-    }
-
-    /// Asks for the deletion of a tracker's history: the removal of a region that no tracker can have.
-    init(id: Int64, erasingHistoryOf tracker: String) {
-        self.init(id: id, tracker: tracker, change: .remove(rid: ""))
-    }
-
-    package var erasesHistory: Bool {
-        if case .remove(let rid) = change { rid.isEmpty } else { false }
-    }
-}

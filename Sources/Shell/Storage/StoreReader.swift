@@ -72,7 +72,8 @@ package struct StoreReader: ~Copyable {
     package func regions() throws(DatabaseError) -> [ExactString: RegionSet] {
         var sets = try StoredState.regions(database).mapValues { RegionSet($0) }
         for edit in try StoredState.edits(database) {
-            sets[edit.tracker, default: RegionSet()].apply([edit.change])
+            guard let change = edit.regionChange else { continue }
+            sets[edit.tracker, default: RegionSet()].apply([change])
         }
         return sets
     }
@@ -99,7 +100,7 @@ package struct StoreReader: ~Copyable {
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         values.append(.number(max(0, filter.limit)))
         let sql = """
-            SELECT \(HistoryRow.columnList) FROM (SELECT * FROM history \(condition) ORDER BY id DESC
+            SELECT \(HistoryRow.table.columnList) FROM (SELECT * FROM history \(condition) ORDER BY id DESC
             LIMIT ?\(values.count)) ORDER BY id
             """
         try database.forEachRow(sql, values) { statement throws(DatabaseError) in
@@ -118,7 +119,7 @@ package struct StoreReader: ~Copyable {
     ) throws(DatabaseError) {
         guard try database.schemaVersion() >= LocationRow.schemaVersion else { return }
         let sql = """
-            SELECT \(LocationRow.columnList) FROM (SELECT * FROM location
+            SELECT \(LocationRow.table.columnList) FROM (SELECT * FROM location
             WHERE (?1 IS NULL OR tracker = ?1) AND tst >= ?2 AND tst < ?3 ORDER BY id DESC LIMIT ?4) ORDER BY id
             """
         let values: [SQLValue] = [
@@ -131,19 +132,26 @@ package struct StoreReader: ~Copyable {
         }
     }
 
+    private enum WaitingColumn: Int, ResultColumn { case kind, rows, bytes, unstamped }
+
+    private static let waitingByKind = Query<WaitingColumn>(
+        """
+        SELECT kind, count(*) AS rows, total(length(payload)) AS bytes,
+        count(*) FILTER (WHERE \(WallStamp.isMissing)) AS unstamped FROM outbox GROUP BY kind
+        """)
+
     /// A summary of the file, without the service.
     package func summary() throws(DatabaseError) -> StoreSummary {
         var summary = StoreSummary()
         summary.schemaVersion = try database.schemaVersion()
-        try database.forEachRow("SELECT kind, count(*), total(length(payload)) FROM outbox GROUP BY kind") {
-            row throws(DatabaseError) in
-            if let kind = row[0].asInteger.flatMap(MessageKind.init(rawValue:)) {
-                summary.waiting[kind] = Int(row[1].asInteger ?? 0)
-                summary.waitingBytes += Int(row[2].asReal ?? 0)
+        try database.forEachRow(Self.waitingByKind) { row throws(DatabaseError) in
+            if let kind = row[.kind].asInteger.flatMap(MessageKind.init(rawValue:)) {
+                summary.waiting[kind] = Int(row[.rows].asInteger ?? 0)
+                summary.waitingBytes += Int(row[.bytes].asReal ?? 0)
+                summary.waitingForClock += Int(row[.unstamped].asInteger ?? 0)
             }
             return true
         }
-        summary.waitingForClock = Int(try database.value("SELECT count(*) FROM outbox WHERE stamp = 0")?.asInteger ?? 0)
         summary.refused = try database.rows(RefusedRow.self, "ORDER BY id DESC LIMIT 20")
         summary.transitions = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         summary.edits = try StoredState.edits(database).count

@@ -1,4 +1,5 @@
 package import Base
+import Regions
 
 /// The work of the store's thread, one step at a time, at a given time: opens the file, writes, tries again, delivers.
 /// One thread uses it, and it does not depend on threads.

@@ -1,49 +1,57 @@
-/// A row with its columns and a digest of them, which detects changes by a worn card.
+/// A table of the schema, and the texts that follow from its columns.
+struct Table<Column: ResultColumn>: Sendable, CustomStringConvertible {
+    let name: String
+    /// All columns. The column `digest` is the last one of every table.
+    let columnList: String
+    /// An earlier row of the same key is replaced.
+    let insertSQL: String
+
+    init(_ name: String) {
+        self.name = name
+        columnList = (Column.names + ["digest"]).joined(separator: ", ")
+        let places = (1...Column.allCases.count + 1).map { "?\($0)" }.joined(separator: ", ")
+        insertSQL = "INSERT OR REPLACE INTO \(name) (\(columnList)) VALUES (\(places))"
+    }
+
+    var description: String { name }
+}
+
+/// A row of a table. A digest of its columns detects changes by a worn card.
+///
+/// `Inspection` reads every table when the file is opened, so a column that the file does not have is found then.
 protocol StoredRow {
-    static var table: String { get }
-    /// In the order of `values`; the column `digest` follows them in every table.
-    static var columns: [String] { get }
-    /// Made once, by `makeInsertSQL`.
-    static var insertSQL: String { get }
-    var values: [SQLValue] { get }
+    associatedtype Column: ResultColumn
+    static var table: Table<Column> { get }
+    var values: Row<Column> { get }
     /// - Returns: nil if the values are invalid.
-    init?(values: [SQLValue])
+    init?(values: Row<Column>)
 }
 
 extension StoredRow {
-    static var columnList: String { columns.joined(separator: ", ") + ", digest" }
-
-    /// An earlier row of the same key is replaced.
-    static func makeInsertSQL() -> String {
-        let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
-        return "INSERT OR REPLACE INTO \(table) (\(columnList)) VALUES (\(places))"
-    }
-
     /// The values that an insertion binds.
     var boundValues: [SQLValue] {
-        let values = values
-        return values + [.integer(RowDigest.of(values))]
+        let cells = values.cells
+        return cells + [.integer(RowDigest.of(cells))]
     }
 
-    /// Reads the columns as `columnList` names them.
+    /// Reads the columns as `Table.columnList` names them.
     ///
     /// - Returns: nil if the digest is wrong or the values are invalid.
     init?(_ statement: borrowing Statement) {
-        var values: [SQLValue] = []
-        for column in 0..<Self.columns.count { values.append(statement[column]) }
-        guard statement[Self.columns.count] == .integer(RowDigest.of(values)) else { return nil }
+        let values = Row<Column>(statement)
+        guard statement[values.cells.count] == .integer(RowDigest.of(values.cells)) else { return nil }
         self.init(values: values)
     }
 }
 
 extension Database {
     func insert(_ row: some StoredRow) throws(DatabaseError) {
-        try prepare(type(of: row).insertSQL).run(row.boundValues)
+        try prepare(type(of: row).table.insertSQL).run(row.boundValues)
     }
 
-    func insert<Row: StoredRow>(_ rows: [Row]) throws(DatabaseError) {
+    func insert<Stored: StoredRow>(_ rows: [Stored]) throws(DatabaseError) {
         guard !rows.isEmpty else { return }
-        let statement = try prepare(Row.insertSQL)
+        let statement = try prepare(Stored.table.insertSQL)
         for row in rows { try statement.run(row.boundValues) }
     }
 
@@ -51,13 +59,15 @@ extension Database {
     ///
     /// - Parameter condition: The clauses after the table's name: `WHERE …`, `ORDER BY …`.
     /// - Throws: `DatabaseError.damaged` for a row with a wrong digest.
-    func rows<Row: StoredRow>(
-        _ type: Row.Type = Row.self, _ condition: String = "", _ values: SQLValue...
-    ) throws(DatabaseError) -> [Row] {
-        var rows: [Row] = []
-        let sql = "SELECT \(Row.columnList) FROM \(Row.table) \(condition)"
+    func rows<Stored: StoredRow>(
+        _ type: Stored.Type = Stored.self, _ condition: String = "", _ values: SQLValue...
+    ) throws(DatabaseError) -> [Stored] {
+        var rows: [Stored] = []
+        let sql = "SELECT \(Stored.table.columnList) FROM \(Stored.table) \(condition)"
         try forEachRow(sql, values) { statement throws(DatabaseError) in
-            guard let row = Row(statement) else { throw .damaged("a row of \(Row.table) is not what was written") }
+            guard let row = Stored(statement) else {
+                throw .damaged("a row of \(Stored.table) is not what was written")
+            }
             rows.append(row)
             return true
         }

@@ -1,0 +1,72 @@
+/// A column of a result. Its name follows from its case: `leaveAfter` is `leave_after`. The cases stand in the order of the
+/// columns, so that the compiler turns a name into a position.
+protocol ResultColumn: CaseIterable, RawRepresentable<Int>, Sendable {}
+
+extension ResultColumn {
+    var name: String {
+        var name = ""
+        var followsLowercase = false
+        for character in "\(self)" {
+            if character.isUppercase, followsLowercase { name += "_" }
+            name += character.lowercased()
+            followsLowercase = character.isLowercase
+        }
+        return name
+    }
+
+    static var names: [String] { allCases.map(\.name) }
+}
+
+/// The values of one row, by column.
+struct Row<Column: ResultColumn> {
+    /// In the order of the columns.
+    private(set) var cells: [SQLValue]
+
+    /// The current row of a statement, whose first columns are those of `Column`.
+    init(_ statement: borrowing Statement) {
+        let count = Column.allCases.count
+        cells = []
+        cells.reserveCapacity(count)
+        for position in 0..<count { cells.append(statement[position]) }
+    }
+
+    subscript(column: Column) -> SQLValue {
+        get { cells[column.rawValue] }
+        set { cells[column.rawValue] = newValue }
+    }
+}
+
+extension Row: ExpressibleByDictionaryLiteral {
+    /// Columns that are not named are NULL.
+    init(dictionaryLiteral elements: (Column, SQLValue)...) {
+        cells = Array(repeating: .null, count: Column.allCases.count)
+        for (column, value) in elements { self[column] = value }
+    }
+}
+
+/// A query whose columns have the names of `Column`, in this order.
+struct Query<Column: ResultColumn>: Sendable {
+    let sql: String
+    fileprivate let names: [String]
+
+    init(_ sql: String) {
+        self.sql = sql
+        names = Column.names
+    }
+}
+
+extension Database {
+    /// Calls `body` for each row until it returns false.
+    ///
+    /// - Throws: `DatabaseError.misnamed` if the query names its columns otherwise than `Column`.
+    func forEachRow<Column: ResultColumn>(
+        _ query: Query<Column>, _ values: [SQLValue] = [], _ body: (Row<Column>) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) {
+        let statement = try prepare(query.sql)
+        guard statement.columnNames == query.names else { throw .misnamed(query.sql) }
+        try statement.bind(values)
+        while try statement.step() {
+            guard try body(Row(statement)) else { return }
+        }
+    }
+}
