@@ -24,7 +24,7 @@ import Testing
 
     @Test func `One change of room is one decision: visits, messages, what is stored, and a line of the log`() throws {
         var site = site()
-        let beacon = try #require(FeedDecoder.beaconID("11112222-3333-4444-5555-666677778888:1:7"))
+        let beacon = try #require(BeaconID("11112222-3333-4444-5555-666677778888:1:7"))
         let list = ReceivedTagList(TagList([beacon]).payload)
         _ = site.handle(.message(.tags(list), isRetained: true), at: instant(0))
         var decisions: [[String]] = []

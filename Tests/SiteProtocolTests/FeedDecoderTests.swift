@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `Beacons that are no tags are read as they were written`() throws {
-        let beacon = try #require(FeedDecoder.beaconID("11112222-3333-4444-5555-666677778888:1:7"))
+        let beacon = try #require(BeaconID("11112222-3333-4444-5555-666677778888:1:7"))
         let readings = [
             NearbyReading(beacon: beacon, level: -60, region: "Keys"),
             NearbyReading(beacon: beacon, level: nil, region: nil),

@@ -152,7 +152,7 @@ extension Site {
     }
 
     private func refusal(ofBeacon text: String) -> String? {
-        guard let beacon = FeedDecoder.beaconID(text) else {
+        guard let beacon = BeaconID(text) else {
             return "'\(shortened(text))' is no beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
         }
         guard tags.count < RoomEngine.mostTags else {
@@ -194,7 +194,7 @@ extension Site {
     func tagChanges(of request: Request, at now: MonotonicInstant) -> [RegionChange] {
         switch request {
         case .addTag(let name, let beacon):
-            guard let beacon = FeedDecoder.beaconID(beacon) else { return [] }
+            guard let beacon = BeaconID(beacon) else { return [] }
             let pattern = BeaconPattern(uuid: beacon.uuid, major: beacon.major, minor: beacon.minor)
             let region = Region(
                 rid: RoomName.id(of: name), description: RegionDescription(name: name, pattern: pattern),

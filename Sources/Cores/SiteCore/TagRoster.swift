@@ -40,7 +40,7 @@ package struct TagRoster: Sendable {
         if let tag = tags.first(where: { $0.name.lowercased() == lowered || $0.id.lowercased() == lowered }) {
             return tag.id
         }
-        if let beacon = FeedDecoder.beaconID(name), let tag = tags.first(where: { $0.pattern.matches(beacon) }) {
+        if let beacon = BeaconID(name), let tag = tags.first(where: { $0.pattern.matches(beacon) }) {
             return tag.id
         }
         return name

@@ -77,6 +77,21 @@ package struct BeaconID: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
+extension BeaconID {
+    /// Reads `UUID:major:minor`, the form of `description`. This is the only parser of it; `HeardScanner`, which reads
+    /// readings without allocating, is compared with it by tests.
+    ///
+    /// - Parameter separator: ESPresense separates the numbers by `-`.
+    package init?(_ text: some StringProtocol, separator: Character = ":") {
+        // A UUID may contain the separator, so the numbers are cut off from the end.
+        guard text.utf8.count <= 64, let end = text.lastIndex(of: separator),
+            let begin = text[..<end].lastIndex(of: separator), let uuid = BeaconUUID(text[..<begin]),
+            let major = UInt16(text[text.index(after: begin)..<end]), let minor = UInt16(text[end...].dropFirst())
+        else { return nil }
+        self.init(uuid: uuid, major: major, minor: minor)
+    }
+}
+
 extension BeaconID: CustomStringConvertible {
     /// `UUID:major:minor`, the numbers decimal.
     package var description: String {

@@ -31,7 +31,7 @@ struct HistoryRow: StoredRow {
         self.boot = boot
         entry = HistoryEntry(
             tracker: tracker, rid: rid, name: name, event: event,
-            beacon: values[.beacon].asText.flatMap { BeaconID(stored: $0) }, timestamp: timestamp, stamp: stamp,
+            beacon: values[.beacon].asText.flatMap { BeaconID($0) }, timestamp: timestamp, stamp: stamp,
             happened: MonotonicInstant(nanoseconds: happened))
     }
 
@@ -147,16 +147,5 @@ struct BootRow: StoredRow, Hashable {
 
     var values: Row<Column> {
         [.number: .integer(number), .id: .text(id), .wallOffset: .optional(wallClock?.epochNanosecondsAtBoot)]
-    }
-}
-
-extension BeaconID {
-    /// Reads its own description.
-    init?(stored text: String) {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 3, let uuid = BeaconUUID(parts[0]), let major = UInt16(parts[1]),
-            let minor = UInt16(parts[2])
-        else { return nil }
-        self.init(uuid: uuid, major: major, minor: minor)
     }
 }

@@ -55,21 +55,11 @@ package enum FeedDecoder {
     }
 
     private static func reading(_ json: JSONValue) -> Reading? {
-        guard let beacon = json["id"]?.string.flatMap(beaconID) else { return nil }
+        guard let beacon = json["id"]?.string.flatMap({ BeaconID($0) }) else { return nil }
         return Reading(
             beacon: beacon, count: Int(whole(json["n"], 1...100_000) ?? 1),
             level: level(json["rssi"]) ?? level(json["max"]), power: level(json["power"]),
             age: .milliseconds(whole(json["age"], 0...60_000) ?? 0))
-    }
-
-    /// `UUID:major:minor`
-    package static func beaconID(_ text: String) -> BeaconID? {
-        guard text.utf8.count <= 64 else { return nil }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 3, let uuid = BeaconUUID(parts[0]), let major = UInt16(parts[1]),
-            let minor = UInt16(parts[2])
-        else { return nil }
-        return BeaconID(uuid: uuid, major: major, minor: minor)
     }
 
     /// A level in dBm; nil if a radio cannot measure such a level.

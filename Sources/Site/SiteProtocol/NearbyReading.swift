@@ -68,7 +68,7 @@ extension FeedDecoder {
         }
         var readings: [NearbyReading] = []
         for element in elements {
-            guard let beacon = element["id"]?.string.flatMap(beaconID) else {
+            guard let beacon = element["id"]?.string.flatMap({ BeaconID($0) }) else {
                 throw FeedError("an element of 'beacons' has no id")
             }
             // A name of another form is left out: the beacon counts.

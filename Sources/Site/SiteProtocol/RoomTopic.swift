@@ -112,11 +112,6 @@ package enum RoomTopic: Hashable, Sendable {
 
     /// `iBeacon:<uuid>-<major>-<minor>`
     private static func beacon(_ level: String) -> BeaconID? {
-        guard level.hasPrefix("iBeacon:") else { return nil }
-        let parts = level.dropFirst(8).split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count >= 3, let major = UInt16(parts[parts.count - 2]), let minor = UInt16(parts[parts.count - 1]),
-            let uuid = BeaconUUID(parts.dropLast(2).joined(separator: "-"))
-        else { return nil }
-        return BeaconID(uuid: uuid, major: major, minor: minor)
+        level.hasPrefix("iBeacon:") ? BeaconID(level.dropFirst(8), separator: "-") : nil
     }
 }
