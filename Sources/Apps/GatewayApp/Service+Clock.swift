@@ -34,6 +34,8 @@ extension Service {
         let timer = host.timer(tolerance: .seconds(5)) { [unowned self] now in
             handle(.checkpoint, at: now)
             pruneHistory(at: now)
+            // Summer time may have begun or ended.
+            if host.wallClock.utcOffset != gateway.wallClock.utcOffset { readClock() }
             timers.checkpoint?.arm(after: Self.checkpointInterval)
         }
         timer.arm(after: Self.checkpointInterval)

@@ -181,6 +181,7 @@ extension SiteSnapshot {
             "role": .string("\(service.role)"), "activeService": .optional(service.other.map { .shown($0) }),
             "version": .string(service.version),
             "time": wallClock.isKnown ? .integer(wallClock.epochSeconds(at: now)) : .null,
+            "localTime": .optional(wallClock.localTime(at: now).map { .string("\($0)") }),
             "uptime": .integer(Int64(service.startedAt.duration(to: now).inSeconds)),
             "broker": broker.json(at: now),
             "queue": [

@@ -7,6 +7,8 @@ package struct WallClock: Hashable, Sendable {
     package let epochOffset: Int64
     /// Whether the clock was set.
     package let isKnown: Bool
+    /// Of local time.
+    package var utcOffset = UTCOffset.zero
 
     package init(epochOffset: Int64, isKnown: Bool) {
         self.epochOffset = epochOffset

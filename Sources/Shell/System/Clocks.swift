@@ -26,6 +26,13 @@ package enum Clocks {
         wallNanoseconds() / 1_000_000_000
     }
 
+    /// The seconds by which the system's local time is ahead of UTC at these epoch seconds.
+    package static func secondsEast(at epochSeconds: Int64) -> Int64 {
+        var (time, parts) = (time_t(epochSeconds), tm())
+        guard localtime_r(&time, &parts) != nil else { return 0 }
+        return Int64(parts.tm_gmtoff)
+    }
+
     /// How far the wall clock can be trusted now.
     package static func wallClockTrust() -> WallClockTrust {
         var state = timex()

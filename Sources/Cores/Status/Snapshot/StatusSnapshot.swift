@@ -68,6 +68,7 @@ extension StatusSnapshot {
             "version": .string(version),
             "device": .string(device),
             "time": wallClock.isKnown ? .integer(wallClock.epochSeconds(at: now)) : .null,
+            "localTime": .optional(wallClock.localTime(at: now).map { .string("\($0)") }),
             "uptime": .integer(Int64(startedAt.duration(to: now).inSeconds)),
             "scanner": [
                 "name": .string(scanner.name),

@@ -1,4 +1,5 @@
 package import Base
+import Glibc
 package import Runtime
 package import System
 
@@ -8,6 +9,8 @@ package final class EventLoopHost: ServiceHost {
     private let log: Log
     private let notifier = ServiceNotifier()
     package let bootID: String
+    /// The offset of local time and the epoch seconds for which it need not be read again: that takes fifty look-ups.
+    private var localOffset: (value: UTCOffset, isRead: Range<Int64>) = (.zero, 0..<0)
 
     /// - Throws: if the boot id cannot be read.
     package init(loop: EventLoop, log: Log) throws(Failure) {
@@ -19,7 +22,18 @@ package final class EventLoopHost: ServiceHost {
 
     package var now: MonotonicInstant { Clocks.now() }
     package var suspended: Duration { Clocks.suspended() }
-    package var wallClock: WallClock { WallClockTrustPolicy.read() }
+
+    package var wallClock: WallClock {
+        var clock = WallClockTrustPolicy.read()
+        let epoch = clock.epochSeconds(at: now)
+        if !localOffset.isRead.contains(epoch) {
+            // The setting of the time zone may have changed.
+            tzset()
+            localOffset = (UTCOffset(around: epoch, Clocks.secondsEast), epoch..<epoch + 3600)
+        }
+        clock.utcOffset = localOffset.value
+        return clock
+    }
 
     package func timer(
         tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void

@@ -1,0 +1,72 @@
+/// A date and a time of day where the machine stands.
+package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
+    package let calendar: CalendarTime
+    /// Seconds by which it is ahead of UTC.
+    package let secondsEast: Int64
+
+    /// ISO 8601: `2026-01-31T12:00:00+01:00`
+    package var description: String {
+        let minutes = secondsEast.magnitude / 60
+        func twoDigits(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let offset = (secondsEast < 0 ? "-" : "+") + twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60)
+        return "\(calendar.date)T\(calendar.timeOfDay)\(offset)"
+    }
+}
+
+/// The offset of local time from UTC around a moment, with the change that is nearest after the day before it. A core has
+/// no time zone; the shell makes this value from the system's, and renews it with the wall clock.
+package struct UTCOffset: Hashable, Sendable {
+    package static let zero = UTCOffset(around: 0) { _ in 0 }
+
+    private static let day: Int64 = 86_400
+    /// Rules of daylight saving time change the offset about every half year.
+    private static let longestSearch = 200 * day
+
+    /// Seconds ahead of UTC before the change and from then on.
+    private let before: Int64
+    private let after: Int64
+    /// Epoch seconds of the change; the largest number if there is none.
+    private let change: Int64
+
+    /// - Parameters:
+    ///   - moment: Epoch seconds.
+    ///   - secondsEast: The seconds by which local time is ahead of UTC at these epoch seconds.
+    package init(around moment: Int64, _ secondsEast: (Int64) -> Int64) {
+        let begin = moment - Self.day
+        before = secondsEast(begin)
+        for week in stride(from: begin, to: begin + Self.longestSearch, by: Int64.Stride(7 * Self.day)) {
+            var (low, high) = (week, week + 7 * Self.day)
+            guard secondsEast(high) != before else { continue }
+            while high - low > 1 {
+                let middle = (low + high) / 2
+                if secondsEast(middle) == before { low = middle } else { high = middle }
+            }
+            (change, after) = (high, secondsEast(high))
+            return
+        }
+        (change, after) = (.max, before)
+    }
+
+    fileprivate func secondsEast(at epochSeconds: Int64) -> Int64 { epochSeconds < change ? before : after }
+}
+
+extension WallClock {
+    /// nil while the time of day is not known.
+    package func localTime(at instant: MonotonicInstant) -> LocalTime? {
+        guard isKnown else { return nil }
+        let epoch = epochSeconds(at: instant)
+        let secondsEast = utcOffset.secondsEast(at: epoch)
+        return CalendarTime(epochSeconds: epoch &+ secondsEast).map {
+            LocalTime(calendar: $0, secondsEast: secondsEast)
+        }
+    }
+
+    /// When the day of `instant` began where the machine stands, in epoch seconds; nil while the time of day is not known.
+    package func dayBegin(at instant: MonotonicInstant) -> Int64? {
+        guard let today = localTime(at: instant)?.calendar,
+            let midnight = CalendarTime(year: today.year, month: today.month, day: today.day).epochSeconds
+        else { return nil }
+        // The offset may have changed since midnight.
+        return midnight - utcOffset.secondsEast(at: midnight - utcOffset.secondsEast(at: midnight))
+    }
+}
