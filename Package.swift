@@ -190,7 +190,8 @@ let package = Package(
                 "Gateway", "TestSupport",
             ]),
         tests(
-            "ToolsTests", ["Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "TestSupport"]),
+            "ToolsTests",
+            ["Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "Messaging", "TestSupport"]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),
         tests(

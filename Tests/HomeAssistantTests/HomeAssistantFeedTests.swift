@@ -29,9 +29,11 @@ struct HomeAssistantFeedTests {
             .init(
                 tid: "AN", topic: "owntracks/home/anna", device: "anna",
                 regions: regions.map {
-                    .init(
-                        rid: $0.rid, name: $0.name, description: $0.name, isInside: $0.isInside,
-                        rssi: rssi.flatMap { RSSI(reported: $0) }, lastHeard: rssi == nil ? nil : now)
+                    var region = StatusSnapshot.RegionStatus(
+                        rid: $0.rid, name: $0.name, description: $0.name, isInside: $0.isInside)
+                    region.rssi = rssi.flatMap { RSSI(reported: $0) }
+                    region.lastHeard = rssi == nil ? nil : now
+                    return region
                 })
         ]
         return snapshot
@@ -206,7 +208,6 @@ struct HomeAssistantFeedTests {
 
     @Test("Regions of one name show their numbers, and regions without a name their rid")
     mutating func equalNames() throws {
-        let now = MonotonicInstant.zero
         var snapshot = snapshot([])
         let uuid = "FDA50693-A4E2-4FB1-AFCF-C6EB07647825"
         snapshot.trackers = [
@@ -215,7 +216,7 @@ struct HomeAssistantFeedTests {
                 regions: [
                     ("a", "Keys", "Keys:\(uuid):1:7"), ("b", "Keys", "Keys:\(uuid):1:8"), ("c", "Car", "Car:\(uuid)"),
                     ("d", "Dog", "Dog:\(uuid)"), ("e", "Dog", "Dog:\(uuid)"), ("f", "", ":\(uuid):1"),
-                ].map { .init(rid: $0, name: $1, description: $2, isInside: false, rssi: nil, lastHeard: now) })
+                ].map { .init(rid: $0, name: $1, description: $2, isInside: false) })
         ]
         let occupancies = try configs(feed.update(snapshot)).filter { $0.config["device_class"] == "occupancy" }
         #expect(

@@ -138,12 +138,16 @@ package final class FakeHome: StatusSource {
             device: position == 0 ? "pi-kitchen" : "anna",
             regions: list.map { room in
                 let beacon = beacons.first { $0.id == room.beacon }
-                return .init(
-                    rid: room.rid, name: room.name, description: "\(room.name):\(room.beacon)", isInside: room.isInside,
-                    since: room.since, beacon: room.beacon, rssi: beacon?.rssi,
-                    distance: beacon?.rssi.map { distance(dBm: $0.dBm) }, lastHeard: beacon?.lastHeard,
-                    explanation: room.isInside
-                        ? "Heard every second; left after 60 s of silence." : "Not heard near enough.")
+                var region = StatusSnapshot.RegionStatus(
+                    rid: room.rid, name: room.name, description: "\(room.name):\(room.beacon)", isInside: room.isInside)
+                region.since = room.since
+                region.beacon = room.beacon
+                region.rssi = beacon?.rssi
+                region.distance = beacon?.rssi.map { distance(dBm: $0.dBm) }
+                region.lastHeard = beacon?.lastHeard
+                region.explanation =
+                    room.isInside ? "Heard every second; left after 60 s of silence." : "Not heard near enough."
+                return region
             })
     }
 

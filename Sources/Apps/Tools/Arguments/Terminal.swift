@@ -44,6 +44,13 @@ enum Terminal {
     /// Whether standard output is a terminal.
     static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
 
+    /// A column of a table: its title, and its cell for a row.
+    typealias Column<Row> = (title: String, cell: (Row) -> String)
+
+    static func table<Row>(_ rows: [Row], _ columns: [Column<Row>]) -> String {
+        table(columns.map(\.title), rows.map { row in columns.map { $0.cell(row) } })
+    }
+
     /// Left-aligned columns, separated by two blanks. Control characters are escaped.
     static func table(_ header: [String], _ rows: [[String]]) -> String {
         let cells = ([header] + rows).map { $0.map(printable) }

@@ -37,11 +37,9 @@ extension DoctorChecks {
     private static func session(_ configuration: Configuration) throws -> [DoctorFinding] {
         let outcome = try BrokerSelfTest.run(configuration)
         if let failure = outcome.failure {
-            return [
-                DoctorFinding(.broker, failure.description, cure: BrokerAdvice.text(for: failure, configuration.broker))
-            ]
+            return [self.failure(failure, clientID: outcome.clientID, configuration.broker)]
         }
-        let login = configuration.broker.username.map { "as '\($0)'" } ?? "without a login"
+        let login = login(configuration.broker)
         let way = configuration.broker.tls ? "TLS, and " : ""
         // Two services with one client id disconnect each other.
         let clientID = "the service's client id is '\(configuration.broker.clientID)'"
@@ -49,6 +47,18 @@ extension DoctorChecks {
         var findings = [DoctorFinding(.broker, "\(way)MQTT, connected \(login); \(clientID), \(interval)")]
         findings += rights(outcome, configuration)
         return findings
+    }
+
+    /// What a failed connection prints. A refusal depends on the login and the client id, so it names both; the advice
+    /// for each failure is in `BrokerAdvice`.
+    static func failure(_ failure: BrokerFailure, clientID: String, _ broker: Broker) -> DoctorFinding {
+        var text = failure.description
+        if case .notAccepted = failure { text += "; tried \(login(broker)), client id '\(clientID)'" }
+        return DoctorFinding(.broker, text, cure: BrokerAdvice.text(for: failure, broker))
+    }
+
+    private static func login(_ broker: Broker) -> String {
+        broker.username.map { "as '\($0)'" } ?? "without a login"
     }
 
     private static func rights(_ outcome: BrokerSelfTest.Outcome, _ configuration: Configuration) -> [DoctorFinding] {

@@ -16,6 +16,8 @@ import System
 final class BrokerSelfTest {
     /// The results of the test.
     struct Outcome {
+        /// The client id that the test used.
+        var clientID = ""
         /// Why the connection failed, if it failed.
         var failure: BrokerFailure?
         /// Topics for which the broker refuses messages, with its reasons.
@@ -63,6 +65,7 @@ final class BrokerSelfTest {
             // The test must determine the protocol version, so it must not fall back to another.
             settings.fallsBack = false
             settings.connectTimeout = .seconds(10)
+            outcome.clientID = settings.clientID
         }
         defer { link.close(within: .seconds(2)) }
         link.onMessage = { [unowned self] in take($0) }

@@ -12,16 +12,7 @@ struct StatusText {
             "ibeacon-gateway \(string(status["version"])) on \(string(status["device"])), "
             + "running for \(Self.span(status["uptime"]))"
         var blocks = [head, Terminal.table(["PART", "STATE", "MORE"], parts)]
-        blocks.append(
-            regions.isEmpty
-                ? "no beacon regions yet"
-                : Terminal.table(
-                    [
-                        "TRACKER", "REGION", "STATE", "SINCE", "BEACON", "RSSI", "DISTANCE", "HEARD", "LEAVES IN",
-                        "BATTERY",
-                    ],
-                    regions
-                ))
+        blocks.append(regions.isEmpty ? "no beacon regions yet" : regionTable)
         let trouble = (status["findings"]?.array ?? []).filter { $0["level"]?.string != "ok" }.map { finding in
             let cure = string(finding["cure"])
             return "\(string(finding["level"])): \(string(finding["text"]))" + (cure.isEmpty ? "" : "\n    -> \(cure)")
@@ -71,24 +62,31 @@ struct StatusText {
         return rows
     }
 
-    private var regions: [[String]] {
+    private var regions: [(tracker: JSONValue, region: JSONValue)] {
         (status["trackers"]?.array ?? []).flatMap { tracker in
-            (tracker["regions"]?.array ?? []).map { row(of: $0, tracker: string(tracker["tid"])) }
+            (tracker["regions"]?.array ?? []).map { (tracker, $0) }
         }
     }
 
-    private func row(of region: JSONValue, tracker: String) -> [String] {
-        let state = region["inside"] == .bool(true) ? "inside" : "outside"
-        func known(_ member: String, _ text: (JSONValue) -> String) -> String {
-            guard let value = region[member], value != .null else { return "" }
-            return text(value)
-        }
-        return [
-            tracker, string(region["name"]), state, known("sinceAgo") { Self.span($0) }, string(region["beacon"]),
-            known("rssi") { string($0) + " dBm" }, known("distance") { string($0) + " m" },
-            Self.ago(region["heardAgo"]), known("leavesIn") { Self.span($0) }, known("battery", Self.battery),
-        ]
+    private var regionTable: String {
+        Terminal.table(
+            regions,
+            [
+                ("TRACKER", { string($0.tracker["tid"]) }),
+                ("REGION", { string($0.region["name"]) }),
+                ("STATE", { $0.region["inside"] == .bool(true) ? "inside" : "outside" }),
+                ("SINCE", { known($0.region["sinceAgo"]).map(Self.span) ?? "" }),
+                ("BEACON", { string($0.region["beacon"]) }),
+                ("RSSI", { known($0.region["rssi"]).map { string($0) + " dBm" } ?? "" }),
+                ("DISTANCE", { known($0.region["distance"]).map { string($0) + " m" } ?? "" }),
+                ("HEARD", { Self.ago($0.region["heardAgo"]) }),
+                ("LEAVES IN", { known($0.region["leavesIn"]).map(Self.span) ?? "" }),
+                ("BATTERY", { known($0.region["battery"]).map(Self.battery) ?? "" }),
+            ])
     }
+
+    /// nil for null.
+    private func known(_ value: JSONValue?) -> JSONValue? { value == .null ? nil : value }
 
     /// `12 %`, and `low` behind it if it is.
     private static func battery(_ battery: JSONValue) -> String {
@@ -132,28 +130,34 @@ enum ExplanationText {
             "\(StatusText.string(region["name"])) (\(StatusText.string(region["rid"]))), "
             + "tracker \(StatusText.string(region["tid"])): \(state)\n\(StatusText.string(region["explanation"]))"
         let rows = (region["beacons"]?.array ?? []).flatMap { beacon in
-            (beacon["receivers"]?.array ?? []).map { row($0, of: beacon) }
+            (beacon["receivers"]?.array ?? []).map { (beacon: beacon, link: $0) }
         }
         guard !rows.isEmpty else { return head }
+        func ifKnown(_ link: JSONValue, _ text: String, else other: String = "") -> String {
+            link["rhythmKnown"] == .bool(true) ? text : other
+        }
         let table = Terminal.table(
+            rows,
             [
-                "BEACON", "NEAR", "ADAPTER", "LISTENS", "SILENCE", "INTERVAL", "ARRIVES", "LONGEST GAP", "LEVEL",
-                "GIVEN UP AFTER", "LEAVES IN",
-            ], rows)
+                ("BEACON", { StatusText.string($0.beacon["beacon"]) }),
+                ("NEAR", { $0.beacon["near"] == .bool(true) ? "yes" : "no" }),
+                ("ADAPTER", { StatusText.string($0.link["adapter"]) }),
+                ("LISTENS", { $0.link["listening"] == .bool(true) ? "yes" : "no" }),
+                ("SILENCE", { seconds($0.link["silence"]) }),
+                ("INTERVAL", { ifKnown($0.link, seconds($0.link["interval"]), else: "not known yet") }),
+                (
+                    "ARRIVES",
+                    { ifKnown($0.link, "\(Int((($0.link["shareHeard"]?.asNumber ?? 0) * 100).rounded())) %") }
+                ),
+                ("LONGEST GAP", { seconds($0.link["longestGap"]) }),
+                (
+                    "LEVEL",
+                    { $0.link["level"]?.asNumber == nil ? "" : "\(StatusText.string($0.link["level"])) dBm" }
+                ),
+                ("GIVEN UP AFTER", { seconds($0.link["leaveTimeout"]) }),
+                ("LEAVES IN", { seconds($0.beacon["leavesIn"]) }),
+            ])
         return head + "\n" + table
-    }
-
-    private static func row(_ link: JSONValue, of beacon: JSONValue) -> [String] {
-        let isKnown = link["rhythmKnown"] == .bool(true)
-        return [
-            StatusText.string(beacon["beacon"]), beacon["near"] == .bool(true) ? "yes" : "no",
-            StatusText.string(link["adapter"]), link["listening"] == .bool(true) ? "yes" : "no",
-            seconds(link["silence"]), isKnown ? seconds(link["interval"]) : "not known yet",
-            isKnown ? "\(Int(((link["shareHeard"]?.asNumber ?? 0) * 100).rounded())) %" : "",
-            seconds(link["longestGap"]),
-            link["level"]?.asNumber == nil ? "" : "\(StatusText.string(link["level"])) dBm",
-            seconds(link["leaveTimeout"]), beacon["leavesIn"]?.asNumber == nil ? "" : seconds(beacon["leavesIn"]),
-        ]
     }
 
     private static func seconds(_ value: JSONValue?) -> String {

@@ -27,22 +27,25 @@ extension Gateway {
     ) -> [StatusSnapshot.TrackerStatus] {
         let deciding = decidingBeacons(at: now)
         return trackers.enumerated().map { position, tracker in
-            let regions = tracker.regions.regions.filter(\.isBeacon).map { region in
+            let regions = tracker.regions.regions.filter(\.isBeacon).map { region -> StatusSnapshot.RegionStatus in
                 let key = RegionKey(tracker: position, rid: region.rid)
                 let occupancy = tracker.occupancy[region.rid]
                 let heard = hearings[key]
-                return StatusSnapshot.RegionStatus(
+                var status = StatusSnapshot.RegionStatus(
                     rid: region.rid, name: region.displayName,
-                    description: region.description.text(base: configuration.numberBase),
-                    isInside: occupancy != nil, since: occupancy?.since ?? changes[key],
-                    beacon: heard?.beacon ?? occupancy?.beacon, rssi: heard?.rssi,
-                    distance: heard.flatMap { heard in
-                        heard.rssi.flatMap { OwnTracks.distance(rssi: $0, measuredPower: heard.measuredPower) }
-                    },
-                    lastHeard: heard?.instant, leaveDeadline: deciding[key]?.expectedLeave,
-                    explanation: explanation(deciding[key], of: region, at: now),
-                    battery: (heard?.beacon ?? occupancy?.beacon ?? deciding[key]?.beacon ?? onlyBeacon(of: region))
-                        .flatMap(battery(of:)))
+                    description: region.description.text(base: configuration.numberBase), isInside: occupancy != nil)
+                status.since = occupancy?.since ?? changes[key]
+                status.beacon = heard?.beacon ?? occupancy?.beacon
+                status.rssi = heard?.rssi
+                status.distance = heard.flatMap { heard in
+                    heard.rssi.flatMap { OwnTracks.distance(rssi: $0, measuredPower: heard.measuredPower) }
+                }
+                status.lastHeard = heard?.instant
+                status.leaveDeadline = deciding[key]?.expectedLeave
+                status.explanation = explanation(deciding[key], of: region, at: now)
+                status.battery = (status.beacon ?? deciding[key]?.beacon ?? onlyBeacon(of: region)).flatMap(
+                    battery(of:))
+                return status
             }
             return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,

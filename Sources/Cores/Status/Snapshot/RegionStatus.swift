@@ -51,27 +51,15 @@ extension StatusSnapshot {
         /// When the region is left if no beacon is heard again.
         package var leaveDeadline: MonotonicInstant?
         /// Why the region is occupied or not, in a sentence.
-        package var explanation: String
+        package var explanation = ""
         /// The battery of the beacon; nil: it was not read since the start.
         package var battery: BatteryState?
 
-        package init(
-            rid: String, name: String, description: String, isInside: Bool, since: MonotonicInstant? = nil,
-            beacon: BeaconID? = nil, rssi: RSSI? = nil, distance: Double? = nil, lastHeard: MonotonicInstant? = nil,
-            leaveDeadline: MonotonicInstant? = nil, explanation: String = "", battery: BatteryState? = nil
-        ) {
+        package init(rid: String, name: String, description: String, isInside: Bool) {
             self.rid = rid
             self.name = name
             self.description = description
             self.isInside = isInside
-            self.since = since
-            self.beacon = beacon
-            self.rssi = rssi
-            self.distance = distance
-            self.lastHeard = lastHeard
-            self.leaveDeadline = leaveDeadline
-            self.explanation = explanation
-            self.battery = battery
         }
     }
 }
