@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Configuration
 import JSON
+import OwnTracks
 import Regions
 import Testing
 

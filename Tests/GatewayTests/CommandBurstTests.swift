@@ -1,9 +1,9 @@
 import JSON
-import OwnTracks
 import Regions
 import Testing
 
 @testable import Gateway
+@testable import OwnTracks
 
 /// Many commands at one time: what they cost, and which are answered.
 @Suite struct CommandBurstTests {
@@ -34,7 +34,7 @@ import Testing
         harness.wait(60)
         let second = answers(harness.drainMessages(), on: "/waypoints")
         #expect((first, second) == (1, 1))
-        #expect(harness.gateway.counters.commands == 256)
+        #expect(harness.gateway.counters.commands.done == 256)
     }
 
     @Test func `However slow the machine, commands that come in one turn of the loop are carried out in others`() throws
@@ -86,7 +86,7 @@ import Testing
         for number in 0..<300 {
             harness.setWaypoints(GatewayHarness.waypoint("New \(number)", rid: "n\(number)", suffix: ":9:\(number)"))
         }
-        #expect(harness.gateway.counters.commandsRefused == 300 - 1 - UInt64(CommandQueue.mostWaiting))
+        #expect(harness.gateway.counters.commands.refused == 300 - 1 - UInt64(CommandQueue.mostWaiting))
         let logs = harness.effects.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
         #expect(logs.contains { $0.contains("too many commands wait") })
         harness.wait(60)
@@ -99,18 +99,19 @@ import Testing
             .joined(separator: ",")
         for _ in 0..<5 { harness.setWaypoints(many) }
         // The first runs at once, two wait.
-        #expect(harness.gateway.counters.commandsRefused == 2)
+        #expect(harness.gateway.counters.commands.refused == 2)
     }
 
     @Test func `A setConfiguration counts when it is known what became of it`() throws {
         var harness = try GatewayHarness("cmd: true, remoteConfiguration: true")
         harness.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"x"}}"#)
-        #expect(harness.gateway.counters.commands == 0)
+        #expect(harness.gateway.counters.commands.done == 0)
         harness.handle(.settings(.refused))
-        #expect((harness.gateway.counters.commands, harness.gateway.counters.commandsRefused) == (0, 1))
+        #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (0, 1))
+        #expect(harness.gateway.counters.commands[.configuration] == 1)
         harness.handle(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], tracker: 0)))
-        #expect((harness.gateway.counters.commands, harness.gateway.counters.commandsRefused) == (1, 1))
+        #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (1, 1))
         #expect(harness.gateway.remoteSettings?["tag"] == "x")
     }
 }

@@ -137,7 +137,7 @@ struct CommandTests {
         #expect(house.log.contains { $0.contains(row.reason) })
         #expect(house.drainMessages().isEmpty)
         #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
-        #expect(house.gateway.counters.commandsRefused == 1)
+        #expect(house.gateway.counters.commands.refused == 1)
     }
 
     @Test("a retained setWaypoints is obeyed: it may come again and changes nothing then")
@@ -163,7 +163,7 @@ struct CommandTests {
         house.setWaypoints(Self.lamp, isRetained: true)
         #expect(!isThere("a", in: house))
         #expect(house.log.contains { $0.contains("applied before") })
-        #expect(house.gateway.counters.commandsRefused == 0)
+        #expect(house.gateway.counters.commands.refused == 0)
     }
 
     @Test func `What arrived live is not applied again when the broker sends it as retained`() throws {

@@ -29,6 +29,6 @@ import Testing
         events += try harness.drainEvents()
         #expect(events.filter { $0.hasSuffix("Ada") } == (0..<4).flatMap { _ in ["enter Ada", "leave Ada"] })
         #expect(events.filter { $0.hasSuffix("Street") } == ["enter Street", "leave Street"])
-        #expect(harness.gateway.counters.commandsRefused > 0)
+        #expect(harness.gateway.counters.commands.refused > 0)
     }
 }

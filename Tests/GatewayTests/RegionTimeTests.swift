@@ -30,7 +30,7 @@ import Testing
         var house = try GatewayHarness()
         house.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
         house.command(#"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints"}}"#)
-        #expect(house.gateway.counters.commandsRefused == 0)
+        #expect(house.gateway.counters.commands.refused == 0)
         #expect(house.gateway.trackers[0].regions.regions.count == 1)
     }
 

@@ -1,6 +1,6 @@
 import Base
-import Configuration
 import Gateway
+import OwnTracks
 import Testing
 
 @Suite("Transitions")
@@ -164,6 +164,19 @@ struct MonitoringTests {
         try house.hear(major: 2)
         house.wait(31)
         #expect(try house.drainEvents() == ["leave kitchen"])
+    }
+
+    @Test func `A location that transitions share is withheld if the mode has become quiet`() throws {
+        var house = try GatewayHarness("lat: 52, lon: 6")
+        house.setWaypoints(
+            (1...40).map { GatewayHarness.waypoint("r\($0)", rid: "r\($0)", suffix: ":1:\($0)") }.joined(separator: ",")
+        )
+        house.wait(1)
+        for minor: UInt16 in 1...40 { try house.hear(minor: minor) }
+        _ = house.drainMessages()
+        house.handle(.request(.setMonitoring(tracker: 0, .quiet)))
+        house.wait(10)
+        #expect(house.drainMessages().isEmpty)
     }
 
     @Test("Name|1|-1 switches to quiet when it is left, after its own leave was told")

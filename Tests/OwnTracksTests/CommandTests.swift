@@ -166,13 +166,4 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         #expect(Command.all(in: #"{"_type":"cmd","action":"dump"}"#.utf8) == [.success(.dump)])
         #expect(Command.all(in: "hello".utf8).count == 1)
     }
-
-    @Test("Only setConfiguration asks for remoteConfiguration (contract)")
-    func gates() {
-        let plain: [Command] = [
-            .reportLocation, .waypoints, .setWaypoints(WaypointsReading()), .clearWaypoints, .dump, .status,
-        ]
-        #expect(plain.allSatisfy { !$0.needsRemoteConfiguration })
-        #expect(Command.setConfiguration([:], waypoints: nil).needsRemoteConfiguration)
-    }
 }

@@ -1,6 +1,7 @@
 import Base
 import Gateway
 import Messaging
+import OwnTracks
 import ReadingFeed
 import Runtime
 import Scanning
@@ -50,7 +51,7 @@ extension Service {
 
     /// Passes an input to the feed.
     func feed(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
-        let connection = gateway.trackers[0].publishesPresence ? links.availability : nil
+        let connection = gateway.mayPublish(.readings, of: 0, at: now) ? links.availability : nil
         if readingFeed?.needsReports(at: now) == true {
             let reports = links.radio.adapters.reduce(0) { $0 &+ $1.reports }
             readingFeed?.handle(.reports(reports), at: now, by: connection)
@@ -111,7 +112,7 @@ extension Service {
     /// there that it lacks the key.
     private func refuseList(on topic: String, because reason: SealError) {
         log.once("tags", .warning, "the list of tags on \(topic) is not taken: \(reason)")
-        guard gateway.trackers[0].publishesPresence, readingFeed?.mayComplain() == true,
+        guard gateway.mayPublish(.readings, of: 0, at: host.now), readingFeed?.mayComplain() == true,
             let settings = readingFeed?.settings
         else { return }
         publish(GatewayCard(), settings)

@@ -81,6 +81,9 @@ package final class RoomService {
             site.user = identity.user
             site.instance = configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
             site.version = Program.version
+            site.commandRights = CommandGate.Rights(
+                obeysCommands: configuration.obeysCommands,
+                allowsRemoteConfiguration: configuration.allowsRemoteConfiguration, needsEncryption: false)
             site.areCardsSealed = SiteSeal(configuration.rooms).isOn
             if configuration.homeAssistant.discovery {
                 site.discovery = SiteDiscovery.Settings(
@@ -321,7 +324,7 @@ package final class RoomService {
 
     /// Reads a message once, by its topic.
     private func receive(_ message: ReceivedMessage, at now: MonotonicInstant) {
-        if message.topic.hasSameBytes(as: identity.topics.command) { return handle(.command(command(in: message))) }
+        if message.topic.hasSameBytes(as: identity.topics.command) { return handle(command(in: message)) }
         if let discovery = site.discovery, message.topic == discovery.birthTopic {
             // A retained birth message is old.
             if !message.retained, message.payload == Array("online".utf8) { handle(.homeAssistantStarted) }
@@ -359,17 +362,20 @@ package final class RoomService {
         }
     }
 
-    private func command(in message: ReceivedMessage) -> Site.ReceivedCommand {
-        var command: Result<Command, Site.ReceivedCommand.Unread>
-        do {
-            let payload = try door.seal.opened(command: message.payload)
-            command = .success(try Command(parsing: payload, base: settings.configuration.numberBase))
+    private func command(in message: ReceivedMessage) -> Site.Input {
+        let payload: [UInt8]
+        do throws(SealError) {
+            payload = try door.seal.opened(command: message.payload)
         } catch {
-            command = .failure(.init(reason: "\(error)"))
+            return .sealedCommand(error == .plain ? .unencrypted : .malformed, reason: "\(error)")
         }
-        return Site.ReceivedCommand(
-            topic: message.topic, command: command, isRetained: message.retained,
-            digest: CommandDigest(of: message.payload).command(at: 0))
+        let base = settings.configuration.numberBase
+        // Whether it must be encrypted, the seal has decided.
+        return .command(
+            ReceivedCommand(
+                tracker: 0, command: Result { () throws(CommandError) in try Command(parsing: payload, base: base) },
+                isRetained: message.retained, wasEncrypted: true,
+                digest: CommandDigest(of: message.payload).command(at: 0)))
     }
 
     // MARK: - What is sent

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Health
 import JSON
+import OwnTracks
 import PageServer
 import Regions
 import Rooms
@@ -71,7 +72,8 @@ final class SitePage: PageSource {
         snapshot.gateways = gateways(of: site, snapshot)
         snapshot.services = site.services
         snapshot.counters = SiteSnapshot.Counters(
-            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused)
+            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
+            commands: site.commandCounts)
         if isWatched {
             snapshot.tags = watchedTags(site, tags, at: now)
             snapshot.service.nearby = nearby(snapshot, tags)

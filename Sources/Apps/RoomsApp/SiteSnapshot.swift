@@ -1,6 +1,7 @@
 import Base
 import Health
 import JSON
+import OwnTracks
 import PageServer
 import Rooms
 import SiteCore
@@ -105,6 +106,7 @@ struct SiteSnapshot {
         var site: Site.Counters
         /// Messages that could not be decrypted.
         var sealed: UInt64 = 0
+        var commands = CommandCounts()
     }
 
     init(
@@ -208,7 +210,7 @@ extension SiteSnapshot {
 extension SiteSnapshot.Counters {
     /// Under the names that the gateway's counters have.
     fileprivate var json: JSONValue {
-        ["commands": .count(site.commands), "commandsRefused": .count(site.commandsRefused)]
+        .object(commands.json)
     }
 }
 
@@ -349,12 +351,7 @@ extension SiteSnapshot {
                 ([("reason", "no room")], Double(engine.refused)),
                 ([("reason", "flood")], Double(service.dropped)),
             ])
-        writer.family(
-            "ibeacon_rooms_commands_total", .counter, "Commands that arrived, by what became of them.",
-            [
-                ([("result", "done")], Double(counters.site.commands)),
-                ([("result", "refused")], Double(counters.site.commandsRefused)),
-            ])
+        writer.commands(counters.commands, of: "ibeacon_rooms")
         writer.single(
             "ibeacon_rooms_decisions_total", .counter, "Decisions about tags.", Double(engine.decisions))
     }

@@ -46,12 +46,7 @@ extension StatusSnapshot {
         writer.family(
             "ibeacon_gateway_leaves_total", .counter, "Leaves decided, by reason; position: of a circle.",
             counters.namedLeaves.map { ([("reason", $0.reason)], Double($0.count)) })
-        writer.family(
-            "ibeacon_gateway_commands_total", .counter, "Commands that arrived, by what became of them.",
-            [
-                ([("result", "done")], Double(counters.commands)),
-                ([("result", "refused")], Double(counters.commandsRefused)),
-            ])
+        writer.commands(counters.commands, of: "ibeacon_gateway")
         writer.single(
             "ibeacon_gateway_waypoints_refused_total", .counter, "Regions that could not be used.",
             Double(counters.waypointsRefused))

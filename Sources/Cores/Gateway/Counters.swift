@@ -1,4 +1,5 @@
 package import JSON
+package import OwnTracks
 package import Presence
 
 /// Totals since the start. A counter of the core is added here and increased where the core decides; `status`,
@@ -13,11 +14,8 @@ package struct Counters: Hashable, Sendable {
     package var leavesByReason: [LeaveReason: UInt64] = [:]
     /// Leaves of circles, which the position of a tracker decides.
     package var circleLeaves: UInt64 = 0
-    /// Commands that were carried out.
-    package var commands: UInt64 = 0
-    /// Commands that were refused: not understood, not allowed, retained, unencrypted although a key is set, not possible
-    /// now (no place is known, too many commands wait), or a `setConfiguration` that the service refused or took back.
-    package var commandsRefused: UInt64 = 0
+    /// Commands that were carried out, and those that were refused, by reason.
+    package var commands = CommandCounts()
     /// Elements of region lists that could not be used.
     package var waypointsRefused: UInt64 = 0
 
@@ -42,12 +40,12 @@ package struct Counters: Hashable, Sendable {
 
     /// As the answer to the `status` command and `/status.json` show it.
     package var json: JSONValue {
-        [
+        let members = [
             "sightings": Self.number(sightings), "telemetry": Self.number(telemetry),
             "enters": Self.number(enters), "leaves": Self.number(leaves),
-            "commands": Self.number(commands), "commandsRefused": Self.number(commandsRefused),
             "waypointsRefused": Self.number(waypointsRefused),
         ]
+        return .object(members.merging(commands.json) { $1 })
     }
 
     private static func number(_ count: UInt64) -> JSONValue { .integer(Int64(clamping: count)) }

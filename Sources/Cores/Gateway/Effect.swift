@@ -1,6 +1,5 @@
 package import Base
 package import Beacon
-package import Configuration
 package import JSON
 package import OwnTracks
 package import Presence

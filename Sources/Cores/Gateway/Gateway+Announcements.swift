@@ -17,7 +17,7 @@ extension Gateway {
         var effects: [Effect] = []
         for position in trackers.indices {
             effects += card(of: position, at: now)
-            if isAgain, configuration.reannounces { effects += enters(of: position, at: now) }
+            if isAgain, configuration.reannounces { effects += repeatedEnters(of: position, at: now) }
             announcements.add(
                 trackers[position].regions.regions.filter(\.isBeacon).map { .state(tracker: position, rid: $0.rid) })
         }
@@ -25,9 +25,9 @@ extension Gateway {
     }
 
     /// The enters of all occupied regions again, with their original times. A repeated enter does no harm.
-    private func enters(of position: Int, at now: MonotonicInstant) -> [Effect] {
+    private func repeatedEnters(of position: Int, at now: MonotonicInstant) -> [Effect] {
+        guard mayPublish(.transition, of: position, at: now) else { return [] }
         let tracker = trackers[position]
-        guard tracker.publishesPresence else { return [] }
         return tracker.regions.regions.compactMap { region -> Effect? in
             let since =
                 tracker.occupancy[region.rid]?.timestamp(by: wallClock)
@@ -70,7 +70,7 @@ extension Gateway {
                 return .object(row)
             })
         members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))
-        members["answersReportLocation"] = .bool(tracker.publishesLocations)
+        members["answersReportLocation"] = .bool(mayPublish(.location(.requested), of: position, at: now))
         var totals = counters.json.object ?? [:]
         totals["sightingsDropped"] = .integer(Int64(clamping: droppedSightings))
         members["counters"] = .object(totals)
@@ -96,7 +96,7 @@ extension Gateway {
         var addressed: Set<Int> = []
         return positions.compactMap { position in
             let key = monitored[Int(position)].key
-            guard trackers[key.tracker].publishesPresence, addressed.insert(key.tracker).inserted,
+            guard mayPublish(.ranging, of: key.tracker, at: now), addressed.insert(key.tracker).inserted,
                 let region = trackers[key.tracker].regions[rid: key.rid]
             else {
                 return nil

@@ -16,7 +16,7 @@ extension Gateway {
     mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> [Effect] {
         let names = regionNames(of: telemetry.beacon)
         guard !names.isEmpty else { return [] }
-        counters.telemetry += 1
+        totals.telemetry += 1
         guard let change = batteries.record(telemetry, at: now) else { return [] }
         let subject = "the battery of \(names.joined(separator: ", "))"
         let text =

@@ -4,11 +4,13 @@ import OwnTracks
 import Presence
 
 extension Gateway {
-    /// Publishes the location of a tracker: its position and the regions around it.
+    /// Publishes the location of a tracker, if it may be published now: its position and the regions around it.
     mutating func location(
         of position: Int, trigger: Location.Trigger, pointOfInterest: String? = nil, cause: Location.Cause? = nil,
         at now: MonotonicInstant
     ) -> [Effect] {
+        trackers[position].lastLocation = now
+        guard mayPublish(.location(trigger), of: position, at: now) else { return [] }
         let tracker = trackers[position]
         let timestamp = wallClock.epochSeconds(at: now)
         let here = tracker.position(standing: configuration.position)
@@ -16,7 +18,6 @@ extension Gateway {
             trigger, trackerID: tracker.configuration.trackerID, position: here, timestamp: timestamp,
             createdAt: timestamp, inRegions: tracker.inside(standing: configuration.position), tag: configuration.tag,
             pointOfInterest: pointOfInterest, cause: cause)
-        trackers[position].lastLocation = now
         let message = publish(
             trigger == .periodic ? .ping : .location, of: position, on: tracker.topics.base, location.payload,
             isRetained: configuration.broker.retainsLocations, at: now)

@@ -60,7 +60,7 @@ extension Gateway {
     }
 
     mutating func wholePresence(at now: MonotonicInstant) -> [UInt8] {
-        persistence.storesWhole(sightings: counters.sightings)
+        persistence.storesWhole(sightings: totals.sightings)
         engine.beginRecordingChanges()
         return KeptPresence.bytes(
             trackers: trackers.map(\.topics.base), occupancies: keptOccupancies,
@@ -70,7 +70,7 @@ extension Gateway {
     /// Presence for the store to write at a convenient time. While no region is occupied and no beacon is heard,
     /// nothing changes and nothing is written.
     mutating func checkpoint(at now: MonotonicInstant) -> [Effect] {
-        let isUnchanged = persistence.isUnchanged(sightings: counters.sightings)
+        let isUnchanged = persistence.isUnchanged(sightings: totals.sightings)
         guard !isUnchanged || !trackers.allSatisfy(\.occupancy.isEmpty) else { return [] }
         return [.checkpoint(wholePresence(at: now))]
     }

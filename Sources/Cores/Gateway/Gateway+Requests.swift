@@ -31,10 +31,11 @@ extension Gateway {
     mutating func finish(_ outcome: SettingsOutcome, at now: MonotonicInstant) -> [Effect] {
         switch outcome {
         case .refused:
-            counters.commandsRefused += 1
+            // The service has logged the reason.
+            _ = commands.refuse(.configuration, "")
             return []
         case .kept(let settings, let waypoints, let tracker):
-            counters.commands += 1
+            commands.countDone()
             remoteSettings = settings
             var effects: [Effect] = [.value(key: Self.remoteSettingsKey, settings.bytes)]
             if trackers.indices.contains(tracker) {

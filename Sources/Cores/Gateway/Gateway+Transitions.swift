@@ -1,12 +1,19 @@
-import Base
+package import Base
 import Beacon
 import Configuration
 import JSON
-import OwnTracks
+package import OwnTracks
 import Presence
 import Regions
 
 extension Gateway {
+    /// Whether an event of a tracker may be published at an instant. The only place that decides it: for transitions and
+    /// their repetitions, locations that are due or shared, states, and readings. An event that is withheld is recorded
+    /// nevertheless, if it is a transition.
+    package func mayPublish(_ event: PublishedEvent, of tracker: Int, at instant: MonotonicInstant) -> Bool {
+        trackers[tracker].monitoring.publishes(event)
+    }
+
     /// Carries out decisions of the presence engine: one turn of them at once, and the others in later turns.
     mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
         guard !decisions.isEmpty else { return [] }
@@ -97,7 +104,7 @@ extension Gateway {
     /// Counts the transition, changes the tracker's occupancy, and decides which circles the tracker crosses by it.
     private mutating func updateTracker(by transition: PendingTransition, at now: MonotonicInstant) {
         let key = transition.key
-        counters.count(transition)
+        totals.count(transition)
         persistence.recordChange(of: key)
         guard let beacon = transition.beacon else {
             trackers[key.tracker].circles[key.rid] =
@@ -117,7 +124,7 @@ extension Gateway {
     ) -> [Effect] {
         let tracker = trackers[record.key.tracker]
         var effects: [Effect] = []
-        if tracker.publishesPresence {
+        if mayPublish(.transition, of: record.key.tracker, at: now) {
             let here = tracker.position(standing: configuration.position)
             let away = record.isEnter ? nil : tracker.configuration.away
             let transition = Transition(
@@ -148,11 +155,10 @@ extension Gateway {
         guard let mode = mode.flatMap(MonitoringMode.init(rawValue:)), trackers[tracker].monitoring != mode else {
             return
         }
-        let wasQuiet = !trackers[tracker].publishesPresence
+        let wasWithheld = !mayPublish(.regionState, of: tracker, at: now)
         trackers[tracker].monitoring = mode
         effects.append(.monitoring(topic: trackers[tracker].topics.base, mode))
-        guard wasQuiet else { return }
-        // The retained states were not updated in quiet mode.
+        guard wasWithheld else { return }
         let regions = trackers[tracker].regions.regions.filter(\.isBeacon)
         effects += publish(regions.map { .state(tracker: tracker, rid: $0.rid) }, at: now)
     }
@@ -163,7 +169,7 @@ extension Gateway {
     ///   is encrypted on one topic must not be readable on another.
     func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
-        guard tracker.publishesPresence,
+        guard mayPublish(.regionState, of: position, at: now),
             tracker.configuration.encryptionKey == nil || configuration.homeAssistant.discovery
         else { return [] }
         let occupancy = tracker.occupancy[region.rid]

@@ -12,12 +12,13 @@ import Regions
 package struct Gateway: Sendable {
     package internal(set) var configuration: Configuration
     package internal(set) var trackers: [TrackerState]
-    package internal(set) var counters = Counters()
     package internal(set) var wallClock: WallClock
     /// The stored settings of `setConfiguration`, which replace those of the file.
     package internal(set) var remoteSettings: JSONValue?
     /// Whether each transition is explained in the debug log. Formatting the explanation costs time.
     package let explainsTransitions: Bool
+    /// The counters, without those of the commands.
+    var totals = Counters()
     var engine = PresenceEngine()
     /// Members of the answer to `status` that the service provided.
     var about: [String: JSONValue] = [:]
@@ -29,8 +30,8 @@ package struct Gateway: Sendable {
     var transitions = TurnQueue<PendingTransition>(turn: 100, pause: .milliseconds(5))
     /// Announcements of regions that are not published yet.
     var announcements = TurnQueue<RegionAnnouncement>(turn: 250, pause: .milliseconds(20))
-    /// Commands that are not carried out yet.
-    var commands = CommandQueue()
+    /// The commands that are not carried out yet, and the counts of all.
+    var commands = CommandGate(of: .gateway)
     var persistence = PresencePersistence()
     var batteries = BatteryTable()
     /// The low batteries as they were stored last.
@@ -52,6 +53,12 @@ package struct Gateway: Sendable {
         self.explainsTransitions = explainsTransitions
         ranging = RangingThrottle(interval: configuration.rangingInterval)
         trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
+    }
+
+    package var counters: Counters {
+        var counters = totals
+        counters.commands = commands.counts
+        return counters
     }
 
     /// When the next `tick` is needed; nil while nothing is pending.
@@ -84,7 +91,7 @@ package struct Gateway: Sendable {
     private mutating func decide(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         switch input {
         case .sighting(let sighting):
-            counters.sightings += 1
+            totals.sightings += 1
             let effects = presence(.sighting(sighting), at: now)
             return configuration.ranging ? effects + range(sighting, at: now) : effects
         case .telemetry(let telemetry): return record(telemetry, at: now)

@@ -110,27 +110,3 @@ package enum SettingsOutcome: Sendable {
     /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
     case refused
 }
-
-/// A decoded command from the broker.
-package struct ReceivedCommand: Sendable {
-    /// Position of the tracker whose `/cmd` it came on.
-    package let tracker: Int
-    package let command: Result<OwnTracks.Command, CommandError>
-    /// The broker had retained it.
-    package let isRetained: Bool
-    /// The command was encrypted with the tracker's key.
-    package let wasEncrypted: Bool
-    /// Finds a retained command that was applied before; nil: the command cannot be retained.
-    package let digest: CommandDigest?
-
-    package init(
-        tracker: Int, command: Result<OwnTracks.Command, CommandError>, isRetained: Bool, wasEncrypted: Bool,
-        digest: CommandDigest?
-    ) {
-        self.digest = digest
-        self.tracker = tracker
-        self.command = command
-        self.isRetained = isRetained
-        self.wasEncrypted = wasEncrypted
-    }
-}

@@ -37,17 +37,11 @@ package struct TrackerState: Sendable {
         return state
     }
 
-    /// Whether the tracker publishes its presence by itself: transitions, locations, states, beacons. In quiet mode
-    /// transitions are only recorded, and only manual locations are published. This is the only place that decides it.
-    package var publishesPresence: Bool { monitoring != .quiet }
-
-    /// Whether the tracker publishes periodic locations and answers `reportLocation`. As in the apps, it does neither in quiet
-    /// and manual mode.
-    var publishesLocations: Bool { publishesPresence && monitoring != .manual }
-
     /// When the next periodic location is due; nil: there is none.
     func periodicLocationDue(by settings: Configuration) -> MonotonicInstant? {
-        guard publishesLocations, position(standing: settings.position).isKnown else { return nil }
+        guard monitoring.publishes(.location(.periodic)), position(standing: settings.position).isKnown else {
+            return nil
+        }
         var interval = settings.ping
         if monitoring == .move, !(occupancy.isEmpty && circles.isEmpty), let other = settings.locatorInterval {
             interval = min(other, interval ?? other)

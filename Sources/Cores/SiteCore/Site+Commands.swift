@@ -3,30 +3,38 @@ import OwnTracks
 import Regions
 
 extension Site {
-    /// Carries out a command, or logs why it is refused.
-    mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        let command: Command
-        switch received.command {
-        case .success(let read): command = read
-        case .failure(let unread): return refuse(received, unread.reason, &effects)
+    /// Puts a command into the queue, and carries out what may be carried out now.
+    mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        if let refusal = gate.receive(received, at: now) { report(refusal, &effects) }
+        carryOutDueCommands(at: now, &effects)
+    }
+
+    mutating func carryOutDueCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        while let received = gate.next(at: now, regions: regions.regions.count) {
+            obey(received, at: now, &effects)
         }
-        let admission = command.admission(
-            to: .rooms, isRetained: received.isRetained, digest: received.digest, applied: appliedCommands)
-        switch admission {
-        case .refused(let reason): return refuse(received, reason, &effects)
+    }
+
+    /// Carries out a command, or logs why it is refused.
+    private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        let command: Command
+        switch gate.admit(received, commandRights, applied: appliedCommands) {
+        case .refused(let refusal): return report(refusal, &effects)
         case .appliedBefore:
-            effects.append(.log(.info, CommandAdmission.repetition(on: received.topic)))
+            effects.append(.log(.info, CommandGate.repetition(on: commandTopic)))
             // It stays among the latest, however many live commands follow it.
             effects += remember(received)
             return
-        case .carriedOut: counters.commands += 1
+        case .admitted(let admitted): command = admitted
         }
+        gate.countDone()
         switch command {
         case .setWaypoints(let reading):
             for problem in reading.problems { effects.append(.log(.warning, "setWaypoints: \(problem)")) }
             change(tags: reading.changes, remember(received), at: now, &effects)
         case .clearWaypoints: change(tags: regions.regions.map { .remove(rid: $0.rid) }, at: now, &effects)
-        case .reportLocation, .waypoints, .dump, .status, .setConfiguration: break
+        // The gate admits no command of the gateway.
+        default: break
         }
     }
 
@@ -34,9 +42,11 @@ extension Site {
         appliedCommands.remember(received.digest) ? [.store(.appliedCommands(appliedCommands))] : []
     }
 
-    private mutating func refuse(_ received: ReceivedCommand, _ reason: String, _ effects: inout [Effect]) {
-        counters.commandsRefused += 1
-        effects.append(
-            .log(.warning, CommandAdmission.refusal(on: received.topic, reason), once: "command-refused"))
+    func report(_ refusal: CommandRefusal, _ effects: inout [Effect]) {
+        effects.append(.log(.warning, refusal.logLine(on: commandTopic), once: "command-refused"))
+    }
+
+    private var commandTopic: String {
+        settings.addresses(ofSite: settings.site ?? "").base + "/cmd"
     }
 }

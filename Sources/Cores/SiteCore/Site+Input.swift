@@ -23,6 +23,8 @@ extension Site {
         case strangers(Set<String>)
         /// A message arrived on the service's `/cmd`.
         case command(ReceivedCommand)
+        /// A message arrived on the service's `/cmd` that cannot be decrypted, or should have been encrypted.
+        case sealedCommand(CommandRefusal.Reason, reason: String)
         /// The command line edited tags. Edits that were handled before may be repeated.
         case edits([Edit])
         /// The page asks for this. `refusal(of:)` is nil.
@@ -41,28 +43,6 @@ extension Site {
         case stateLost
         /// The service is about to end.
         case stopping
-    }
-
-    /// A message on the service's `/cmd`.
-    package struct ReceivedCommand: Sendable {
-        /// The topic, for the log.
-        package let topic: String
-        /// The command, or why the message is none.
-        package let command: Result<Command, Unread>
-        package let isRetained: Bool
-        package let digest: CommandDigest
-
-        package struct Unread: Error {
-            package let reason: String
-
-            package init(reason: String) { self.reason = reason }
-        }
-
-        package init(
-            topic: String, command: Result<Command, Unread>, isRetained: Bool, digest: CommandDigest
-        ) {
-            (self.topic, self.command, self.isRetained, self.digest) = (topic, command, isRetained, digest)
-        }
     }
 
     /// An edit by the command line.

@@ -1,5 +1,5 @@
 package import Base
-import OwnTracks
+package import OwnTracks
 package import Regions
 package import Rooms
 package import SiteProtocol
@@ -29,6 +29,8 @@ package struct Site: Sendable {
     package internal(set) var counters = Counters()
     /// When a tag first entered each room, by the room's id: as regions, rooms were created then.
     var created: [String: Int64] = [:]
+    var gate = CommandGate(of: .rooms)
+    private(set) var commandRights: CommandGate.Rights
     /// Commands that the broker may send again because it retains them.
     var appliedCommands = AppliedCommands()
     var wallClock = WallClock(epochOffset: 0, isKnown: false)
@@ -41,10 +43,6 @@ package struct Site: Sendable {
         /// Retained messages on topics where only live messages count.
         package var retained: UInt64 = 0
         package var malformed: UInt64 = 0
-        /// Commands that were carried out.
-        package var commands: UInt64 = 0
-        /// Commands that were refused: not understood, unknown here, retained, or unencrypted although the site has a key.
-        package var commandsRefused: UInt64 = 0
     }
 
     /// When the learned data is stored.
@@ -62,6 +60,7 @@ package struct Site: Sendable {
 
     package init(_ settings: SiteSettings, tuning: RoomTuning = RoomTuning()) {
         self.settings = settings
+        commandRights = settings.commandRights
         engine = RoomEngine(tuning: tuning)
         election = settings.instance.map(ActiveService.init)
         isActive = settings.instance == nil
@@ -70,6 +69,9 @@ package struct Site: Sendable {
 
     /// The tags in force.
     package var tags: [TagIdentity] { roster.tags }
+
+    /// What became of the commands on `/cmd`.
+    package var commandCounts: CommandCounts { gate.counts }
 
     package var role: ActiveService.Role { election?.role ?? .active }
 
@@ -81,7 +83,7 @@ package struct Site: Sendable {
 
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
-        [engine.nextDeadline, election?.nextDeadline, retained.due, learning.due].compactMap(\.self).min()
+        [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due].compactMap(\.self).min()
     }
 
     /// Handles one input at `now`, which never lies before the previous one.
@@ -99,10 +101,13 @@ package struct Site: Sendable {
         case .strangers(let names):
             gateways.strangers = names
             effects.append(.pageChanged)
-        case .command(let command): obey(command, at: now, &effects)
+        case .command(let command): receive(command, at: now, &effects)
+        case .sealedCommand(let reason, let text): report(gate.refuse(reason, text), &effects)
         case .edits(let edits): apply(edits, at: now, &effects)
         case .request(let request): carryOut(request, at: now, &effects)
-        case .settings(let settings): applyConfiguredTags(settings.tags, at: now, &effects)
+        case .settings(let settings):
+            commandRights = settings.commandRights
+            applyConfiguredTags(settings.tags, at: now, &effects)
         case .brokerConnected: connected(at: now, &effects)
         case .brokerDisconnected: disconnected(at: now, &effects)
         case .homeAssistantStarted:
@@ -145,6 +150,7 @@ package struct Site: Sendable {
     }
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        carryOutDueCommands(at: now, &effects)
         if let due = engine.nextDeadline, due <= now { pass(.tick, at: now, &effects) }
         if let decided = election?.tick(at: now) { elect(decided, at: now, &effects) }
         if let due = retained.due, due <= now {

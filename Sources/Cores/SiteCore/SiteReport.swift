@@ -36,6 +36,9 @@ package struct SiteAddresses: Hashable, Sendable {
 
     /// The topic of a tag as an OwnTracks device, under which its history is kept.
     package func topic(ofTag id: String) -> String { "owntracks/\(user)/\(id)" }
+
+    /// The topic of the service as an OwnTracks device.
+    package var base: String { "owntracks/\(user)/rooms-\(site)" }
 }
 
 extension SiteReport {

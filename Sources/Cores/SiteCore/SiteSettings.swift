@@ -41,6 +41,9 @@ package struct SiteSettings: Hashable, Sendable {
     package var instance: String?
     /// The version of the program, for the service's card.
     package var version = ""
+    /// What the service's `/cmd` may do. Whether a command must be encrypted is decided where it is decrypted.
+    package var commandRights = CommandGate.Rights(
+        obeysCommands: true, allowsRemoteConfiguration: true, needsEncryption: false)
     /// The tags of the configuration file, as changes of the stored ones.
     package var tags: [RegionChange] = []
     /// Rooms by gateway.

@@ -98,18 +98,6 @@ package struct TrackerConfiguration: Hashable, Sendable {
     package var waypoints: WaypointsReading
 }
 
-/// How much is reported.
-package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
-    /// Nothing is published but locations by hand.
-    case quiet = -1
-    /// Region events, and locations by hand.
-    case manual = 0
-    /// Besides, a location each `ping`, and when it is asked for.
-    case significant = 1
-    /// Besides, a location each `locatorInterval` while a tracker is inside a region.
-    case move = 2
-}
-
 /// A way to Bluetooth.
 package enum ScannerChoice: Hashable, Sendable {
     case auto, mgmt, hci, bluez

@@ -19,11 +19,6 @@ package enum Command: Hashable, Sendable {
     case dump
     /// Publish the state of the device on `/status`.
     case status
-
-    /// Whether `cmd` alone is not enough: `remoteConfiguration` must be on too.
-    package var needsRemoteConfiguration: Bool {
-        if case .setConfiguration = self { true } else { false }
-    }
 }
 
 /// Why a message on `<base>/cmd` was refused, in words for the log.
@@ -55,21 +50,15 @@ extension CommandError: CustomStringConvertible {
 }
 
 extension Command {
-    /// Names of all actions that are obeyed.
-    package static let actions = [
-        "reportLocation", "waypoints", "setWaypoints", "clearWaypoints", "setConfiguration", "dump", "status",
-    ]
-
-    /// The name of the command on the wire.
-    package var action: String {
+    package var action: CommandAction {
         switch self {
-        case .reportLocation: "reportLocation"
-        case .waypoints: "waypoints"
-        case .setWaypoints: "setWaypoints"
-        case .clearWaypoints: "clearWaypoints"
-        case .setConfiguration: "setConfiguration"
-        case .dump: "dump"
-        case .status: "status"
+        case .reportLocation: .reportLocation
+        case .waypoints: .waypoints
+        case .setWaypoints: .setWaypoints
+        case .clearWaypoints: .clearWaypoints
+        case .setConfiguration: .setConfiguration
+        case .dump: .dump
+        case .status: .status
         }
     }
 
@@ -125,14 +114,14 @@ extension Command {
         guard let name = action.string else {
             throw .badArgument(action: "action", reason: "\(action.kindName) stands where a string should")
         }
-        switch name {
-        case "reportLocation": self = .reportLocation
-        case "waypoints": self = .waypoints
-        case "clearWaypoints": self = .clearWaypoints
-        case "dump": self = .dump
-        case "status": self = .status
-        case "setWaypoints": self = .setWaypoints(try Self.waypoints(members, name, base))
-        case "setConfiguration":
+        switch CommandAction(rawValue: name) {
+        case .reportLocation: self = .reportLocation
+        case .waypoints: self = .waypoints
+        case .clearWaypoints: self = .clearWaypoints
+        case .dump: self = .dump
+        case .status: self = .status
+        case .setWaypoints: self = .setWaypoints(try Self.waypoints(members, name, base))
+        case .setConfiguration:
             guard let configuration = members["configuration"] else {
                 throw .badArgument(action: name, reason: "configuration is missing")
             }
@@ -143,10 +132,11 @@ extension Command {
             // Android accepts regions beside the configuration as well as inside it.
             let waypoints = members["waypoints"] == nil ? nil : try Self.waypoints(members, name, base)
             self = .setConfiguration(configuration, waypoints: waypoints)
-        default:
+        case nil:
             if let reason = Self.unsupported[name] { throw .unsupportedAction(name, reason: reason) }
             throw .unknownAction(
-                shortened(name), suggestion: Base.suggestion(for: name, among: Self.actions))
+                shortened(name),
+                suggestion: Base.suggestion(for: name, among: CommandAction.allCases.map(\.rawValue)))
         }
     }
 

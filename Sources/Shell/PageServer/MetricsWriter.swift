@@ -1,6 +1,7 @@
 import Base
 package import Health
 import JSON
+package import OwnTracks
 
 /// Writes Prometheus' text format, version 0.0.4: each family once, with its help and type.
 package struct MetricsWriter {
@@ -59,6 +60,18 @@ package struct MetricsWriter {
                 "process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.",
                 Double(startedAt))
         }
+    }
+
+    /// What became of the commands on `/cmd`.
+    ///
+    /// - Parameter service: The prefix of the service's metrics.
+    package mutating func commands(_ counts: CommandCounts, of service: String) {
+        family(
+            "\(service)_commands_total", .counter, "Commands that arrived, by what became of them.",
+            [([("result", "done")], Double(counts.done)), ([("result", "refused")], Double(counts.refused))])
+        family(
+            "\(service)_commands_refused_total", .counter, "Commands that were refused, by reason.",
+            CommandRefusal.Reason.allCases.map { ([("reason", $0.rawValue)], Double(counts[$0])) })
     }
 
     /// The counters of a page's clients.

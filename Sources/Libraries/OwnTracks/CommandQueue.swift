@@ -1,5 +1,4 @@
 import Base
-import OwnTracks
 
 /// Commands that wait for their turn. Every client that may publish on `/cmd` can send as many as the broker passes on.
 ///
@@ -10,7 +9,7 @@ struct CommandQueue: Sendable {
     /// Commands that may wait.
     static let mostWaiting = 256
     /// Regions that waiting commands may contain, without the first command: about 20 MB.
-    static let mostWaitingRegions = Gateway.mostRegions
+    static let mostWaitingRegions = 50_000
     /// Time that is reserved for each region that a command reads or writes.
     private static let nanosecondsPerRegion: Int64 = 4_000
     /// Commands run ahead of the reserved time by at most this.
@@ -62,13 +61,10 @@ struct CommandQueue: Sendable {
 }
 
 extension ReceivedCommand {
-    /// Whether the command changes nothing.
-    fileprivate var isQuery: Bool {
-        switch command {
-        case .success(.waypoints), .success(.status), .success(.dump), .success(.reportLocation): true
-        case .success(.setWaypoints), .success(.clearWaypoints), .success(.setConfiguration), .failure: false
-        }
-    }
+    fileprivate var isQuery: Bool { rule?.isQuery == true }
+
+    /// nil for a message that is no command.
+    private var rule: CommandRule? { (try? command.get())?.action.rule }
 
     fileprivate func isSameQuery(as other: ReceivedCommand) -> Bool {
         guard tracker == other.tracker, isRetained == other.isRetained, wasEncrypted == other.wasEncrypted,
@@ -86,11 +82,5 @@ extension ReceivedCommand {
         }
     }
 
-    /// Whether the cost does not depend on the number of regions.
-    fileprivate var isCheap: Bool {
-        switch command {
-        case .success(.reportLocation), .success(.dump), .failure: true
-        default: false
-        }
-    }
+    fileprivate var isCheap: Bool { rule?.isCheap != false }
 }

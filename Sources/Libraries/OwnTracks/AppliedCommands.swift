@@ -1,0 +1,60 @@
+/// Identifies the message that a command came in: FNV-1a with 64 bits over its bytes as they arrived, encrypted or not,
+/// and the command's place in it. The digest finds repetitions. It is no protection: whoever may write to `/cmd` needs
+/// no collision.
+package struct CommandDigest: Hashable, Sendable {
+    package let value: UInt64
+
+    package init(of payload: some Sequence<UInt8>) {
+        value = payload.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    fileprivate init(value: UInt64) { self.value = value }
+
+    /// The digest of the command at this place of a message with several commands.
+    package func command(at place: Int) -> CommandDigest {
+        CommandDigest(value: (value ^ UInt64(truncatingIfNeeded: place)) &* 0x100_0000_01b3)
+    }
+}
+
+/// The commands that were applied last and that the broker may send again because it retains them.
+///
+/// A command that arrives live is remembered too: the broker delivers a retained message as live to those who are
+/// subscribed, and as retained only at the next connection.
+package struct AppliedCommands: Hashable, Sendable {
+    /// How many are remembered. A topic retains one message. The others are live commands that came after it.
+    static let most = 64
+
+    /// The latest is the last.
+    private var digests: [CommandDigest] = []
+
+    package init() {}
+
+    package func contains(_ digest: CommandDigest) -> Bool { digests.contains(digest) }
+
+    /// Remembers a command, as the latest.
+    ///
+    /// - Returns: Whether this changed anything, so that it has to be stored.
+    package mutating func remember(_ digest: CommandDigest?) -> Bool {
+        guard let digest, digests.last != digest else { return false }
+        digests.removeAll { $0 == digest }
+        digests.append(digest)
+        digests.removeFirst(max(0, digests.count - Self.most))
+        return true
+    }
+
+    // MARK: - In the store
+
+    package static func storeKey(of topic: String) -> String { "commands applied \(topic)" }
+
+    /// What `bytes` returned. Anything else is left out: the command is then applied once more.
+    package init(bytes: [UInt8]) {
+        digests = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap {
+            UInt64($0, radix: 16).map(CommandDigest.init(value:))
+        }.suffix(Self.most)
+    }
+
+    /// Hexadecimal numbers with spaces between them.
+    package var bytes: [UInt8] {
+        Array(digests.map { String($0.value, radix: 16) }.joined(separator: " ").utf8)
+    }
+}

@@ -1,0 +1,206 @@
+package import Base
+package import JSON
+
+/// A command as it arrived on `/cmd`, decrypted and decoded.
+package struct ReceivedCommand: Sendable {
+    /// Position of the tracker whose `/cmd` it came on. A rooms service has one, at 0.
+    package let tracker: Int
+    package let command: Result<Command, CommandError>
+    /// The broker had retained it.
+    package let isRetained: Bool
+    /// The command was encrypted with the tracker's key.
+    package let wasEncrypted: Bool
+    /// Finds a retained command that was applied before; nil: the command cannot be retained.
+    package let digest: CommandDigest?
+
+    package init(
+        tracker: Int, command: Result<Command, CommandError>, isRetained: Bool, wasEncrypted: Bool,
+        digest: CommandDigest?
+    ) {
+        self.digest = digest
+        self.tracker = tracker
+        self.command = command
+        self.isRetained = isRetained
+        self.wasEncrypted = wasEncrypted
+    }
+}
+
+/// Stands between the messages on `/cmd` and a service: each command waits for its turn, is admitted or refused, and is
+/// counted. Both services have a gate. They differ in the column of the table of commands (`CommandAction.rule`).
+package struct CommandGate: Sendable {
+    /// What the settings of a tracker allow.
+    package struct Rights: Hashable, Sendable {
+        private let obeysCommands: Bool
+        private let allowsRemoteConfiguration: Bool
+        private let needsEncryption: Bool
+
+        /// - Parameters:
+        ///   - obeysCommands: The setting `cmd`.
+        ///   - allowsRemoteConfiguration: The setting `remoteConfiguration`.
+        ///   - needsEncryption: The tracker has an encryption key.
+        package init(obeysCommands: Bool, allowsRemoteConfiguration: Bool, needsEncryption: Bool) {
+            self.obeysCommands = obeysCommands
+            self.allowsRemoteConfiguration = allowsRemoteConfiguration
+            self.needsEncryption = needsEncryption
+        }
+
+        fileprivate func refusal(of received: ReceivedCommand, _ rule: CommandRule) -> CommandRefusal? {
+            if !obeysCommands { return CommandRefusal(.disabled, "commands are switched off ('cmd' is false)") }
+            if needsEncryption, !received.wasEncrypted {
+                return CommandRefusal(.unencrypted, "it came unencrypted, and this tracker has an encryption key")
+            }
+            guard rule.needsRemoteConfiguration, !allowsRemoteConfiguration else { return nil }
+            return CommandRefusal(.forbidden, "'remoteConfiguration' is false")
+        }
+    }
+
+    package enum Admission: Hashable, Sendable {
+        case admitted(Command)
+        /// The broker had retained the message, and its bytes were applied before.
+        case appliedBefore
+        case refused(CommandRefusal)
+    }
+
+    private let service: CommandService
+    private var queue = CommandQueue()
+    package private(set) var counts = CommandCounts()
+
+    package init(of service: CommandService) { self.service = service }
+
+    /// When the next command may be carried out; nil: none waits.
+    package var due: MonotonicInstant? { queue.due }
+
+    /// Puts a command into the queue. A query is answered by an equal one that waits.
+    ///
+    /// - Returns: Why the command is refused; nil: it is not.
+    package mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> CommandRefusal? {
+        switch queue.add(received, at: now) {
+        case .queued: return nil
+        case .answeredByAnother:
+            counts.countDone()
+            return nil
+        case .refused: return refuse(.overload, "too many commands wait for their turn")
+        }
+    }
+
+    /// Takes the next command from the queue, if it may be carried out now.
+    ///
+    /// - Parameter regions: How many regions there are: a command may read or write each.
+    package mutating func next(at now: MonotonicInstant, regions: Int) -> ReceivedCommand? {
+        queue.next(at: now, regions: regions)
+    }
+
+    /// Decides whether the service carries out a command. A refusal is counted; the service counts what it carried out.
+    ///
+    /// - Parameter applied: The commands that were applied last on this topic.
+    package mutating func admit(
+        _ received: ReceivedCommand, _ rights: Rights, applied: AppliedCommands
+    ) -> Admission {
+        let admission = judge(received, rights, applied)
+        if case .refused(let refusal) = admission { counts.countRefused(refusal.reason) }
+        return admission
+    }
+
+    private func judge(
+        _ received: ReceivedCommand, _ rights: Rights, _ applied: AppliedCommands
+    ) -> Admission {
+        let command: Command
+        switch received.command {
+        case .success(let decoded): command = decoded
+        case .failure(let error): return .refused(CommandRefusal(error.refusalReason, "\(error)"))
+        }
+        let rule = command.action.rule
+        let delivery = rule.delivery(to: service)
+        guard delivery != .unsupported else {
+            let text = "the \(service.rawValue) does not know '\(command.action.rawValue)'"
+            return .refused(CommandRefusal(.unsupported, text))
+        }
+        if let refusal = rights.refusal(of: received, rule) { return .refused(refusal) }
+        guard received.isRetained else { return .admitted(command) }
+        guard delivery == .retainable else {
+            return .refused(CommandRefusal(.retained, "the broker had retained it"))
+        }
+        return received.digest.map(applied.contains) == true ? .appliedBefore : .admitted(command)
+    }
+
+    /// Counts a command that was carried out.
+    package mutating func countDone() { counts.countDone() }
+
+    /// Counts a command that cannot be carried out.
+    package mutating func refuse(_ reason: CommandRefusal.Reason, _ text: String) -> CommandRefusal {
+        counts.countRefused(reason)
+        return CommandRefusal(reason, text)
+    }
+
+    /// The line of the log for a command that was applied before.
+    package static func repetition(on topic: String) -> String {
+        "the retained command on \(topic) was applied before, and is not applied again"
+    }
+}
+
+/// Why a command was refused.
+package struct CommandRefusal: Hashable, Sendable {
+    /// The names are labels in `/metrics` and members in `/status.json`.
+    package enum Reason: String, Hashable, Sendable, CaseIterable {
+        /// It is no command, lacks an argument, or cannot be decrypted.
+        case malformed
+        /// The service does not know it.
+        case unsupported
+        /// `cmd` is false.
+        case disabled
+        case unencrypted
+        /// `remoteConfiguration` is false.
+        case forbidden
+        case retained
+        /// Too many commands waited.
+        case overload
+        /// There is no answer at present: no place is known, or the monitoring mode withholds it.
+        case unavailable
+        /// The settings of a `setConfiguration` were not valid, or were taken back.
+        case configuration
+    }
+
+    package let reason: Reason
+    /// For the log.
+    package let text: String
+
+    fileprivate init(_ reason: Reason, _ text: String) { (self.reason, self.text) = (reason, text) }
+
+    /// The line of the log; the same for all services.
+    package func logLine(on topic: String) -> String { "command on \(topic) refused: \(text)" }
+}
+
+/// What became of the commands on `/cmd`, since the start.
+package struct CommandCounts: Hashable, Sendable {
+    package private(set) var done: UInt64 = 0
+    private var refusedByReason: [CommandRefusal.Reason: UInt64] = [:]
+
+    package init() {}
+
+    package var refused: UInt64 { refusedByReason.values.reduce(0, +) }
+
+    package subscript(reason: CommandRefusal.Reason) -> UInt64 { refusedByReason[reason] ?? 0 }
+
+    fileprivate mutating func countDone() { done += 1 }
+
+    fileprivate mutating func countRefused(_ reason: CommandRefusal.Reason) { refusedByReason[reason, default: 0] += 1 }
+
+    /// Members of `counters` in `/status.json` and in the answer to `status`. Reasons that did not occur are left out.
+    package var json: [String: JSONValue] {
+        func number(_ count: UInt64) -> JSONValue { .integer(Int64(clamping: count)) }
+        let reasons = refusedByReason.map { ($0.rawValue, number($1)) }
+        return [
+            "commands": number(done), "commandsRefused": number(refused),
+            "commandsRefusedByReason": .object(Dictionary(uniqueKeysWithValues: reasons)),
+        ]
+    }
+}
+
+extension CommandError {
+    fileprivate var refusalReason: CommandRefusal.Reason {
+        switch self {
+        case .unknownAction, .unsupportedAction: .unsupported
+        case .malformed, .notAnObject, .wrongType, .missingAction, .badArgument: .malformed
+        }
+    }
+}
