@@ -215,6 +215,13 @@ let package = Package(
             "StorageTests", ["Base", "Beacon", "Regions", "Storage", "CFaultVFS", "StorageCrashChild", "TestSupport"],
             resources: [.copy("Fixtures")]),
         tests(
+            "OldStateTests",
+            [
+                "Base", "Beacon", "Gateway", "JSON", "Regions", "RoomMessages", "Rooms", "SiteProtocol", "Storage",
+                "TestSupport",
+            ],
+            resources: [.copy("Fixtures")]),
+        tests(
             "IntegrationTests",
             [
                 "Base", "Configuration", "JSON", "Beacon", "Scanning", "Storage", "Encryption", "Messaging",
