@@ -258,7 +258,11 @@ let package = Package(
             dependencies: ["Base", "Beacon", "BlueZScanning", "HostSupport", "KernelScanning", "Scanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
         .executableTarget(
-            name: "HotPath", dependencies: ["Base", "Beacon", "Regions", "Presence", "Scanning", "CFloor"],
+            name: "HotPath",
+            dependencies: [
+                "Base", "Beacon", "Regions", "Presence", "ReadingFeed", "Rooms", "Scanning", "SiteProtocol", "CFloor",
+                "CHeap",
+            ],
             path: "Benchmarks/HotPath",
             swiftSettings: settings),
         .executableTarget(

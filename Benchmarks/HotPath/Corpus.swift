@@ -38,6 +38,24 @@ struct Corpus {
     }
 }
 
+extension Corpus {
+    /// The iBeacons in it.
+    var sightings: [(sighting: Sighting, nanoseconds: Int64)] {
+        var parser = AdvertisingReportParser()
+        var decoder = BeaconDecoder()
+        var sightings: [(sighting: Sighting, nanoseconds: Int64)] = []
+        for event in events {
+            let start = Int(event.offset)
+            let (receiver, now) = (Receiver(index: event.receiver), MonotonicInstant(nanoseconds: event.nanoseconds))
+            parser.parse(event: bytes.span.extracting(start..<start + Int(event.length))) { report, data in
+                let found = decoder.sighting(in: data, of: report, by: receiver, at: now) { _ in }
+                if let found { sightings.append((found, event.nanoseconds)) }
+            }
+        }
+        return sightings
+    }
+}
+
 /// Nanoseconds of processor time of this thread: what else runs on the machine counts as little as can be.
 func processorTime() -> Int64 {
     var time = timespec()

@@ -1,4 +1,5 @@
 import CFloor
+import CHeap
 import Glibc
 import Presence
 
@@ -6,6 +7,7 @@ import Presence
 ///
 ///     HotPath figures FOLDER...        a table of times; each folder is of make-capture
 ///     HotPath once STAGE FOLDER N      one stage, N times, for valgrind
+///     HotPath allocations STAGE FOLDER allocations of one stage once the beacons are known, and for how many reports
 @main
 struct HotPath {
     /// Of each figure the best counts: everything else is the machine's own business.
@@ -19,12 +21,21 @@ struct HotPath {
         } else if arguments.first == "once", arguments.count == 4, let stage = Stage(rawValue: arguments[2]),
             let count = Int(arguments[4])
         {
-            var course = Course(try Corpus(folder: arguments[3]), regions: regions(1000))
+            let pass = stage.repeated(over: try Corpus(folder: arguments[3]))
             var reports: UInt64 = 0
-            for _ in 0..<count { reports = course.run(stage).reports }
+            for _ in 0..<count { reports = pass() }
             print(reports)
+        } else if arguments.first == "allocations", arguments.count == 3, let stage = Stage(rawValue: arguments[2]) {
+            let pass = stage.repeated(over: try Corpus(folder: arguments[3]))
+            for _ in 0..<4 { _ = pass() }
+            let before = heap_allocations()
+            var reports: UInt64 = 0
+            for _ in 0..<20 { reports += pass() }
+            let allocations = heap_allocations() - before
+            print("\(allocations) \(reports)")
         } else {
-            print("usage: HotPath figures FOLDER... | HotPath once floor|parser|path FOLDER N")
+            let stages = Stage.allCases.map(\.rawValue).joined(separator: "|")
+            print("usage: HotPath figures FOLDER... | once STAGE FOLDER N | allocations STAGE FOLDER; STAGE: \(stages)")
             exit(64)
         }
     }
@@ -36,17 +47,17 @@ struct HotPath {
         courses.append(("100000 regions, no limit", Course(corpus, regions: regions(100_000), limit: .max)))
         // Beacons come in, rhythms are learned.
         for index in courses.indices {
-            for _ in 0..<max(2, 20 / Int(corpus.span / 1_000_000_000)) { _ = courses[index].1.run(.path) }
+            for _ in 0..<max(2, 20 / Int(corpus.span / 1_000_000_000)) { _ = courses[index].1.decide() }
         }
         var best: [String: Double] = [:]
         for _ in 0..<passes {
-            let floor = take(&best, "floor", .floor, &courses[0].1)
-            let parser = take(&best, "parser", .parser, &courses[0].1)
+            let floor = take(&best, "floor", &courses[0].1) { $0.readFloor() }
+            let parser = take(&best, "parser", &courses[0].1) { $0.parse() }
             guard floor.checksum == parser.checksum, floor.reports == parser.reports else {
                 print("the parser and the C floor disagree: \(parser) \(floor)")
                 exit(70)
             }
-            for index in courses.indices { _ = take(&best, courses[index].0, .path, &courses[index].1) }
+            for index in courses.indices { _ = take(&best, courses[index].0, &courses[index].1) { $0.decide() } }
         }
         for (name, value) in best.sorted(by: { $0.key < $1.key }) {
             let course = courses.first { $0.0 == name }?.1
@@ -56,10 +67,10 @@ struct HotPath {
     }
 
     static func take(
-        _ best: inout [String: Double], _ name: String, _ stage: Stage, _ course: inout Course
+        _ best: inout [String: Double], _ name: String, _ course: inout Course, _ pass: (inout Course) -> floor_sum
     ) -> floor_sum {
         let start = processorTime()
-        let sum = course.run(stage)
+        let sum = pass(&course)
         let each = Double(processorTime() - start) / Double(sum.reports)
         best[name] = min(best[name] ?? .infinity, each)
         return sum

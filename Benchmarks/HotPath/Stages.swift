@@ -12,6 +12,33 @@ enum Stage: String, CaseIterable {
     case parser
     /// From the bytes of an event to who is inside.
     case path
+    /// From a sighting to the readings of each second.
+    case feed
+    /// From these readings to the room of each tag.
+    case rooms
+
+    /// Does this for every report of the corpus, or for readings of its own.
+    ///
+    /// - Returns: A function of one pass; it returns the number of reports.
+    func repeated(over corpus: Corpus) -> () -> UInt64 {
+        switch self {
+        case .floor:
+            let course = Course(corpus, regions: [])
+            return { course.readFloor().reports }
+        case .parser:
+            var course = Course(corpus, regions: [])
+            return { course.parse().reports }
+        case .path:
+            var course = Course(corpus, regions: regions(1000))
+            return { course.decide().reports }
+        case .feed:
+            var course = FeedCourse(corpus)
+            return { UInt64(course.run()) }
+        case .rooms:
+            var course = RoomsCourse()
+            return { UInt64(course.run()) }
+        }
+    }
 }
 
 /// A corpus, and a presence engine that hears it.
@@ -32,20 +59,15 @@ struct Course {
         _ = engine.handle(.listening(Receiver(index: 0), true), at: .zero)
     }
 
-    mutating func run(_ stage: Stage) -> floor_sum {
-        switch stage {
-        case .floor:
-            corpus.bytes.withUnsafeBufferPointer { bytes in
-                floor_read(bytes.baseAddress, corpus.events, corpus.events.count)
-            }
-        case .parser: parse()
-        case .path: decide()
+    func readFloor() -> floor_sum {
+        corpus.bytes.withUnsafeBufferPointer { bytes in
+            floor_read(bytes.baseAddress, corpus.events, corpus.events.count)
         }
     }
 
     // The loop stands in both stages: shared, through a closure for what is done with a beacon, it costs the parser's
     // stage 51 instructions for each report (368 to 317), which are not the parser's.
-    private mutating func parse() -> floor_sum {
+    mutating func parse() -> floor_sum {
         var sum = floor_sum()
         let before = parser.reports
         let corpus = corpus
@@ -66,7 +88,7 @@ struct Course {
         return sum
     }
 
-    private mutating func decide() -> floor_sum {
+    mutating func decide() -> floor_sum {
         var sum = floor_sum()
         let before = parser.reports
         let corpus = corpus

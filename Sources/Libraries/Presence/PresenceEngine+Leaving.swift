@@ -21,16 +21,21 @@ extension PresenceEngine {
 
     /// Lets beacons leave that are silent for too long. It examines only beacons that may be due.
     mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        var due: [Int] = []
+        var due: [Int32] = []
+        // The same memory each time: a tick allocates none.
+        swap(&due, &dueScratch)
         while let entry = queue.removeFirst(until: now.nanoseconds &+ Self.lookAhead) {
-            let place = Int(entry.place)
-            guard tracked[place].queued == entry.deadline else { continue }
-            tracked[place].queued = .max
-            due.append(place)
+            guard tracked[Int(entry.place)].queued == entry.deadline else { continue }
+            tracked[Int(entry.place)].queued = .max
+            due.append(entry.place)
         }
+        // Most of them were heard meanwhile.
+        due.removeAll { postpone(Int($0), at: now) }
         // Effects come in the order in which the beacons were first heard.
         due.sort()
-        for place in due { expire(place, at: now, &effects) }
+        for place in due { expire(Int(place), at: now, &effects) }
+        due.removeAll(keepingCapacity: true)
+        swap(&due, &dueScratch)
         while let entry = queue.first, tracked[Int(entry.place)].queued != entry.deadline {
             _ = queue.removeFirst(until: entry.deadline)
         }
@@ -44,6 +49,23 @@ extension PresenceEngine {
             tracked[place].queued = .max
             expire(place, at: now, &effects)
         }
+    }
+
+    /// Queues the next deadline of a beacon that leaves no region now.
+    ///
+    /// - Returns: false if it leaves one.
+    private mutating func postpone(_ place: Int, at now: MonotonicInstant) -> Bool {
+        guard tracked[place].nearCount > 0 else { return true }
+        var next = Int64.max
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            if member.isNear { next = min(next, deadline(of: position, at: place, now: now)) }
+            position = Int(member.next)
+        }
+        guard next > now.nanoseconds else { return false }
+        schedule(place, at: next)
+        return true
     }
 
     /// Lets a beacon leave the regions for which it is silent for too long, and queues its next deadline.

@@ -62,6 +62,8 @@ package struct PresenceEngine: Sendable {
     private var roomMade = Int64.min / 2
     /// No deadline lies before the one in front.
     var queue = DeadlineQueue()
+    /// The memory of the list that `expire` makes; empty between inputs.
+    var dueScratch: [Int32] = []
     /// The beacons that became near or far somewhere since the state was last stored, some more than once; nil: the
     /// whole state has to be stored.
     var changedBeacons: [BeaconID]?
