@@ -4,7 +4,7 @@ import subprocess
 import threading
 import time
 
-from rig import JANE, SITE, NotTried, Site, end, parsed, tag
+from rig import JANE, SITE, NotTried, Site, end, launch, parsed, tag
 
 
 LEAST_FLOOD = 5_000  # messages a second
@@ -25,7 +25,7 @@ def flood(lab):
             file.write(f'{{"v":1,"boot":"f","seq":{number},"at":{number}000,"listening":1000,"reports":40,"beacons":[]}}\n')
     counter = lab.client("counter", "$SYS/broker/publish/messages/received")
     topic = f"{SITE}/heard/flood"
-    sender = subprocess.Popen(
+    sender = launch(
         ["sh", "-c", f"while cat '{lab.path('lines')}'; do :; done | exec timeout 45 mosquitto_pub -h 127.0.0.1 -p {lab.port} "
                      f"-t {topic} -l"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     lab.cleanup.append(lambda: end(sender))

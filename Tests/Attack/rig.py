@@ -23,6 +23,15 @@ class NotTried(Exception):
     """What the row needs did not come about, so the attack says nothing."""
 
 
+RUNNING = []  # what runs, or ran, until its row is over
+
+
+def launch(words, **options):
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, **options)
+    RUNNING.append(process)
+    return process
+
+
 def tag(name, minor):
     return f"{name}:{UUID}:1:{minor}"
 
@@ -83,7 +92,7 @@ class Lab:
         with open(self.path("mosquitto.conf"), "w") as file:
             file.write("\n".join([f"listener {self.port} 127.0.0.1", "allow_anonymous true", *settings]) + "\n")
         log = open(self.path("mosquitto.log"), "w")
-        process = subprocess.Popen(["mosquitto", "-c", self.path("mosquitto.conf")], stdout=log, stderr=log)
+        process = launch(["mosquitto", "-c", self.path("mosquitto.conf")], stdout=log, stderr=log)
         self.cleanup.append(lambda: end(process))
         need(self._answers, 20, "the broker listened")
 
@@ -192,8 +201,7 @@ class Program:
     def start(self):
         log = open(self.path("log"), "a")
         clock = self.clock.environment if self.clock else {}
-        self.process = subprocess.Popen(self.command("--verbose", *self.words), stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-                                        env={**self.environment, **clock})
+        self.process = launch(self.command("--verbose", *self.words), stdout=log, stderr=log, env={**self.environment, **clock})
         return self
 
     def stop(self, limit=20):
