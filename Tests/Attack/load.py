@@ -20,15 +20,13 @@ def flood(lab):
         raise NotTried("the second service did not start")
     time.sleep(6)
     idle = slowest_page(site.service, 2)
-    with open(lab.path("lines"), "w") as file:
-        for number in range(1, 200_000):
-            file.write(f'{{"v":1,"boot":"f","seq":{number},"at":{number}000,"listening":1000,"reports":40,"beacons":[]}}\n')
+    lines = "".join(f'{{"v":1,"boot":"f","seq":{number},"at":{number}000,"listening":1000,"reports":40,"beacons":[]}}\n'
+                    for number in range(1, 200_000)).encode()
     counter = lab.client("counter", "$SYS/broker/publish/messages/received")
-    topic = f"{SITE}/heard/flood"
-    sender = launch(
-        ["sh", "-c", f"while cat '{lab.path('lines')}'; do :; done | exec timeout 45 mosquitto_pub -h 127.0.0.1 -p {lab.port} "
-                     f"-t {topic} -l"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    sender = launch(["mosquitto_pub", "-h", "127.0.0.1", "-p", str(lab.port), "-t", f"{SITE}/heard/flood", "-l"],
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     lab.cleanup.append(lambda: end(sender))
+    threading.Thread(target=feed, args=(sender, lines, time.monotonic() + 60), daemon=True).start()
     begin = time.monotonic()
     time.sleep(2)
     slowest = slowest_page(site.service, 28)
@@ -46,6 +44,15 @@ def flood(lab):
     return (f"{rate:.0f} messages a second; the page within {slowest:.2f} s (idle {idle:.2f}), SIGTERM within {stopping:.2f} s, "
             f"the standby {'took over' if took_over else 'stayed'}; longest turn {site.service.longest_turn} ms",
             slowest <= 1 and stopping <= 1 and not took_over and rate >= LEAST_FLOOD)
+
+
+def feed(sender, lines, deadline):
+    """Writes to the program as fast as it reads, until it ends."""
+    try:
+        while time.monotonic() < deadline:
+            sender.stdin.write(lines)
+    except OSError:
+        pass
 
 
 def slowest_page(service, duration):

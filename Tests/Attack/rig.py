@@ -26,8 +26,8 @@ class NotTried(Exception):
 RUNNING = []  # what runs, or ran, until its row is over
 
 
-def launch(words, **options):
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, **options)
+def launch(words, stdin=subprocess.DEVNULL, **options):
+    process = subprocess.Popen(words, stdin=stdin, **options)
     RUNNING.append(process)
     return process
 
