@@ -169,6 +169,16 @@ struct TelemetryTests {
         #expect(BatteryReading(millivolts: millivolts)?.percent == percent)
     }
 
+    @Test(
+        "a voltage that no battery has is none, and a frame with it alone has no battery",
+        arguments: [(15_000, true), (15_001, false), (59_000, false), (65_535, false)] as [(UInt16, Bool)])
+    func impossibleVoltage(millivolts: UInt16, isPossible: Bool) {
+        #expect((BatteryReading(millivolts: millivolts) != nil) == isPossible)
+        #expect(BatteryReading(level: 50, millivolts: millivolts)?.millivolts == (isPossible ? millivolts : nil))
+        let frame = Telemetry.Frame(.eddystone, level: nil, millivolts: millivolts)
+        #expect((frame != .other) == isPossible)
+    }
+
     @Test("the level that the tag sends counts, not the voltage")
     func levelFirst() throws {
         let reading = try #require(BatteryReading(level: 65, millivolts: 2100))

@@ -20,6 +20,8 @@ package enum FeedDecoder {
     package static let mostHeardBytes = 65_536
     /// Longest name of a room or a tag, bytes.
     package static let mostNameBytes = 128
+    /// Longest `boot`, bytes.
+    package static let mostBootBytes = 64
 
     // MARK: heard
 
@@ -41,6 +43,8 @@ package enum FeedDecoder {
         guard elements.count <= mostReadings else {
             throw FeedError("\(elements.count) beacons are too many; at most \(mostReadings) are taken")
         }
+        let boot = json["boot"]?.string ?? ""
+        guard boot.utf8.count <= mostBootBytes else { throw FeedError("'boot' has more than \(mostBootBytes) bytes") }
         var readings: [Reading] = []
         readings.reserveCapacity(elements.count)
         for element in elements {
@@ -48,8 +52,7 @@ package enum FeedDecoder {
             readings.append(reading)
         }
         return HeardSecond(
-            boot: String((json["boot"]?.string ?? "").prefix(64)),
-            sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
+            boot: boot, sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
             listening: .milliseconds(whole(json["listening"], 0...3_600_000) ?? 1000),
             reports: whole(json["reports"], 0...(.max)) ?? 1, readings: readings)
     }

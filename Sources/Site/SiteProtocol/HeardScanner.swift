@@ -70,7 +70,7 @@ struct HeardScanner {
     private mutating func plainText(_ bytes: Span<UInt8>) -> String? {
         let start = position
         var characters: [UInt8] = []
-        while position < bytes.count, position - start <= 64 {
+        while position < bytes.count, position - start <= FeedDecoder.mostBootBytes {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
                 let text = String(decoding: characters, as: UTF8.self)
