@@ -105,7 +105,7 @@ let package = Package(
         adapter("Shell/Storage", ["Base", "Beacon", "Regions", "System", "CSQLite"]),
         library("C/CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         adapter(
-            "Shell/PageServer", ["Base", "Configuration", "Health", "JSON", "OwnTracks", "CMicroHTTPD"],
+            "Shell/PageServer", ["Base", "Configuration", "Health", "JSON", "OwnTracks", "System", "CMicroHTTPD"],
             resources: [.embedInCode("Page")]),
         adapter(
             "Apps/StatusPage", ["Base", "Beacon", "Gateway", "Health", "JSON", "PageServer", "Status"],
@@ -146,7 +146,7 @@ let package = Package(
             [
                 "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging",
                 "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "Regions", "RoomMessages", "RoomsApp",
+                "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
                 "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
                 "CGetopt",
@@ -191,7 +191,10 @@ let package = Package(
             ]),
         tests(
             "ToolsTests",
-            ["Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "Messaging", "TestSupport"]),
+            [
+                "Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "Messaging", "Shell", "System",
+                "TestSupport",
+            ]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),
         tests(
@@ -203,7 +206,7 @@ let package = Package(
             "StatusPageTests",
             [
                 "Base", "Configuration", "Health", "JSON", "Status", "OwnTracks",
-                "PageServer", "StatusPage", "HostSupport", "StatusPageSupport",
+                "PageServer", "StatusPage", "System", "HostSupport", "StatusPageSupport", "TestSupport",
             ]),
         tests("HTTPMessagingTests", ["Configuration", "HTTPMessaging", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),

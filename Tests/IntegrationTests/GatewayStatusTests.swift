@@ -31,9 +31,22 @@ import Testing
         #expect(gateway.stop() == 0)
     }
 
-    @Test func `status says that HTTP is off where it is`() throws {
-        let gateway = try GatewayProcess("", port: 0)
-        #expect(try gateway.fails("status").hasPrefix("69 the configuration switches HTTP off"))
+    @Test func `status needs no page`() throws {
+        let gateway = try GatewayProcess(GatewayFixture.quiet, port: 0)
+        #expect(try gateway.fails("status").hasPrefix("69 the service does not run"))
+        try gateway.start()
+        #expect(try gateway.asked("status", until: "radio").contains("radio"))
+        #expect(gateway.stop() == 0)
+        #expect(try gateway.fails("status").hasPrefix("69 the service does not run"))
+    }
+
+    @Test func `Another program on the port of the page is sent nothing by status`() throws {
+        let page = try LoopbackPort.Listener()
+        let gateway = try gateway(page: page.port)
+        _ = try gateway.ask("--quiet", "status", "--token")
+        #expect(try gateway.fails("status").hasPrefix("69 the service does not run"))
+        var request = pollfd(fd: page.descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&request, 1, 0) == 0, "status connected to the port")
     }
 
     @Test func `A region made on the page is entered like any other, and is gone after its removal`() throws {
@@ -73,7 +86,9 @@ import Testing
         #expect(
             try run("curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "http://127.0.0.1:\(page)/status.json"])
                 == "401", "without the token nothing is shown")
-        #expect(try gateway.asked("status", until: "Kitchen").contains("Kitchen"), "the command knows the token")
+        #expect(try gateway.asked("status", until: "Kitchen").contains("Kitchen"), "the socket needs no token")
+        let named = try gateway.ask("status", "--address", "127.0.0.1:\(page)")
+        #expect(named.contains("Kitchen"), "the command knows the token for an address that the user names")
         #expect(gateway.stop() == 0)
         try run("chmod", ["644", gateway.directory.file("state/status-token")])
         #expect(try gateway.fails("run").hasPrefix("78 others can read"))

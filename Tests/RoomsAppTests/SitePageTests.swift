@@ -298,7 +298,7 @@ import Testing
     // MARK: Settings
 
     @Test func `The page has the port of the rooms service and a cookie of its own`() {
-        #expect(fixture.status.settings?.address.description == "127.0.0.1:8081")
+        #expect(fixture.status.settings?.entrance == .port(.rooms))
         #expect(fixture.status.settings?.cookieName == "ibeacon_rooms")
         #expect(fixture.status.settings?.token != nil)
     }

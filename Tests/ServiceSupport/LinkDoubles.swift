@@ -224,7 +224,9 @@ package final class StatusDouble: StatusLink {
     package var source: (any StatusSource)? { page as? any StatusSource }
 
     package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) {
-        (self.settings, page) = (settings, source)
+        page = source
+        // The socket for commands has no settings that a user makes.
+        if case .port = settings.entrance { self.settings = settings }
     }
     package func changed() { changes += 1 }
     package func close() { page = nil }

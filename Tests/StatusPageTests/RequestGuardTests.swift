@@ -1,4 +1,5 @@
 import Configuration
+import System
 import Testing
 
 @testable import PageServer
@@ -74,6 +75,30 @@ struct RequestGuardTests {
             status(remote.mayRead(RequestHeaders(host: "192.168.1.7", authorization: "bearer " + Self.token))) == 200)
         #expect(status(try guardian().mayRead(RequestHeaders(host: "localhost"))) == 200)
         #expect(status(try guardian().mayRead(RequestHeaders(host: "localhost", fetchSite: "cross-site"))) == 403)
+    }
+
+    @Test(
+        "Through the Unix socket root and the service's user may do everything, and others read what loopback shows",
+        arguments: [
+            // user, is reading open, status of reading, status of a change
+            (0, false, 200, 200), (999, false, 200, 200), (1000, false, 403, 403), (1000, true, 200, 403),
+            (nil, true, 200, 403), (nil, false, 403, 403),
+        ] as [(UInt32?, Bool, UInt32, UInt32)])
+    func localUsers(user: UInt32?, isOpen: Bool, reading: UInt32, change: UInt32) {
+        let guardian = RequestGuard(
+            settings: StatusServerSettings(socket: LocalSocket("/s"), isReadingOpen: isOpen), owner: 999)
+        // A token is of no use there.
+        let request = RequestHeaders(
+            host: nil, authorization: "Bearer \(Self.token)", contentType: "application/json", user: user)
+        #expect(status(guardian.mayRead(request)) == reading)
+        #expect(status(guardian.mayChange(request)) == change)
+        #expect(status(guardian.mayLoadPage(request)) == 200)
+    }
+
+    @Test("A user at the other end of a port counts for nothing")
+    func userOfAPort() throws {
+        let request = RequestHeaders(host: "localhost", contentType: "application/json", user: 0)
+        #expect(status(try guardian().mayChange(request)) == 401)
     }
 
     @Test("The cookie of another page of the machine is not this page's")

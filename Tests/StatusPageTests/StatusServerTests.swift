@@ -5,6 +5,8 @@ import HostSupport
 import OwnTracks
 import Status
 import StatusPageSupport
+import System
+import TestSupport
 import Testing
 
 @testable import PageServer
@@ -15,6 +17,11 @@ private final class RawClient {
     let descriptor: CInt
     private(set) var received: [UInt8] = []
     private(set) var isClosed = false
+
+    init(_ socket: LocalSocket) {
+        descriptor = LocalSocket.make(isBlocking: false)
+        _ = socket.connect(descriptor)
+    }
 
     init(port: UInt16) {
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
@@ -98,6 +105,33 @@ struct StatusServerTests {
         #expect(answer.hasPrefix("HTTP/1.1 200 "))
         #expect(answer.contains("Content-Type: \(type)"))
         #expect(answer.contains("Content-Security-Policy: default-src 'none'"))
+    }
+
+    @Test("A Unix socket serves the same, knows who asks, and is gone with the server")
+    func socket() throws {
+        let directory = try TemporaryDirectory()
+        let socket = LocalSocket(directory.file("s"))
+        let server = try StatusServer(
+            settings: StatusServerSettings(socket: socket, isReadingOpen: false), host: loop, source: home)
+        let client = RawClient(socket)
+        client.send("GET /status.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        loop.run(atMost: .seconds(90)) {
+            client.receive()
+            return client.isClosed
+        }
+        #expect(client.text.hasPrefix("HTTP/1.1 200 "), "\(client.text)")
+        #expect(server.port == 0)
+        server.stop()
+        #expect(access(socket.path, F_OK) != 0)
+    }
+
+    @Test("A socket that another service serves is not taken from it")
+    func socketInUse() throws {
+        let directory = try TemporaryDirectory()
+        let settings = StatusServerSettings(socket: LocalSocket(directory.file("s")), isReadingOpen: true)
+        let first = try StatusServer(settings: settings, host: loop, source: home)
+        #expect(throws: StatusServerError.self) { try StatusServer(settings: settings, host: loop, source: home) }
+        first.stop()
     }
 
     @Test("The page is under 100 kB and names no other place")

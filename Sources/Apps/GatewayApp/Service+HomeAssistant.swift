@@ -18,7 +18,6 @@ extension Service {
 
     /// Starts or stops discovery as the configuration requires.
     func prepareHomeAssistant() {
-        monitor.isWatched = settings.configuration.statusPage != nil || settings.configuration.homeAssistant.discovery
         home = nil
         guard settings.configuration.homeAssistant.discovery else { return }
         let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in

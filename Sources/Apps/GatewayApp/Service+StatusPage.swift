@@ -16,20 +16,20 @@ import System
 
 /// The content of the status page, and its requests.
 extension Service {
-    /// Opens the status page if it is configured.
+    /// Opens the socket for commands, and the status page if it is configured.
     ///
     /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
     func openStatusPage() throws(Failure) {
-        let configuration = settings.configuration
-        monitor.isWatched = configuration.statusPage != nil || configuration.homeAssistant.discovery
         let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in sampleMonitor() }
         timers.sample = timer
         sampleMonitor()
-        guard let address = configuration.statusPage else { return }
+        let (address, source) = (settings.configuration.statusPage, ServiceStatusSource(self))
+        try links.status.open(.init(commandsFor: settings.stateDirectory, page: address), source: source)
+        guard let address else { return }
         let page = try StatusServerSettings(
             pageAt: address, stateDirectory: settings.stateDirectory, tokenCommand: "ibeacon-gateway status --token",
             log: log)
-        try links.status.open(page, source: ServiceStatusSource(self))
+        try links.status.open(page, source: source)
     }
 
     // MARK: - Content
@@ -46,7 +46,7 @@ extension Service {
 
     /// Begins the time line with the newest transitions of the history.
     func restoreTransitions() {
-        guard monitor.isWatched, let reader = try? StoreReader(directory: settings.stateDirectory) else { return }
+        guard let reader = try? StoreReader(directory: settings.stateDirectory) else { return }
         var past: [HistoryEntry] = []
         try? reader.forEachTransition(HistoryFilter(limit: StatusSnapshot.listedTransitions)) { entry in
             past.append(entry)

@@ -17,8 +17,6 @@ struct StatusMonitor {
     /// Largest number of transitions in the time line.
     private static let mostTransitions = StatusSnapshot.listedTransitions
 
-    /// Whether a page or Home Assistant shows single beacons. Otherwise none is recorded.
-    var isWatched = true
     private(set) var startedAt: MonotonicInstant
     /// From the start of the process until the service was ready; nil: it is not ready, or the kernel does not say.
     var startTime: Duration?
@@ -43,7 +41,6 @@ struct StatusMonitor {
     // MARK: Recording
 
     mutating func record(_ sighting: Sighting, at instant: MonotonicInstant) {
-        guard isWatched else { return }
         // Reports of several adapters may come out of order.
         latest = max(latest, instant)
         beacons.hear(sighting, at: latest)
@@ -135,7 +132,6 @@ struct StatusMonitor {
     /// Every `ReportRates.period`.
     mutating func sample(_ adapters: [AdapterStatus], _ gateway: Gateway, at now: MonotonicInstant) {
         rates.sample(adapters, at: now)
-        guard isWatched else { return }
         beacons.forget(at: now)
         // A region keeps its last hearing for longer than a beacon is remembered.
         hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }

@@ -9,16 +9,19 @@ import System
 
 /// The state of the service for the page, and the requests of the page.
 extension RoomService: SitePageOwner {
-    /// Opens the page if it is configured.
+    /// Opens the socket for commands, and the page if it is configured.
     ///
     /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
     func openPage() throws(Failure) {
-        guard let address = settings.configuration.rooms?.statusPage, let status = links.status else { return }
+        guard let status = links.status else { return }
+        let (address, source) = (settings.configuration.rooms?.statusPage, SitePage(self))
+        try status.open(.init(commandsFor: settings.stateDirectory, page: address), source: source)
+        guard let address else { return }
         var page = try StatusServerSettings(
             pageAt: address, stateDirectory: settings.stateDirectory,
             tokenCommand: "ibeacon-gateway status --token --state-dir \(settings.stateDirectory)", log: log)
         page.cookieName = "ibeacon_rooms"
-        try status.open(page, source: SitePage(self))
+        try status.open(page, source: source)
     }
 
     var monitor: SiteMonitor { links.monitor }

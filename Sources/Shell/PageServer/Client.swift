@@ -1,9 +1,12 @@
 import Base
 import Glibc
+import System
 
 /// One connection.
 final class Client {
     let descriptor: CInt
+    /// The user who connected to a Unix socket; nil: the connection is of a port.
+    let user: uid_t?
     /// When the client is dropped unless it makes progress; nil while it waits for the server.
     ///
     /// The library's own time-out restarts with every byte, so a client that sends single bytes would never be dropped.
@@ -15,6 +18,7 @@ final class Client {
     init(descriptor: CInt, deadline: MonotonicInstant) {
         self.descriptor = descriptor
         self.deadline = deadline
+        user = LocalSocket.peer(of: descriptor)
         // Detects a peer that disappeared without closing the connection, once data was sent to it.
         var milliseconds: CUnsignedInt = 30_000
         setsockopt(

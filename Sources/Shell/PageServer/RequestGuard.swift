@@ -1,4 +1,7 @@
-/// The headers that decide whether a request is allowed.
+import Configuration
+import Glibc
+
+/// The headers that decide whether a request is allowed, and who sent them.
 struct RequestHeaders: Hashable, Sendable {
     var host: String?
     var origin: String?
@@ -9,6 +12,8 @@ struct RequestHeaders: Hashable, Sendable {
     var contentType: String?
     /// nil if missing or not a number.
     var contentLength: UInt64?
+    /// The user at the other end of a Unix socket; nil: the request came through a port.
+    var user: uid_t?
 }
 
 /// Decides which requests may read and which may change. It is a pure rule, so that it can be tested as a table.
@@ -22,11 +27,19 @@ struct RequestGuard: Sendable {
     let token: [UInt8]?
     let isReadingOpen: Bool
     let cookieName: String
+    /// Whether clients connect to a Unix socket, where the kernel says who they are.
+    let isSocket: Bool
+    /// The user of this process, who may do everything through a Unix socket, as may root.
+    let owner: uid_t
 
-    init(settings: StatusServerSettings) {
+    init(settings: StatusServerSettings, owner: uid_t = geteuid()) {
+        self.owner = owner
         hostNames = Set((settings.hostNames + ["localhost"]).map { $0.lowercased() })
         token = settings.token.map { Array($0.utf8) }
-        isReadingOpen = settings.address.isLoopback
+        switch settings.entrance {
+        case .port(let address): (isSocket, isReadingOpen) = (false, address.isLoopback)
+        case .socket(_, let isOpen): (isSocket, isReadingOpen) = (true, isOpen)
+        }
         cookieName = settings.cookieName
     }
 
@@ -39,7 +52,8 @@ struct RequestGuard: Sendable {
 
     /// Whether the page itself, which contains no secret, may be loaded.
     func mayLoadPage(_ headers: RequestHeaders) -> Verdict {
-        accepts(host: headers.host)
+        // No browser connects to a Unix socket.
+        isSocket || accepts(host: headers.host)
             ? .allowed : .refused(status: 421, reason: "this machine does not go by that name")
     }
 
@@ -50,7 +64,8 @@ struct RequestGuard: Sendable {
         if let site = headers.fetchSite, site == "cross-site" || site == "same-site" {
             return .refused(status: 403, reason: "another site may not ask")
         }
-        if isReadingOpen || hasToken(headers) { return .allowed }
+        if isReadingOpen || isOwner(headers) || hasToken(headers) { return .allowed }
+        guard !isSocket else { return .refused(status: 403, reason: Self.reasonForOthers) }
         return .refused(status: 401, reason: "the token is needed")
     }
 
@@ -68,9 +83,19 @@ struct RequestGuard: Sendable {
         guard let type = headers.contentType?.lowercased(), type.hasPrefix("application/json") else {
             return .refused(status: 415, reason: "send application/json")
         }
+        guard !isSocket else {
+            return isOwner(headers) ? .allowed : .refused(status: 403, reason: Self.reasonForOthers)
+        }
         guard needsToken else { return .allowed }
         guard token != nil else { return .refused(status: 403, reason: "no token is set, so nothing can be changed") }
         return hasToken(headers) ? .allowed : .refused(status: 401, reason: "the token is needed")
+    }
+
+    private static let reasonForOthers = "only root and the service's own user may ask"
+
+    private func isOwner(_ headers: RequestHeaders) -> Bool {
+        guard isSocket, let user = headers.user else { return false }
+        return user == 0 || user == owner
     }
 
     func isToken(_ candidate: some Collection<UInt8>) -> Bool {

@@ -133,6 +133,6 @@ extension RequestHeaders {
         self.init(
             host: value("Host"), origin: value("Origin"), fetchSite: value("Sec-Fetch-Site"),
             authorization: value("Authorization"), cookie: value("Cookie"), contentType: value("Content-Type"),
-            contentLength: value("Content-Length").flatMap { UInt64($0) })
+            contentLength: value("Content-Length").flatMap { UInt64($0) }, user: client(of: connection)?.user)
     }
 }

@@ -4,6 +4,7 @@ import Configuration
 import Glibc
 import JSON
 import OwnTracks
+import System
 
 /// Serves a page, its live events, `/status.json` and `/metrics` on the event loop's thread.
 ///
@@ -19,7 +20,7 @@ package final class StatusServer {
     /// Time between two checks for slow clients.
     static let sweepPeriod: Duration = .seconds(1)
 
-    /// The port of the server, chosen by the kernel or by the settings.
+    /// The port of the server, chosen by the kernel or by the settings; 0 for a Unix socket.
     package let port: UInt16
     /// Counters for the metrics of the page.
     package private(set) var counters = ClientCounters()
@@ -49,18 +50,14 @@ package final class StatusServer {
     package init(
         settings: StatusServerSettings, host: any EventHost, source: any PageSource
     ) throws(StatusServerError) {
-        if let token = settings.token {
-            guard RequestGuard.isUsable(token: token) else { throw .unusableToken }
-        } else if !settings.address.isLoopback {
-            throw .needsToken(address: settings.address.description)
-        }
+        if let token = settings.token, !RequestGuard.isUsable(token: token) { throw .unusableToken }
         guard let pages = PageFiles(source.pageFiles) else { throw .library }
         self.settings = settings
         self.host = host
         self.source = source
         self.pages = pages
         guardian = RequestGuard(settings: settings)
-        let (descriptor, port) = try settings.address.open()
+        let (descriptor, port) = try Self.open(settings)
         self.port = port
         var options = mhd_shim_options()
         options.listen_socket = descriptor
@@ -80,9 +77,25 @@ package final class StatusServer {
         registration = host.whenReadable(mhd_shim_epoll_descriptor(daemon)) { [weak self] in self?.run() }
     }
 
+    private static func open(
+        _ settings: StatusServerSettings
+    ) throws(StatusServerError) -> (descriptor: CInt, port: UInt16) {
+        switch settings.entrance {
+        case .port(let address):
+            if settings.token == nil, !address.isLoopback { throw .needsToken(address: address.description) }
+            return try address.open()
+        case .socket(let socket, _):
+            do throws(SystemError) {
+                return (try socket.listen(), 0)
+            } catch {
+                throw .socket(path: socket.path, errno: error.code)
+            }
+        }
+    }
+
     deinit { stop() }
 
-    /// Ends all streams and closes the port. It may be called more than once.
+    /// Ends all streams and closes the port or socket. It may be called more than once.
     package func stop() {
         guard let daemon else { return }
         registration?.cancel()
@@ -97,6 +110,7 @@ package final class StatusServer {
         self.daemon = nil
         MHD_stop_daemon(daemon)
         clients = [:]
+        if case .socket(let socket, _) = settings.entrance { unlink(socket.path) }
     }
 
     /// Reports a change that the page shows at once.

@@ -1,11 +1,20 @@
 package import Configuration
-import OwnTracks
+package import System
 
 /// The settings of the status page's server.
 package struct StatusServerSettings: Sendable {
-    package var address: ListenAddress
-    /// The secret that a client needs for changes, and also for reading if `address` is not loopback. At least 16
-    /// characters that a cookie allows. nil: nothing can be changed.
+    /// Where clients connect.
+    package enum Entrance: Hashable, Sendable {
+        /// A TCP port, for browsers and scrapers.
+        case port(ListenAddress)
+        /// A Unix socket, for the commands of this machine. Root and the user of this process may do everything; other
+        /// users may read if `isReadingOpen`.
+        case socket(LocalSocket, isReadingOpen: Bool)
+    }
+
+    package var entrance: Entrance
+    /// The secret that a client of a port needs for changes, and also for reading if the address is not loopback. At
+    /// least 16 characters that a cookie allows. nil: nothing can be changed there.
     package var token: String?
     /// The names of this machine that a request may use, besides numeric addresses and `localhost`. Any other name is
     /// refused, because the page of an attacker could point its own name to this address (DNS rebinding).
@@ -22,9 +31,16 @@ package struct StatusServerSettings: Sendable {
     package var patience: Duration = .seconds(15)
 
     package init(address: ListenAddress, token: String?, hostNames: [String] = []) {
-        self.address = address
+        entrance = .port(address)
         self.token = token
         self.hostNames = hostNames
+    }
+
+    /// The settings for the commands of this machine.
+    package init(socket: LocalSocket, isReadingOpen: Bool) {
+        entrance = .socket(socket, isReadingOpen: isReadingOpen)
+        hostNames = []
+        (connectionLimit, streamLimit) = (32, 4)
     }
 
     /// Length of the shortest accepted token, characters.
@@ -56,6 +72,8 @@ package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertib
     /// The address must be numeric, but is a name.
     case notAnAddress(String)
     case listen(address: String, errno: CInt)
+    /// The socket for commands cannot be opened.
+    case socket(path: String, errno: CInt)
     /// The HTTP library could not start.
     case library
 
@@ -71,6 +89,8 @@ package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertib
             "the status page cannot listen on '\(host)'; write an address in figures, such as 127.0.0.1 or 0.0.0.0"
         case .listen(let address, let number):
             "the status page cannot listen on \(address): \(errorText(number))"
+        case .socket(let path, let number):
+            "commands cannot ask this service, because \(path) cannot be opened: \(errorText(number))"
         case .library:
             "the HTTP library could not be started"
         }

@@ -4,6 +4,11 @@ package import Runtime
 package import System
 
 extension StatusServerSettings {
+    /// The settings for the commands of this machine: what the page shows to every user is shown to them too.
+    package init(commandsFor stateDirectory: String, page: ListenAddress?) {
+        self.init(socket: ControlSocket.served(for: stateDirectory), isReadingOpen: page?.isLoopback == true)
+    }
+
     /// The settings of the page of a service on this machine, with the token of its state directory. On loopback a
     /// missing token is made. On any other address the user must have made it.
     ///
@@ -14,6 +19,13 @@ extension StatusServerSettings {
     ) throws(Failure) {
         let token = try Self.token(for: address, stateDirectory, tokenCommand, log)
         self.init(address: address, token: token, hostNames: Self.hostNames)
+    }
+
+    /// Whether a service would not start because its page has no token beyond loopback. A user who may not see the token
+    /// is not told that there is none.
+    package static func lacksToken(pageAt address: ListenAddress, stateDirectory: String) -> Bool {
+        guard !address.isLoopback else { return false }
+        do throws(Failure) { return try StatusToken.read(in: stateDirectory) == nil } catch { return false }
     }
 
     private static func token(

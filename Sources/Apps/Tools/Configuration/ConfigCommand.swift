@@ -1,6 +1,8 @@
 import Base
 import Configuration
 import JSON
+import PageServer
+import RoomsApp
 import Shell
 import System
 
@@ -27,6 +29,7 @@ enum ConfigCommand {
         case "check":
             let settings = try Settings.load(arguments)
             for warning in settings.configuration.warnings { Terminal.printError("warning: \(warning)") }
+            warnOfTokens(settings)
             guard !arguments.has("quiet") else { return .ok }
             Terminal.print(settings.path.map { "\($0) is valid" } ?? "there is no file; the defaults are in force")
         default:
@@ -34,5 +37,21 @@ enum ConfigCommand {
             throw Failure(.usage, "config has no '\(action)'\(hint)")
         }
         return .ok
+    }
+
+    /// A service does not start with a page beyond this machine that has no token.
+    private static func warnOfTokens(_ settings: Settings) {
+        let pages = [
+            ("http", settings.configuration.statusPage, settings.stateDirectory),
+            ("rooms.http", settings.configuration.rooms?.statusPage, RoomServiceProcess.defaultStateDirectory),
+        ]
+        for case (let member, let address?, let directory) in pages
+        where FileAccess.exists(directory)
+            && StatusServerSettings.lacksToken(pageAt: address, stateDirectory: directory)
+        {
+            Terminal.printError(
+                "warning: \(member): the page listens on \(address), beyond this machine, without a token, so the service "
+                    + "does not start; make one with 'ibeacon-gateway status --token --state-dir \(directory)'")
+        }
     }
 }

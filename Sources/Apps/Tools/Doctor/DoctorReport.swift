@@ -60,7 +60,7 @@ enum DoctorReport {
         let end = begin.advanced(by: duration)
         var measurement = ServiceMeasurement(at: begin)
         while true {
-            let status = try? StatusClient(settings).ask("/status.json")
+            let status = try? StatusClient(stateDirectory: settings.stateDirectory).ask("/status.json")
             let now = Clocks.now()
             measurement.add(status, at: now)
             if isShown { show(measurement, begin.duration(to: now), of: duration) }

@@ -1,6 +1,6 @@
-import Configuration
 import Glibc
 import JSON
+import RoomsApp
 import Shell
 import System
 
@@ -8,12 +8,12 @@ import System
 /// machine that can reach the broker. Where the active service runs, it adds the reasons that the service's page shows.
 enum RoomsStatusCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
         let topics = try SiteTopics(settings, filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
         var status = SiteStatus(topics)
-        if let address = settings.configuration.rooms?.statusPage { addReasons(to: &status, from: address) }
+        addReasons(to: &status, from: StatusClient(stateDirectory: settings.stateDirectory))
         if arguments.has("json") {
             Terminal.print(json: status.json.text)
         } else {
@@ -22,12 +22,11 @@ enum RoomsStatusCommand {
         return status.hasActiveService ? .ok : .unavailable
     }
 
-    /// The page is asked for one tag at a time, and the text of many tags is long.
+    /// The service is asked for one tag at a time, and the text of many tags is long.
     private static let mostReasons = 20
 
-    /// Another machine's service has no page here, and then there are no reasons.
-    private static func addReasons(to status: inout SiteStatus, from address: ListenAddress) {
-        let client = StatusClient(local: address)
+    /// Where the service runs on another machine, there are no reasons.
+    private static func addReasons(to status: inout SiteStatus, from client: StatusClient) {
         for tag in status.tagIDs.prefix(mostReasons) {
             guard let answer = try? client.ask("/tag.json?id=\(StatusClient.encoded(tag))") else { return }
             status.setReasons(answer["reasons"]?.array?.compactMap(\.string) ?? [], ofTag: tag)

@@ -1,121 +1,192 @@
+import Base
 import Configuration
 import Glibc
 import JSON
 import Shell
 import System
 
-/// Queries the running service over its HTTP port. A minimal HTTP client is sufficient, because the answer is always
-/// short, complete and from this machine.
+/// Queries a running service of this machine over its Unix socket, or a page at an address that the user named over TCP.
+/// A minimal HTTP client is sufficient, because the answer is always short and complete.
 struct StatusClient {
-    private let address: ListenAddress
-    private let token: String?
-    /// Seconds to wait for the next bytes of the answer.
-    private static let patience = 10
-
-    /// - Throws: if the configuration gives the service no port.
-    init(_ settings: Settings) throws(Failure) {
-        guard let address = settings.configuration.statusPage else {
-            throw Failure(
-                .unavailable,
-                "the configuration switches HTTP off ('http' is null), so the service cannot be asked; "
-                    + "'ibeacon-gateway history' and 'ibeacon-gateway regions list' need no service")
-        }
-        self.address = address
-        // A user who may not read the token may still query the service on loopback.
-        token = try? StatusToken.read(in: settings.stateDirectory)
+    /// Where the service is asked.
+    private enum Place {
+        /// The sockets at which the service of a state directory may listen, in turn.
+        case sockets([LocalSocket], stateDirectory: String)
+        case port(ListenAddress, token: String?)
     }
 
-    /// A service of this machine that needs no token from here.
-    init(local address: ListenAddress) {
-        self.address = address
-        token = nil
+    private let place: Place
+    /// The longest time for one question, from connecting to the last byte of the answer.
+    private let limit: Duration
+
+    /// The service of a state directory on this machine.
+    init(stateDirectory: String, within limit: Duration = .seconds(5)) {
+        place = .sockets(ControlSocket.candidates(for: stateDirectory), stateDirectory: stateDirectory)
+        self.limit = limit
+    }
+
+    /// The page at an address that the user named. Whoever listens there gets the token.
+    init(at address: ListenAddress, token: String?, within limit: Duration = .seconds(5)) {
+        place = .port(address, token: token)
+        self.limit = limit
     }
 
     /// The JSON at `path`.
     func ask(_ path: String) throws(Failure) -> JSONValue {
         let answer = try exchange(path)
         guard let end = Self.endOfHead(in: answer), answer.starts(with: Array("HTTP/1.1 ".utf8)) else {
-            throw Failure(.unavailable, "what answers on \(address) is not ibeacon-gateway")
+            throw stranger
         }
         let head = String(decoding: answer[..<end], as: UTF8.self)
         let body = Array(answer[(end + 4)...])
         let status = Int(head.dropFirst(9).prefix(3)) ?? 0
         guard status == 200 else {
             let reason = String(decoding: body.prefix(200), as: UTF8.self).split(separator: "\n").first ?? ""
-            let isToken = status == 401
+            let isAccess = status == 401 || status == 403
             throw Failure(
-                isToken ? .noPermission : .unavailable,
-                "the service on \(address) refuses: \(Terminal.printable(String(reason)))"
-                    + (isToken ? " (only root and the service's own user can read it)" : ""))
+                isAccess ? .noPermission : .unavailable,
+                "the service at \(name) refuses: \(Terminal.printable(String(reason)))"
+                    + (status == 401 ? " (only root and the service's own user can read it)" : ""))
         }
         do {
             return try JSONValue(parsing: body)
         } catch {
-            throw Failure(.unavailable, "what answers on \(address) is not ibeacon-gateway")
+            throw stranger
         }
     }
 
+    private var name: String {
+        switch place {
+        case .sockets(let sockets, _): sockets.first?.path ?? ""
+        case .port(let address, _): address.description
+        }
+    }
+
+    private var stranger: Failure { Failure(.unavailable, "what answers at \(name) is not ibeacon-gateway") }
+
     private func exchange(_ path: String) throws(Failure) -> [UInt8] {
-        let descriptor = try connect()
-        defer { close(descriptor) }
+        let deadline = Clocks.now().advanced(by: limit)
+        let connection = try connect(until: deadline)
         var request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-        if let token { request += "Authorization: Bearer \(token)\r\n" }
-        let bytes = Array((request + "\r\n").utf8)
-        guard send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
-            throw Failure(.unavailable, "the service on \(address) does not listen: \(FileAccess.lastError)")
+        if case .port(_, let token?) = place { request += "Authorization: Bearer \(token)\r\n" }
+        var rest = Array((request + "\r\n").utf8)[...]
+        while !rest.isEmpty {
+            try wait(for: connection, POLLOUT, until: deadline)
+            let count = rest.withUnsafeBytes {
+                send(connection.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw failure("does not listen: \(FileAccess.lastError)") }
+            rest = rest.dropFirst(count)
         }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                let reason = errno == EAGAIN ? "no byte for \(Self.patience) s" : FileAccess.lastError
-                throw Failure(.unavailable, "the service on \(address) does not answer: \(reason)")
-            }
+            try wait(for: connection, POLLIN, until: deadline)
+            let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw failure("does not answer: \(FileAccess.lastError)") }
             guard count > 0 else { return answer }
             answer += buffer[..<count]
-            guard answer.count <= 64 << 20 else {
-                throw Failure(.unavailable, "what answers on \(address) is not ibeacon-gateway")
+            guard answer.count <= 64 << 20 else { throw stranger }
+        }
+    }
+
+    private func failure(_ text: String) -> Failure { Failure(.unavailable, "the service at \(name) \(text)") }
+
+    private func wait(
+        for connection: borrowing Connection, _ event: CInt, until deadline: MonotonicInstant
+    ) throws(Failure) {
+        while true {
+            let left = Clocks.now().duration(to: deadline)
+            guard left > .zero else {
+                throw failure("does not answer: \(decimal(limit)) s have passed without a whole answer")
             }
+            var request = pollfd(fd: connection.descriptor, events: Int16(event), revents: 0)
+            if poll(&request, 1, CInt(clamping: Int64(left.inSeconds * 1000) + 1)) > 0 { return }
         }
     }
 
-    private func connect() throws(Failure) -> CInt {
+    // MARK: Connecting
+
+    /// One connection, without blocking.
+    private struct Connection: ~Copyable {
+        let descriptor: CInt
+
+        deinit { close(descriptor) }
+    }
+
+    private func connect(until deadline: MonotonicInstant) throws(Failure) -> Connection {
+        switch place {
+        case .sockets(let sockets, let stateDirectory):
+            return try connect(sockets, stateDirectory)
+        case .port(let address, _):
+            return try connect(address, until: deadline)
+        }
+    }
+
+    private func connect(_ sockets: [LocalSocket], _ stateDirectory: String) throws(Failure) -> Connection {
+        var reason = ""
+        for socket in sockets {
+            let connection = Connection(descriptor: LocalSocket.make(isBlocking: false))
+            guard connection.descriptor >= 0 else { throw Failure(.software, "no socket: \(FileAccess.lastError)") }
+            guard socket.connect(connection.descriptor) == 0 else {
+                reason = "\(socket.path): \(FileAccess.lastError)"
+                continue
+            }
+            // Another user who has the place of the service must not tell root anything.
+            let peer = LocalSocket.peer(of: connection.descriptor)
+            guard let peer, ControlSocket.isTrusted(peer, owner: ControlSocket.owner(of: stateDirectory)) else {
+                throw Failure(
+                    .noPermission,
+                    "user \(peer.map { "\($0)" } ?? "unknown") listens at \(socket.path), and the service has another "
+                        + "user; it is not asked")
+            }
+            return connection
+        }
+        throw Failure(
+            .unavailable,
+            "the service does not run, or not with this state directory (\(reason)); "
+                + "start it with: systemctl start ibeacon-gateway")
+    }
+
+    private func connect(_ address: ListenAddress, until deadline: MonotonicInstant) throws(Failure) -> Connection {
         let isIPv6 = address.host.contains(":")
-        let descriptor = socket(
-            isIPv6 ? AF_INET6 : AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure(.software, "no socket: \(FileAccess.lastError)") }
-        var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
-        let length = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, length)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, length)
-        guard (isIPv6 ? connectIPv6(descriptor) : connectIPv4(descriptor)) == 0 else {
-            let reason = FileAccess.lastError
-            close(descriptor)
-            throw Failure(
-                .unavailable,
-                "the service does not run, or not with this configuration: no answer on \(address) (\(reason)); "
-                    + "start it with: systemctl start ibeacon-gateway")
+        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+        let connection = Connection(descriptor: socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0))
+        guard connection.descriptor >= 0 else { throw Failure(.software, "no socket: \(FileAccess.lastError)") }
+        let result = isIPv6 ? connectIPv6(connection.descriptor, address) : connectIPv4(connection.descriptor, address)
+        var code = result == 0 ? 0 : errno
+        if code == EINPROGRESS {
+            try wait(for: connection, POLLOUT, until: deadline)
+            var length = socklen_t(MemoryLayout<CInt>.size)
+            getsockopt(connection.descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
         }
-        return descriptor
+        guard code == 0 else {
+            throw Failure(.unavailable, "nothing answers at \(address): \(systemMessage(code))")
+        }
+        return connection
     }
 
-    private func connectIPv4(_ descriptor: CInt) -> CInt {
+    private func connectIPv4(_ descriptor: CInt, _ address: ListenAddress) -> CInt {
         var target = sockaddr_in()
         target.sin_family = sa_family_t(AF_INET)
         target.sin_port = address.port.bigEndian
         // A service that listens on all addresses also listens on loopback.
         let figures = ["localhost", "*", "", "0.0.0.0"].contains(address.host) ? "127.0.0.1" : address.host
-        guard inet_pton(AF_INET, figures, &target.sin_addr) == 1 else { return -1 }
+        guard inet_pton(AF_INET, figures, &target.sin_addr) == 1 else {
+            errno = EINVAL
+            return -1
+        }
         return withUnsafeBytes(of: &target) { connect(descriptor, to: $0) }
     }
 
-    private func connectIPv6(_ descriptor: CInt) -> CInt {
+    private func connectIPv6(_ descriptor: CInt, _ address: ListenAddress) -> CInt {
         var target = sockaddr_in6()
         target.sin6_family = sa_family_t(AF_INET6)
         target.sin6_port = address.port.bigEndian
         guard inet_pton(AF_INET6, address.host == "::" ? "::1" : address.host, &target.sin6_addr) == 1 else {
+            errno = EINVAL
             return -1
         }
         return withUnsafeBytes(of: &target) { connect(descriptor, to: $0) }
@@ -130,7 +201,7 @@ struct StatusClient {
     private static func endOfHead(in answer: [UInt8]) -> Int? {
         let mark = Array("\r\n\r\n".utf8)
         guard answer.count >= mark.count else { return nil }
-        return (0...(answer.count - mark.count)).first { Array(answer[$0..<($0 + mark.count)]) == mark }
+        return (0...(answer.count - mark.count)).first { answer[$0..<($0 + mark.count)].elementsEqual(mark) }
     }
 
     /// Any text as part of a query (RFC 3986, 2.1).

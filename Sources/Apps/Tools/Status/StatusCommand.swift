@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import JSON
 import Shell
 import System
@@ -8,6 +9,8 @@ enum StatusCommand {
     static let specification = CommandSpecification(
         "status", "show what the running service sees and does",
         options: [
+            OptionSpecification(
+                "address", "HOST:PORT", "ask the page at this address over TCP, and send it the token"),
             OptionSpecification("explain", "REGION", "why this region (name or RID) is occupied or not"),
             OptionSpecification(
                 "token", nil, "print the token that the status page asks for; make it if there is none"),
@@ -25,7 +28,7 @@ enum StatusCommand {
             Terminal.print(try token(settings, isQuiet: arguments.has("quiet")))
             return .ok
         }
-        let client = try StatusClient(settings)
+        let client = try client(arguments, settings)
         if let region = arguments.value("explain") { return try explain(region, client, arguments.has("json")) }
         let status = try client.ask("/status.json")
         if arguments.has("json") {
@@ -34,6 +37,17 @@ enum StatusCommand {
             Terminal.print(StatusText(status).text)
         }
         return .ok
+    }
+
+    private static func client(_ arguments: Arguments, _ settings: Settings) throws(Failure) -> StatusClient {
+        guard let text = arguments.value("address") else {
+            return StatusClient(stateDirectory: settings.stateDirectory)
+        }
+        guard let address = ListenAddress(text) else {
+            throw Failure(.usage, "'\(text)' is no address with a port, such as 192.168.1.5:8080")
+        }
+        // A user who may not read the token may still ask a page on loopback.
+        return StatusClient(at: address, token: try? StatusToken.read(in: settings.stateDirectory))
     }
 
     private static func token(_ settings: Settings, isQuiet: Bool) throws(Failure) -> String {

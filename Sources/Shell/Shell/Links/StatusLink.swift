@@ -3,7 +3,7 @@ package import System
 
 /// A service's link to the status page.
 package protocol StatusLink: AnyObject {
-    /// Serves the page. If the port is in use, the link logs it and tries again.
+    /// Serves the page at one more entrance. If the port or socket is in use, the link logs it and tries again.
     ///
     /// - Throws: `Failure` if the page can never be served with these settings.
     func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure)

@@ -11,8 +11,8 @@ package final class StatusServerLink: StatusLink {
     private let loop: EventLoop
     private let log: Log
     private let host: any ServiceHost
-    private var server: StatusServer?
-    private var retryTimer: (any ServiceTimer)?
+    private var servers: [StatusServer] = []
+    private var retryTimers: [any ServiceTimer] = []
 
     package init(loop: EventLoop, log: Log, host: any ServiceHost) {
         self.loop = loop
@@ -24,17 +24,18 @@ package final class StatusServerLink: StatusLink {
         do throws(StatusServerError) {
             // Radio, store and broker are handled first: with any number of clients, a transition waits for at most one
             // turn of sending.
-            server = try StatusServer(
-                settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source)
-            log.notice("status page: http://\(settings.address)/")
-        } catch .listen(let address, let number) {
-            let error = StatusServerError.listen(address: address, errno: number)
-            log.once("http", .error, "\(error); it is tried again")
+            servers.append(
+                try StatusServer(
+                    settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source))
+            if case .port(let address) = settings.entrance { log.notice("status page: http://\(address)/") }
+        } catch {
+            switch error {
+            case .listen, .socket: log.once("http", .error, "\(error); it is tried again")
+            default: throw Failure(.configuration, "\(error)")
+            }
             let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in retry(settings, source) }
             timer.arm(after: Self.portRetry)
-            retryTimer = timer
-        } catch {
-            throw Failure(.configuration, "\(error)")
+            retryTimers.append(timer)
         }
     }
 
@@ -46,11 +47,11 @@ package final class StatusServerLink: StatusLink {
         }
     }
 
-    package func changed() { server?.changed() }
+    package func changed() { for server in servers { server.changed() } }
 
     package func close() {
-        retryTimer = nil
-        server?.stop()
-        server = nil
+        retryTimers = []
+        for server in servers { server.stop() }
+        servers = []
     }
 }
