@@ -82,7 +82,7 @@ let package = Package(
         pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
         pure(
             "Cores/SiteCore",
-            ["Base", "Beacon", "Health", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
+            ["Base", "Beacon", "Configuration", "Health", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
         pure("Site/RoomMessages", ["Base", "JSON", "OwnTracks", "Rooms", "SiteCore", "SiteProtocol"]),
 
         adapter("Radio/Scanning", ["Base", "Beacon", "System"]),
@@ -162,7 +162,9 @@ let package = Package(
         tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
         tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "SiteProtocol"]),
         tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
-        tests("RoomMessagesTests", ["Base", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
+        tests(
+            "RoomMessagesTests",
+            ["Base", "Configuration", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
         tests("JSONTests", ["JSON"]),
         tests(
             "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
@@ -179,8 +181,9 @@ let package = Package(
         tests(
             "RoomsAppTests",
             [
-                "Base", "Beacon", "Configuration", "JSON", "Messaging", "PageServer", "Regions", "Rooms", "RoomsApp",
-                "Runtime", "ServiceSupport", "Shell", "SiteCore", "SiteProtocol", "Storage", "TestSupport",
+                "Base", "Beacon", "Configuration", "Health", "JSON", "Messaging", "OwnTracks", "PageServer", "Regions",
+                "Rooms", "RoomsApp", "Runtime", "ServiceSupport", "Shell", "SiteCore", "SiteProtocol", "Storage",
+                "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(

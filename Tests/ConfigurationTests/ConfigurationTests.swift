@@ -99,26 +99,37 @@ private func read(_ text: String) throws -> Configuration {
     @Test("So it does with the slashes before every default removed")
     func uncommentedDefault() throws {
         let lines = Configuration.commentedDefault.split(separator: "\n").map { line in
-            line.hasPrefix("    //") && !line.hasPrefix("    // ") && !line.hasSuffix("// example")
-                ? "    " + line.dropFirst(6) : String(line)
+            let text = line.drop { $0 == " " }
+            let isDefault = text.hasPrefix("//") && !text.hasPrefix("// ") && !text.hasSuffix("// example")
+            return isDefault ? text.dropFirst(2) : text
         }
         let text = lines.joined(separator: "\n")
-        #expect(text.contains("\n    host: \"localhost\","))
+        #expect(text.contains("\nhost: \"localhost\",") && text.contains("\nrooms: {"))
         #expect(try read(text) == configuration)
     }
 
-    @Test("Every example in it can be used", arguments: Setting.all.map(\.name))
+    @Test("Every example in it can be used", arguments: Setting.rows.map(\.name))
     func examples(name: String) throws {
-        let member = try #require(Setting.all.first { $0.name == name })
+        let setting = try #require(Setting.rows.first { $0.name == name })
         // Some settings only go together.
         let beside = [
             "clientCertificateFile": "clientKeyFile: 'x'", "clientKeyFile": "clientCertificateFile: 'x'",
             "password": "username: 'u'", "passwordFile": "username: 'u'", "lat": "lon: 0", "lon": "lat: 0",
             "url": "mode: 3",
         ]
-        let configuration = try read("{\(member.name): \(member.value), \(beside[name] ?? "")}")
-        #expect((configuration == self.configuration) == member.isDefault)
+        let member = "\(setting.member): \(setting.value)"
+        let configuration = try read(
+            name.hasPrefix("rooms.") ? "{rooms: {\(member)}}" : "{\(member), \(beside[name] ?? "")}")
+        #expect((configuration == self.configuration) == setting.isDefault)
         #expect(configuration.warnings == [])
+    }
+
+    @Test("So is every member of rooms", arguments: Setting.rooms.map(\.member))
+    func everyMemberOfRoomsIsRead(name: String) {
+        let error = #expect(throws: ConfigurationError.self) {
+            try Configuration(["rooms": .object([name: ["nonsense": [1]]])], hostName: "pi")
+        }
+        #expect(error?.problems.contains { $0.member.hasPrefix("rooms.\(name)") } == true)
     }
 
     @Test("Every setting of the table is read: none takes just anything", arguments: Setting.names)
@@ -313,6 +324,10 @@ private func read(_ text: String) throws -> Configuration {
         ("{homeAssistant: {prefix: 'a/#'}}", "homeAssistant.prefix", "wildcard"),
         ("{http: {listen: '8080'}}", "http.listen", "127.0.0.1:8080"),
         ("{http: {listen: '::1:80'}}", "http.listen", "[::1]:8080"),
+        ("{http: {listen: 'pi:80'}}", "http.listen", "in figures"),
+        ("{http: {listen: '1.2.3:80'}}", "http.listen", "in figures"),
+        ("{http: {listen: '1.2.3.256:80'}}", "http.listen", "in figures"),
+        ("{http: {listen: '[::g]:80'}}", "http.listen", "in figures"),
         ("{rooms: {http: {listen: '8081'}}}", "rooms.http.listen", "127.0.0.1:8081"),
         ("{rooms: {http: {port: 1}}}", "rooms.http.port", ""),
         ("{days: 100000}", "days", "0 keeps none"), ("{majorMinorBase: 16}", "majorMinorBase", "'hex'"),

@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import CFaultVFS
+import Configuration
 import Gateway
 import JSON
 import Messaging
@@ -86,6 +87,15 @@ struct ServiceTests {
         #expect(fixture.broker.settings?.hosts == ["other"])
         #expect(fixture.broker.isConnected)
         #expect(fixture.host.reports.suffix(2) == [.reloading, .reloaded])
+    }
+
+    @Test func `Settings that need a restart keep their running values, beside those that a reload takes`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.reload("http: {listen: \"127.0.0.1:8099\"}, scanner: \"hci\", tag: \"here\",")
+        #expect(fixture.service.gateway.configuration.statusPage == .gateway)
+        #expect(fixture.service.gateway.configuration.scanner == .auto)
+        #expect(fixture.service.gateway.configuration.tag == "here")
+        #expect(fixture.service.settings.configuration == fixture.service.gateway.configuration)
     }
 
     @Test func `A reload sets another scan duty on the running radio, and "auto" all of the time`() throws {

@@ -46,19 +46,6 @@ import Testing
         }
     }
 
-    @Test func `The manual page of the configuration names every member that the default file explains`() throws {
-        let page = try Self.document("Docs/man/ibeacon-gateway.json.5")
-        let members = try run(try GatewayProcess.program, ["config", "default"]).split(separator: "\n").compactMap {
-            line -> String? in
-            // `    //host: "localhost",`; explanations have a blank behind the slashes.
-            guard line.hasPrefix("    //"), !line.hasPrefix("    // ") else { return nil }
-            return line.dropFirst(6).split(separator: ":").first.map(String.init)
-        }
-        #expect(members.count > 30)
-        let missing = members.filter { !page.contains("\n.It Va \($0)\n") }
-        #expect(missing == [], "Docs/man/ibeacon-gateway.json.5 has no '.It Va' of these")
-    }
-
     @Test(arguments: ["bash", "zsh", "fish"])
     func `The completion scripts have every command and every option`(shell: String) throws {
         let script = try run(try GatewayProcess.program, ["completion", shell])

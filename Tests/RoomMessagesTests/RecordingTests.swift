@@ -1,3 +1,4 @@
+import Configuration
 import JSON
 import RoomMessages
 import SiteCore
@@ -110,7 +111,7 @@ import Testing
                 {rooms: {site: "home", tags: [{_type: "waypoint", desc: "Jane:11112222-3333-4444-5555-666677778888:1:7", \
                 tst: 1}], gateways: {k: "Kitchen", h: "Hall"}}}
                 """, dialect: .json5)
-        let settings = try SiteSettings(configuration: json)
+        let settings = SiteSettings(try Configuration(json, hostName: "pi"))
         let messages = Self.play(Array(Self.walk().dropFirst(3)), settings)
         #expect(messages.contains { $0.topic == "ibeacon-rooms/home/tag/jane" && Self.text($0).contains("Kitchen") })
     }

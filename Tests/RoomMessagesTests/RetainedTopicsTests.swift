@@ -1,5 +1,5 @@
 import Base
-import JSON
+import Configuration
 import Rooms
 import SiteCore
 import SiteProtocol
@@ -67,7 +67,7 @@ import Testing
 
     private func site() throws -> SiteHarness {
         let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7","Keys:\#(Self.beacon):1:8"]}}"#
-        var site = SiteHarness(try SiteSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
+        var site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
         site.start(at: instant(0))
         return site
     }
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `A gateway whose room the configuration says stays without a card`() throws {
         let configuration = #"{"rooms":{"site":"home","gateways":{"k":"Kitchen"}}}"#
-        var site = SiteHarness(try SiteSettings(configuration: try JSONValue(parsing: Array(configuration.utf8))))
+        var site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
         site.start(at: instant(0))
         handle(&site, "ibeacon-rooms/home/gateway/k", "")
         #expect(site.core.retainedRooms.map(\.id) == ["kitchen"])

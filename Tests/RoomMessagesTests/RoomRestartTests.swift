@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import JSON
 import Rooms
 import SiteCore
@@ -12,11 +13,11 @@ import Testing
     private func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(1000 + seconds)) }
 
     private func settings() throws -> SiteSettings {
-        try SiteSettings(
-            configuration: try JSONValue(
-                parsing: Array(
+        SiteSettings(
+            try Configuration(
+                parsing:
                     #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7"],"gateways":{"k":"Kitchen","h":"Hall"}}}"#
-                        .utf8)))
+                    .utf8, hostName: "pi"))
     }
 
     private func heard(_ site: inout SiteHarness, _ gateway: String, _ level: Int, second: Int) -> [RoomMessage] {

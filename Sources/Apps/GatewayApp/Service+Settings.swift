@@ -42,17 +42,22 @@ extension Service {
             if let kept = gateway.remoteSettings { _ = new.apply(kept, log) }
             pending?.timer.disarm()
             pending = nil
+            let reload = Reload(from: gateway.configuration, to: new.configuration, in: .gateway)
             settings = new
-            putInForce(new.configuration)
-            log.notice("read \(path) again; changes of scanner, adapter and http need a restart")
+            log.notice("read \(path) again; \(reload.text)")
+            putInForce(reload)
         } catch {
             log.error("\(error.message); the old settings stay in force")
         }
     }
 
-    /// Applies a configuration, with a new connection if its settings for the broker differ.
     private func putInForce(_ configuration: Configuration) {
-        let isSameBroker = gateway.configuration.hasSameConnection(as: configuration)
+        putInForce(Reload(from: gateway.configuration, to: configuration, in: .gateway))
+    }
+
+    /// Applies a configuration, with a new connection if its settings for the broker differ.
+    private func putInForce(_ reload: Reload) {
+        let configuration = reload.configuration
         settings.configuration = configuration
         keys.update(configuration)
         // First, because the transitions of the change come under the new positions of the trackers.
@@ -60,7 +65,7 @@ extension Service {
         handle(.configuration(configuration), at: host.now)
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)
-        guard !isSameBroker else {
+        guard reload.needsConnection else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()
             return refreshHomeAssistant()
@@ -143,19 +148,6 @@ extension Settings {
 }
 
 extension Configuration {
-    /// Whether one connection serves both.
-    fileprivate func hasSameConnection(as other: Configuration) -> Bool {
-        // A user name is compared by its bytes, as the broker does.
-        broker == other.broker
-            && broker.username.map(ExactString.init(_:)) == other.broker.username.map(ExactString.init(_:))
-            && trackers[0].topics == other.trackers[0].topics
-            && trackers[0].deviceID.hasSameBytes(as: other.trackers[0].deviceID)
-            // A feed that begins anew needs the retained list of tags again, which comes with a connection.
-            && SiteSeal(rooms) == SiteSeal(other.rooms)
-            && rooms?.actsAsESPresenseNode == other.rooms?.actsAsESPresenseNode
-            && (broker.endpoint == nil || senders == other.senders)
-    }
-
     /// Secrets in separate files were read when the service started.
     fileprivate mutating func copySecrets(from other: Configuration) {
         if broker.passwordFile != nil { broker.password = other.broker.password }

@@ -23,6 +23,8 @@ package final class RoomService {
     private let identity: RoomServiceIdentity
     package private(set) var site: Site
     private var timers: Timers?
+    /// Whether the stored state was read.
+    private var isRestored = false
     private(set) var door: SiteDoor
     /// Events from the broker that are not handled yet.
     private var brokerEvents: ArraySlice<BrokerEvent> = []
@@ -67,32 +69,23 @@ package final class RoomService {
         (self.settings, self.host, self.log) = (settings, host, log)
         links = Links(store: store, broker: broker, status: status, monitor: SiteMonitor(at: host.now))
         identity = try RoomServiceIdentity(settings.configuration)
-        site = Site(try Self.siteSettings(settings, identity))
+        site = Site(Self.siteSettings(settings, identity))
         door = SiteDoor(settings.configuration)
     }
 
-    private static func siteSettings(
-        _ settings: Settings, _ identity: RoomServiceIdentity
-    ) throws(Failure) -> SiteSettings {
+    private static func siteSettings(_ settings: Settings, _ identity: RoomServiceIdentity) -> SiteSettings {
         let configuration = settings.configuration
-        do throws(FeedError) {
-            var site = try SiteSettings(configuration: settings.json)
-            site.site = identity.site
-            site.user = identity.user
-            site.instance = configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
-            site.version = Program.version
-            site.commandRights = CommandGate.Rights(
-                obeysCommands: configuration.obeysCommands,
-                allowsRemoteConfiguration: configuration.allowsRemoteConfiguration, needsEncryption: false)
-            site.areCardsSealed = SiteSeal(configuration.rooms).isOn
-            if configuration.homeAssistant.discovery {
-                site.discovery = SiteDiscovery.Settings(
-                    prefix: configuration.homeAssistant.prefix, site: identity.site, version: Program.version)
-            }
-            return site
-        } catch {
-            throw Failure(.configuration, "\(settings.path ?? "the configuration") cannot be used:\n  \(error)")
+        var site = SiteSettings(configuration)
+        site.site = identity.site
+        site.user = identity.user
+        site.instance = configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
+        site.version = Program.version
+        site.areCardsSealed = SiteSeal(configuration.rooms).isOn
+        if configuration.homeAssistant.discovery {
+            site.discovery = SiteDiscovery.Settings(
+                prefix: configuration.homeAssistant.prefix, site: identity.site, version: Program.version)
         }
+        return site
     }
 
     /// Opens the page and the store. The service starts work when the store is open.
@@ -125,22 +118,41 @@ package final class RoomService {
         host.exit(.ok)
     }
 
-    /// Reads the tags of the configuration file again.
+    /// Reads the configuration file again.
     package func reload() {
         host.report(.reloading)
         defer { host.report(.reloaded) }
         store.submit(.checkEdits)
         guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
-            let new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
-            let newSite = try Self.siteSettings(new, identity)
+            var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
+            _ = try RoomServiceIdentity(new.configuration)
+            let before = settings.configuration
+            let reload = Reload(from: before, to: new.configuration, in: .rooms)
+            new.configuration = reload.configuration
             settings = new
+            log.notice("read \(path) again; \(reload.text)")
             pruneHistory()
-            handle(.settings(newSite))
-            log.notice("read \(path) again; settings of the broker, the site, the page and gateways need a restart")
+            handle(.settings(Self.siteSettings(settings, identity)))
+            applyConnection(reload, before.broker)
         } catch {
             log.error("\(error.message); the old settings stay in force")
         }
+    }
+
+    /// Connects again if the settings for the broker differ.
+    private func applyConnection(_ reload: Reload, _ before: Broker) {
+        // Before the state is read, there is no connection.
+        guard isRestored else { return }
+        guard reload.needsConnection else { return broker.subscribe(to: filters) }
+        // The service stays the active one of the site at the same broker, where it is back at once.
+        if before.name != settings.configuration.broker.name { handle(.leavesBroker) }
+        broker.close(within: broker.isConnected ? .seconds(2) : .zero)
+        handleBrokerEvents()
+        handle(.brokerDisconnected)
+        // Unfinished messages of that connection are sent on the next one.
+        store.submit(.redeliver)
+        connect()
     }
 
     // MARK: - Decisions
@@ -233,6 +245,7 @@ package final class RoomService {
                 StoredSite(
                     snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [],
                     edits: snapshot.edits.map(edit), ofService: base)))
+        isRestored = true
         connect()
         timers?.history?.arm(after: Self.firstPruning)
         let text = "\(site.tags.count) tags, \(snapshot.outboxCount) messages waiting"

@@ -22,15 +22,9 @@ package struct RoomServiceIdentity: Hashable, Sendable {
         site = rooms.site
         user = configuration.trackers[0].username ?? "user"
         do throws(TopicError) {
-            topics = try Topics(base: "owntracks/\(user)/rooms-\(rooms.site)")
+            topics = try configuration.topics(ofService: rooms)
         } catch {
             throw Failure(.configuration, "the topic of the rooms service is not valid: \(error)")
-        }
-        if let tracker = configuration.trackers.first(where: { $0.topics == topics }) {
-            throw Failure(
-                .configuration,
-                "the tracker '\(tracker.trackerID)' has the topic \(topics.base), which is that of the rooms service; "
-                    + "give it another deviceId")
         }
     }
 

@@ -32,6 +32,8 @@ extension Site {
         /// The configuration was read again.
         indirect case settings(SiteSettings)
         case brokerConnected
+        /// The service is about to connect to another broker instead.
+        case leavesBroker
         case brokerDisconnected
         /// Home Assistant has announced its start.
         case homeAssistantStarted

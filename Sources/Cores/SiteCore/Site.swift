@@ -109,6 +109,8 @@ package struct Site: Sendable {
             commandRights = settings.commandRights
             applyConfiguredTags(settings.tags, at: now, &effects)
         case .brokerConnected: connected(at: now, &effects)
+        case .leavesBroker:
+            if let election { effects.append(.send(card(of: election, isActive: false, counter: 0))) }
         case .brokerDisconnected: disconnected(at: now, &effects)
         case .homeAssistantStarted:
             guard isActive else { break }

@@ -44,6 +44,16 @@ extension ListenAddress {
     }
 }
 
+extension ListenAddress {
+    /// Whether the host is an address, `localhost` or `*`. A server does not look names up, because the answer could be
+    /// any address.
+    var isInFigures: Bool {
+        if host.contains(":") { return host.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." } }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return ["localhost", "*"].contains(host) || (octets.count == 4 && octets.allSatisfy { UInt8($0) != nil })
+    }
+}
+
 extension ListenAddress: CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -73,6 +73,11 @@ package struct Configuration: Hashable, Sendable {
         days < 0 ? nil : now - Int64(days) * 86_400
     }
 
+    /// The topics of the rooms service of a site: those of an OwnTracks device `rooms-<site>`.
+    package func topics(ofService rooms: RoomsSettings) throws(TopicError) -> Topics {
+        try Topics(base: "owntracks/\(trackers[0].username ?? "user")/rooms-\(rooms.site)")
+    }
+
     /// Days for which the rooms service keeps its history, as `historyDays`.
     package var roomHistoryDays: Int { rooms?.historyDays ?? historyDays }
 }
@@ -96,6 +101,23 @@ package struct TrackerConfiguration: Hashable, Sendable {
     package var encryptionKeyFile: String?
     /// Merged by `rid` at every start and reload.
     package var waypoints: WaypointsReading
+
+    /// The client id without one of its own, as the apps make it: user and device, letters and digits only.
+    var derivedClientID: String {
+        let letters = ((username ?? "user") + deviceID).unicodeScalars.filter {
+            switch $0 {
+            case "0"..."9", "a"..."z", "A"..."Z": true
+            default: false
+            }
+        }
+        return letters.isEmpty ? "ibeacongateway" : String(String.UnicodeScalarView(letters))
+    }
+
+    /// Whether user and device give the topics.
+    var hasDerivedTopics: Bool { topics.base.hasSameBytes(as: "owntracks/\(username ?? "user")/\(deviceID)") }
+
+    /// The room of a gateway without one of its own.
+    var derivedRoom: String { String(deviceID.prefix(64)) }
 }
 
 /// A way to Bluetooth.
@@ -137,6 +159,10 @@ package struct RoomsSettings: Hashable, Sendable {
     /// What the rooms service of this machine is called among those of the site, a level of topics too; nil: as the
     /// machine.
     package var instance: String?
+    /// The tags of the configuration, as a merge of regions. Each region names a beacon.
+    package var tags: [RegionChange] = []
+    /// The rooms of gateways, sorted by gateway.
+    package var gateways: [GatewayRoom] = []
     /// Whether the gateway publishes what it hears of the tags as an ESPresense node does, too.
     package var actsAsESPresenseNode = false
     /// Days for which the history of rooms is kept; nil: as long as that of the gateway.
@@ -150,6 +176,16 @@ package struct RoomsSettings: Hashable, Sendable {
     package var encryptionKeyFile: String?
     /// Whether the service publishes the states of tags, rooms, gateways and itself unencrypted in spite of the key.
     package var publishesPlainState = false
+
+    /// Where a gateway stands.
+    package struct GatewayRoom: Hashable, Sendable {
+        package var gateway: String
+        /// 1 to `mostRoomNameBytes` bytes.
+        package var room: String
+    }
+
+    /// Longest name of a room, bytes; as of any name in the messages of a site.
+    package static let mostRoomNameBytes = 128
 
     /// Whether the site has a key, here or in a file.
     package var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }

@@ -58,12 +58,13 @@ struct ConfigurationReader {
         let trackers = trackers(base: numberBase)
         var configuration = Configuration(
             broker: broker(of: trackers[0]), trackers: trackers, position: position(),
-            room: String(trackers[0].deviceID.prefix(64)), numberBase: numberBase)
+            room: trackers[0].derivedRoom, numberBase: numberBase)
         for setting in Setting.all { setting.read?(&top, &configuration) }
         checkSignal(configuration)
         checkTransport(&configuration)
         checkMasks(configuration.batteryMasks)
         checkSiteKey(configuration)
+        checkSiteTopics(configuration)
         configuration.warnings = warnings
         return configuration
     }
@@ -87,6 +88,22 @@ struct ConfigurationReader {
             "homeAssistant",
             "discovery needs states that are not encrypted, and the site has a key (rooms.encryptionKey); write "
                 + "rooms: {plainState: true} if this is wanted")
+    }
+
+    /// The rooms service is an OwnTracks device of its own, at the same broker.
+    private mutating func checkSiteTopics(_ configuration: Configuration) {
+        // A topic that is not valid is complained of once.
+        guard let rooms = configuration.rooms, !top.problems.contains(where: { $0.member.hasSuffix("pubTopicBase") })
+        else { return }
+        do throws(TopicError) {
+            let topics = try configuration.topics(ofService: rooms)
+            guard let position = configuration.trackers.firstIndex(where: { $0.topics == topics }) else { return }
+            top.complain(
+                position == 0 ? "deviceId" : "trackers[\(position - 1)].deviceId",
+                "the topic is \(topics.base), which is that of the rooms service; give it another deviceId")
+        } catch {
+            top.complain("username", "it does not fit into the topic of the rooms service: \(error)")
+        }
     }
 
     private mutating func checkMasks(_ masks: BatteryMasks) {
@@ -185,7 +202,7 @@ struct ConfigurationReader {
             port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)),
             username: logsIn ? tracker.username : nil, password: sendsPassword ? password : nil,
             passwordFile: sendsPassword ? passwordFile : nil,
-            clientID: top.text("clientId") ?? Self.clientID(of: tracker))
+            clientID: top.text("clientId") ?? tracker.derivedClientID)
     }
 
     /// One host, or a list of those of a cluster.
@@ -237,17 +254,6 @@ struct ConfigurationReader {
                 ])
             }
         }
-    }
-
-    /// As the apps make it: user and device, letters and digits only.
-    private static func clientID(of tracker: TrackerConfiguration) -> String {
-        let letters = ((tracker.username ?? "user") + tracker.deviceID).unicodeScalars.filter {
-            switch $0 {
-            case "0"..."9", "a"..."z", "A"..."Z": true
-            default: false
-            }
-        }
-        return letters.isEmpty ? "ibeacongateway" : String(String.UnicodeScalarView(letters))
     }
 
     private mutating func trackers(base: NumberBase) -> [TrackerConfiguration] {

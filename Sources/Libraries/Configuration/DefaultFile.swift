@@ -10,14 +10,20 @@ extension Configuration {
         ]
         for section in Setting.sections {
             lines += ["", "    // ==== \(section.title) ===="]
-            for setting in section.settings {
-                lines.append("")
-                lines += setting.explanation.map { "    // \($0)" }
-                let note = setting.isDefault ? "" : "  // example"
-                lines.append("    //\(setting.name): \(setting.value),\(note)")
-            }
+            for setting in section.settings { lines += [""] + commented(setting, indentation: "    ") }
         }
         lines += ["}", ""]
         return lines.joined(separator: "\n")
+    }
+
+    /// The explanation of a setting and, behind slashes, its value.
+    private static func commented(_ setting: Setting, indentation: String) -> [String] {
+        let explanation = setting.explanation.map { "\(indentation)// \($0)" }
+        guard setting.members.isEmpty else {
+            let members = setting.members.flatMap { commented($0, indentation: indentation + "    ") }
+            return explanation + ["\(indentation)//\(setting.name): {"] + members + ["\(indentation)//},"]
+        }
+        let note = setting.isDefault ? "" : "  // example"
+        return explanation + ["\(indentation)//\(setting.member): \(setting.value),\(note)"]
     }
 }

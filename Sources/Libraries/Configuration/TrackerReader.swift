@@ -62,7 +62,8 @@ struct TrackerReader {
         }
         return TrackerConfiguration(
             trackerID: trackerID, username: username, deviceID: deviceID, name: name(), topics: topics,
-            away: away(&warnings), encryptionKey: key, encryptionKeyFile: keyFile, waypoints: waypoints(&warnings))
+            away: away(&warnings), encryptionKey: key, encryptionKeyFile: keyFile,
+            waypoints: waypoints(&warnings))
     }
 
     private mutating func name() -> String? {

@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import JSON
 import OwnTracks
 import Regions
@@ -20,7 +21,7 @@ enum RoomsHistoryCommand {
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)
             var regions = try reader.regions()[ExactString(identity.topics.base)] ?? RegionSet()
-            regions.apply((try? SiteSettings.tagChanges(settings.json["rooms"]?["tags"] ?? .array([]))) ?? [])
+            regions.apply(settings.configuration.rooms?.tags ?? [])
             let tags = regions.regions.compactMap(TagIdentity.init)
             var filter = HistoryFilter()
             if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }

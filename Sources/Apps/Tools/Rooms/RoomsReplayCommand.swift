@@ -67,7 +67,7 @@ enum RoomsReplayCommand {
         return .ok
     }
 
-    /// Reads `rooms` of a configuration file. The other members belong to the gateway and are ignored.
+    /// Reads the members of a configuration file that concern the rooms service. The others are ignored.
     private static func settings(_ path: String?) throws -> (SiteSettings, SiteSeal) {
         guard let path else { return (SiteSettings(), SiteSeal(key: nil)) }
         let bytes = try FileAccess.read(path)
@@ -77,28 +77,22 @@ enum RoomsReplayCommand {
         } catch {
             throw Failure(.configuration, "\(path): \(error)")
         }
-        do {
-            return (try SiteSettings(configuration: json), try seal(json["rooms"], path))
-        } catch let error as FeedError {
-            throw Failure(.configuration, "\(path): \(error)")
+        let used: Set = ["rooms", "lat", "lon", "acc", "majorMinorBase"]
+        var configuration: Configuration
+        do throws(ConfigurationError) {
+            configuration = try Configuration(
+                json.object.map { .object($0.filter { used.contains($0.key) }) } ?? json, hostName: Settings.hostName)
+        } catch {
+            throw Failure(.configuration, "\(path) cannot be used:\n\(error)")
         }
-    }
-
-    /// Reads how messages are encrypted.
-    private static func seal(_ rooms: JSONValue?, _ path: String) throws -> SiteSeal {
-        let key: Secret?
-        if let text = rooms?["encryptionKey"]?.string, !text.isEmpty {
-            key = Secret(text)
-        } else if let file = rooms?["encryptionKeyFile"]?.string, !file.isEmpty {
-            key = try SecretFile.key(in: file, member: "rooms.encryptionKeyFile", beside: path)
-        } else {
-            key = nil
+        if let file = configuration.rooms?.encryptionKeyFile {
+            configuration.rooms?.encryptionKey = try SecretFile.key(
+                in: file, member: "rooms.encryptionKeyFile", beside: path)
         }
-        let seal = SiteSeal(key: key, publishesPlainState: rooms?["plainState"]?.asBool ?? false)
-        guard key == nil || seal.isOn else {
-            throw Failure(.configuration, "\(path): rooms.encryptionKey has more than 32 bytes")
-        }
-        return seal
+        var rooms = SiteSettings(configuration)
+        // Without a site, the recording decides.
+        if json["rooms"]?["site"] == nil { rooms.site = nil }
+        return (rooms, SiteSeal(configuration.rooms))
     }
 
     /// `{"topic":"…","time":1763766263.612022,"qos":1,"retain":false,"payload":{…}}`

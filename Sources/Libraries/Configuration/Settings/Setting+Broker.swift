@@ -4,41 +4,68 @@ import JSON
 extension Setting {
     /// `ConfigurationReader` reads what depends on other settings: the address, TLS and the login.
     static let broker: [Setting] = [
-        setting("mode", "0", "0: an MQTT broker. 3: each message is posted to url over HTTP instead.") {
+        setting(
+            "mode", .both(.reconnect), "0", "0: an MQTT broker. 3: each message is posted to url over HTTP instead."
+        ) {
             $0.broker.endpoint == nil ? 0 : 3
         },
         example(
-            "url", "\"https://recorder.lan/pub\"", "For mode 3; the login is username and password, or stands in it.",
+            "url", .gateway(.reconnect), "\"https://recorder.lan/pub\"",
+            "For mode 3; the login is username and password, or stands in it.",
             "TLS goes by its https:, and uses caFile and the gateway's certificate if they are set."
-        ) { .text($0.broker.endpoint?.shown) },
+        ) { .text($0.broker.endpoint?.shown) }
+        .secrets { [$0.broker.endpoint?.login?.password] },
         setting(
-            "host", "\"localhost\"", "Name or address of the MQTT broker, or a list: the nodes of a cluster."
+            "host", .both(.reconnect), "\"localhost\"",
+            "Name or address of the MQTT broker, or a list: the nodes of a cluster."
         ) {
             let hosts = $0.broker.hosts.map { JSONValue.string($0) }
             return hosts.count == 1 ? hosts[0] : .array(hosts)
         },
         setting(
-            "port", "1883", "1883, or 8883 with tls. 0 is offline: everything works and is kept in the",
+            "port", .both(.reconnect), "1883",
+            "1883, or 8883 with tls. 0 is offline: everything works and is kept in the",
             "history, but nothing is sent."
-        ) { .integer(Int64($0.broker.port)) },
-        flag("tls", \.broker.tls, "Encrypt the connection and check the broker's certificate."),
+        ) { .integer(Int64($0.broker.port)) }
+        .own { $0.broker.port == ($0.broker.tls ? 8883 : 1883) ? .null : .integer(Int64($0.broker.port)) },
+        flag("tls", .both(.reconnect), \.broker.tls, "Encrypt the connection and check the broker's certificate."),
         text(
-            "caFile", \.broker.caFile, example: "\"/etc/ibeacon-gateway/ca.pem\"",
+            "caFile", .both(.reconnect), \.broker.caFile, example: "\"/etc/ibeacon-gateway/ca.pem\"",
             "The broker's own CA. Without it, the system's are used."),
         text(
-            "clientCertificateFile", \.broker.clientCertificateFile, example: "\"/etc/ibeacon-gateway/client.pem\"",
+            "clientCertificateFile", .both(.reconnect), \.broker.clientCertificateFile,
+            example: "\"/etc/ibeacon-gateway/client.pem\"",
             "A certificate of the gateway, with its key."),
-        text("clientKeyFile", \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\""),
-        identity("username", "\"jane\"", "The login at the broker, and %u in the topic.") { .text($0.username) },
-        example("password", "\"…\"", "Better in a file that only the service can read: passwordFile.") {
-            .text($0.broker.password?.description)
+        text(
+            "clientKeyFile", .both(.reconnect), \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\""),
+        // In the topics of tags, which the rooms service keeps.
+        identity(
+            "username", SettingEffects(gateway: .reconnect, rooms: .restart), "\"jane\"",
+            "The login at the broker, and %u in the topic."
+        ) { tracker, _ in .text(tracker.username) }
+        // A login can be switched off (`auth`).
+        .own { [.text($0.trackers[0].username), .text($0.broker.username)] }
+        .keep { running, new in
+            let isDerived = new.hasDerivedClientID
+            new.trackers[0].username = running.trackers[0].username
+            new.broker.username = running.broker.username
+            if isDerived { new.broker.clientID = new.trackers[0].derivedClientID }
         },
-        example("passwordFile", "\"/etc/ibeacon-gateway/password\"") { .text($0.broker.passwordFile) },
         example(
-            "clientId", "\"janekitchen\"", "Unique at the broker. Without it: user and device, letters and digits only."
-        ) { .string($0.broker.clientID) },
+            "password", .both(.reconnect), "\"…\"", "Better in a file that only the service can read: passwordFile."
+        ) { $0.broker.passwordFile == nil ? .text($0.broker.password?.description) : .null }
+        .secrets { [$0.broker.passwordFile == nil ? $0.broker.password : nil] },
+        example("passwordFile", .both(.reconnect), "\"/etc/ibeacon-gateway/password\"") {
+            .text($0.broker.passwordFile)
+        }
+        .secrets { [$0.broker.passwordFile == nil ? nil : $0.broker.password] },
+        example(
+            "clientId", .both(.reconnect), "\"janekitchen\"",
+            "Unique at the broker. Without it: user and device, letters and digits only."
+        ) { .string($0.broker.clientID) }
+        .own { $0.hasDerivedClientID ? .null : .string($0.broker.clientID) },
         setting(
-            "keepalive", "60", "Seconds, 5 to 65535.",
+            "keepalive", .both(.reconnect), "60", "Seconds, 5 to 65535.",
             read: { reader, configuration in
                 // libmosquitto takes no shorter one.
                 guard let seconds = reader.whole("keepalive", 5...65_535, ", in seconds") else { return }
@@ -46,10 +73,10 @@ extension Setting {
             },
             shown: { .plain($0.broker.keepalive.inSeconds) }),
         flag(
-            "cleanSession", \.broker.cleanSession,
+            "cleanSession", .gateway(.reconnect), \.broker.cleanSession,
             "false: the broker keeps commands that come while the gateway is away."),
         setting(
-            "mqttProtocolLevel", "5",
+            "mqttProtocolLevel", .both(.reconnect), "5",
             "5 is MQTT 5, or 3.1.1 with a broker that does not speak 5; 4 is 3.1.1, 3 is 3.1.",
             read: { reader, configuration in
                 let level = reader.read("mqttProtocolLevel", "3 (MQTT 3.1), 4 (3.1.1) or 5") {
@@ -59,15 +86,22 @@ extension Setting {
             },
             shown: { .integer(Int64($0.broker.protocolLevel.rawValue)) }),
         setting(
-            "pubQos", "1", "0, 1 or 2, for all that is published.",
+            "pubQos", .gateway(.reconnect), "1", "0, 1 or 2, for all that is published.",
             read: { reader, configuration in
                 guard let qos = reader.whole("pubQos", 0...2) else { return }
                 configuration.broker.qos = UInt8(truncatingIfNeeded: qos)
             },
             shown: { .integer(Int64($0.broker.qos)) }),
-        flag("pubRetain", \.broker.retainsLocations, "Locations are retained. Transitions never are."),
+        flag("pubRetain", .gateway(.live), \.broker.retainsLocations, "Locations are retained. Transitions never are."),
         flag(
-            "publishWaypoints", \.broker.publishesWaypoints,
+            "publishWaypoints", .gateway(.live), \.broker.publishesWaypoints,
             "Publish a region on /waypoint when it changes. Home Assistant makes zones of them."),
     ]
+}
+
+extension Configuration {
+    /// Whether user and device give the client id.
+    fileprivate var hasDerivedClientID: Bool {
+        broker.clientID.hasSameBytes(as: trackers[0].derivedClientID)
+    }
 }

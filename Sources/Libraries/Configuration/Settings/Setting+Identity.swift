@@ -1,3 +1,4 @@
+import Base
 import JSON
 import OwnTracks
 import Regions
@@ -5,44 +6,59 @@ import Regions
 extension Setting {
     /// `TrackerReader` reads the identities.
     static let identity: [Setting] = [
-        identity("tid", "\"KI\"", "Tracker id. Without it: the last two characters of the topic, upper case.") {
-            .string($0.trackerID)
-        },
-        identity("deviceId", "\"kitchen\"", "%d in the topic. Without it: the name of this computer.") {
-            .string($0.deviceID)
-        },
         identity(
-            "name", "\"Anna\"", "What Home Assistant calls it: sensor.anna_kitchen_rssi. Without it: user and device."
-        ) { .text($0.name) },
+            "tid", .gateway(.live), "\"KI\"",
+            "Tracker id. Without it: the last two characters of the topic, upper case."
+        ) { tracker, _ in .string(tracker.trackerID) }
+        .own { $0.trackers[0].hasDerivedID ? .null : .string($0.trackers[0].trackerID) },
         identity(
-            "pubTopicBase", "\"owntracks/%u/%d\"", isDefault: true,
+            "deviceId", .both(.reconnect), "\"kitchen\"", "%d in the topic. Without it: the name of this computer."
+        ) { tracker, _ in .string(tracker.deviceID) },
+        identity(
+            "name", .gateway(.live), "\"Anna\"",
+            "What Home Assistant calls it: sensor.anna_kitchen_rssi. Without it: user and device."
+        ) { tracker, _ in .text(tracker.name) },
+        identity(
+            "pubTopicBase", .gateway(.reconnect), "\"owntracks/%u/%d\"", isDefault: true,
             "%u is the user (or \"user\"), %d the device. Commands are read from …/cmd."
-        ) { .string($0.topics.base) },
+        ) { tracker, _ in .string(tracker.topics.base) }
+        .own { $0.trackers[0].hasDerivedTopics ? .null : .string($0.trackers[0].topics.base) },
         identity(
-            "encryptionKey", "\"…\"",
+            "encryptionKey", .gateway(.live), "\"…\"",
             "Encrypts what is sent as OwnTracks does; at most 32 bytes. With it, plain commands",
             "are refused. Better in a file that only the service can read: encryptionKeyFile."
-        ) {
+        ) { tracker, _ in
             // "" and not null, which would take the key of the top level.
-            .string($0.encryptionKey?.description ?? "")
-        },
-        identity("encryptionKeyFile", "\"/etc/ibeacon-gateway/key\"") { .text($0.encryptionKeyFile) },
+            .string(tracker.encryptionKeyFile == nil ? tracker.encryptionKey?.description ?? "" : "")
+        }
+        .secrets { [$0.trackers[0].encryptionKeyFile == nil ? $0.trackers[0].encryptionKey : nil] },
+        identity("encryptionKeyFile", .gateway(.live), "\"/etc/ibeacon-gateway/key\"") { tracker, _ in
+            .text(tracker.encryptionKeyFile)
+        }
+        .secrets { [$0.trackers[0].encryptionKeyFile == nil ? nil : $0.trackers[0].encryptionKey] },
         identity(
-            "waypoints", "[]", isDefault: true, "Regions, merged by rid at every start and reload:",
+            "waypoints", .gateway(.live), "[]", isDefault: true, "Regions, merged by rid at every start and reload:",
             "{_type: \"waypoint\", rid: \"keys\", desc: \"Keys:UUID:1:2\", tst: 1700000000}"
-        ) {
-            .array(
-                $0.waypoints.changes.compactMap { change in
-                    if case .set(let region, _) = change { region.waypoint() } else { nil }
-                })
-        },
+        ) { tracker, base in .waypoints(tracker.waypoints.changes, base: base) },
         setting(
-            "trackers", "[]", "Further identities on the same radio, one for each keyfob or person. Each has tid,",
+            "trackers", .gateway(.live), "[]",
+            "Further identities on the same radio, one for each keyfob or person. Each has tid,",
             "username, deviceId, name, pubTopicBase, away, encryptionKey and waypoints of its own, and",
             "takes what it leaves out, but for the name, from here (write waypoints: [] for none)."
-        ) { .array($0.trackers.dropFirst().map { .object($0.shown) }) },
+        ) { configuration in
+            .array(configuration.trackers.dropFirst().map { .object($0.shown(base: configuration.numberBase)) })
+        }
+        .own { configuration in
+            .array(configuration.trackers.dropFirst().map { .object(configuration.ownMembers(of: $0)) })
+        }
+        .secrets { configuration in
+            configuration.trackers.dropFirst().map { tracker in
+                tracker.encryptionKey == configuration.trackers[0].encryptionKey ? nil : tracker.encryptionKey
+            }
+        },
         example(
-            "card", "{name: \"Kitchen\"}", "A name and a face (base64 of a picture), published on …/info.",
+            "card", .gateway(.live), "{name: \"Kitchen\"}",
+            "A name and a face (base64 of a picture), published on …/info.",
             read: { $1.card = $0.card() },
             shown: { $0.card.map { ["name": .text($0.name), "face": .text($0.face)] } ?? .null }),
     ]
@@ -53,12 +69,35 @@ extension Setting {
 
 extension TrackerConfiguration {
     /// The identity as an element of `trackers`.
-    fileprivate var shown: [String: JSONValue] {
+    fileprivate func shown(base: NumberBase) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         for setting in Setting.all {
-            if let value = setting.shownOfTracker?(self), value != .null { members[setting.name] = value }
+            if let value = setting.shownOfTracker?(self, base), value != .null { members[setting.name] = value }
         }
         return members
+    }
+
+    fileprivate var hasDerivedID: Bool { trackerID.hasSameBytes(as: topics.trackerID) }
+}
+
+extension Configuration {
+    /// The members of a tracker that do not come from the top level or from other members.
+    fileprivate func ownMembers(of tracker: TrackerConfiguration) -> [String: JSONValue] {
+        let top = trackers[0].shown(base: numberBase)
+        var members = tracker.shown(base: numberBase).filter { name, value in top[name]?.bytes != value.bytes }
+        if tracker.hasDerivedID { members["tid"] = nil }
+        if tracker.hasDerivedTopics { members["pubTopicBase"] = nil }
+        return members
+    }
+}
+
+extension JSONValue {
+    /// A list of waypoints. Removals are no part of it.
+    static func waypoints(_ changes: [RegionChange], base: NumberBase) -> JSONValue {
+        .array(
+            changes.compactMap { change in
+                if case .set(let region, _) = change { region.waypoint(base: base) } else { nil }
+            })
     }
 }
 

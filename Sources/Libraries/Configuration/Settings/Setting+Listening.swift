@@ -7,15 +7,19 @@ extension Setting {
     /// `ConfigurationReader` reads `majorMinorBase` first, because waypoints depend on it.
     static let listening: [Setting] = [
         setting(
-            "scanner", "\"auto\"", "The way to Bluetooth: \"auto\", \"mgmt\", \"hci\" or \"bluez\"; or a recording,",
+            "scanner", .gateway(.restart), "\"auto\"",
+            "The way to Bluetooth: \"auto\", \"mgmt\", \"hci\" or \"bluez\"; or a recording,",
             "{capture: \"FILE\", speed: 1}, played once in real time.",
-            read: { if let scanner = $0.scanner() { $1.scanner = scanner } }, shown: { $0.scanner.json }),
+            read: { if let scanner = $0.scanner() { $1.scanner = scanner } }, shown: { $0.scanner.json }
+        ).keep(\.scanner),
         setting(
-            "adapter", "\"all\"", "An adapter such as \"hci0\" or \"00:11:22:33:44:55\", or an array of these.",
+            "adapter", .gateway(.restart), "\"all\"",
+            "An adapter such as \"hci0\" or \"00:11:22:33:44:55\", or an array of these.",
             read: { if let adapters = $0.adapters() { $1.adapters = adapters } },
-            shown: { $0.adapters.isEmpty ? "all" : .array($0.adapters.map { .string($0.description) }) }),
+            shown: { $0.adapters.isEmpty ? "all" : .array($0.adapters.map { .string($0.description) }) }
+        ).keep(\.adapters),
         setting(
-            "scanDuty", "\"auto\"",
+            "scanDuty", .gateway(.live), "\"auto\"",
             "The share of the time in which the radio listens, 0.05 to 1; \"auto\" is 1. A smaller share",
             "leaves the antenna to the Wi-Fi that shares it, and leaves come later. Not with \"bluez\".",
             read: { reader, configuration in
@@ -27,12 +31,12 @@ extension Setting {
             },
             shown: { $0.scanDuty.map { .plain($0) } ?? "auto" }),
         example(
-            "battery", "{uuid: \"CA271EAE-5FA8-4E80-8F08-2A302A95A959\", minorMask: \"0x00FF\"}",
+            "battery", .gateway(.live), "{uuid: \"CA271EAE-5FA8-4E80-8F08-2A302A95A959\", minorMask: \"0x00FF\"}",
             "Tags that send their battery in major or minor: these bits are their battery (per cent), and",
             "are 0 in everything that is decided and shown. Without uuid: all beacons. Or an array of these.",
             read: { $1.batteryMasks = $0.batteryMasks() }, shown: { $0.batteryMasks.json }),
         setting(
-            "majorMinorBase", "\"auto\"",
+            "majorMinorBase", .both(.live), "\"auto\"",
             "How numbers in descriptions are read: \"decimal\", \"hex\", or by their look."
         ) { .string($0.numberBase.rawValue) },
     ]

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import JSON
 import OwnTracks
@@ -7,23 +8,34 @@ extension Setting {
     /// `ConfigurationReader` reads the position, and `TrackerReader` reads `away`.
     static let place: [Setting] = [
         example(
-            "room", "\"Kitchen\"", "The room, for a rooms service. Without it: deviceId.",
-            read: { if let room = $0.room() { $1.room = room } }, shown: { .string($0.room) }),
-        setting("lat", "0", "Where this gateway stands, in degrees; in every transition.") {
-            .degrees($0.position.coordinates.latitude)
+            "room", .gateway(.live), "\"Kitchen\"", "The room, for a rooms service. Without it: deviceId.",
+            read: { if let room = $0.room() { $1.room = room } }, shown: { .string($0.room) }
+        ).own {
+            let isDerived = $0.room.hasSameBytes(as: $0.trackers[0].derivedRoom)
+            return isDerived ? .null : .string($0.room)
         },
-        setting("lon", "0") { .degrees($0.position.coordinates.longitude) },
-        setting("acc", "10", "Metres, at least 1.") { .integer(Int64($0.position.accuracy)) },
+        setting(
+            "lat", SettingEffects(gateway: .live, rooms: .restart), "0",
+            "Where this gateway stands, in degrees; in every transition."
+        ) {
+            .degrees($0.position.coordinates.latitude)
+        }.keep(\.position),
+        setting("lon", SettingEffects(gateway: .live, rooms: .restart), "0") {
+            .degrees($0.position.coordinates.longitude)
+        }.keep(\.position),
+        setting("acc", SettingEffects(gateway: .live, rooms: .restart), "10", "Metres, at least 1.") {
+            .integer(Int64($0.position.accuracy))
+        }.keep(\.position),
         identity(
-            "away", "{lat: 48.87069, lon: 2.34916, acc: 10}",
+            "away", .gateway(.live), "{lat: 48.87069, lon: 2.34916, acc: 10}",
             "Put into a leave instead, since Home Assistant moves a tracker", "only to a place outside the zone."
-        ) { $0.away.map { .object($0.members) } ?? .null },
-        text("tag", \.tag, example: "\"Spain 2023\"", "Put into every location."),
+        ) { tracker, _ in tracker.away.map { .object($0.members) } ?? .null },
+        text("tag", .gateway(.live), \.tag, example: "\"Spain 2023\"", "Put into every location."),
     ]
 
     static let presence: [Setting] = [
         setting(
-            "leaveAfter", "\"auto\"",
+            "leaveAfter", .gateway(.live), "\"auto\"",
             "Seconds of silence before a leave, or \"auto\": learned from the beacon's own rhythm.",
             "A region can have its own.",
             read: { reader, configuration in
@@ -32,15 +44,15 @@ extension Setting {
             },
             shown: { $0.leaveRule.json }),
         example(
-            "enterRSSI", "-75", "A beacon is near from this strength (dBm), and gone below leaveRSSI.",
+            "enterRSSI", .gateway(.live), "-75", "A beacon is near from this strength (dBm), and gone below leaveRSSI.",
             "A region can have its own.",
             read: { $1.enterRSSI = $0.rssi("enterRSSI") },
             shown: { $0.enterRSSI.map { .integer(Int64($0.dBm)) } ?? .null }),
         example(
-            "leaveRSSI", "-85", read: { $1.leaveRSSI = $0.rssi("leaveRSSI") },
+            "leaveRSSI", .gateway(.live), "-85", read: { $1.leaveRSSI = $0.rssi("leaveRSSI") },
             shown: { $0.leaveRSSI.map { .integer(Int64($0.dBm)) } ?? .null }),
         setting(
-            "monitoring", "1", "-1 is quiet: no region events are sent. 0, 1 and 2 send them.",
+            "monitoring", .gateway(.live), "1", "-1 is quiet: no region events are sent. 0, 1 and 2 send them.",
             read: { reader, configuration in
                 let allowed = "-1 (quiet), 0 (manual), 1 (significant) or 2 (move)"
                 let mode = reader.read("monitoring", allowed) {
@@ -50,11 +62,12 @@ extension Setting {
             },
             shown: { .integer(Int64($0.monitoring.rawValue)) }),
         interval(
-            "ping", \.ping, unit: .seconds(60), named: "minutes", in: 0...525_600,
+            "ping", .gateway(.live), \.ping, unit: .seconds(60), named: "minutes", in: 0...525_600,
             "Minutes: in monitoring 1 and 2, a tracker of which no location was published for so",
             "long publishes one (t: p). 0 is off."),
         interval(
-            "locatorInterval", \.locatorInterval, unit: .seconds(1), named: "seconds", in: 0...31_536_000,
+            "locatorInterval", .gateway(.live), \.locatorInterval, unit: .seconds(1), named: "seconds",
+            in: 0...31_536_000,
             "Seconds: the same in monitoring 2 while the tracker is inside a region."),
     ]
 }

@@ -1,57 +1,114 @@
 import Base
 import JSON
 import OwnTracks
+import Regions
 
 extension Setting {
     static let services: [Setting] = [
         flag(
-            "cmd", \.obeysCommands,
+            "cmd", .both(.live), \.obeysCommands,
             "Commands are obeyed: setWaypoints, clearWaypoints, waypoints, reportLocation, status, dump."),
         flag(
-            "remoteConfiguration", \.allowsRemoteConfiguration,
+            "remoteConfiguration", .gateway(.live), \.allowsRemoteConfiguration,
             "setConfiguration too (never scanner, file paths, TLS or keys)."),
         seconds(
-            "remoteConfigurationTrial", \.remoteTrial, in: 0.1...3600,
+            "remoteConfigurationTrial", .gateway(.live), \.remoteTrial, in: 0.1...3600,
             "Seconds for which settings from afar are tried: if the broker cannot be reached with",
             "them, the old ones come back."),
-        flag("ranging", \.ranging, "Publish how far each beacon is, on …/beacon."),
+        flag("ranging", .gateway(.live), \.ranging, "Publish how far each beacon is, on …/beacon."),
         seconds(
-            "rangingInterval", \.rangingInterval, in: 0.1...86_400,
+            "rangingInterval", .gateway(.live), \.rangingInterval, in: 0.1...86_400,
             "Seconds, at least, between two such messages of one beacon."),
         flag(
-            "reannounce", \.reannounces, "Send the enter of every occupied region again after Home Assistant has",
+            "reannounce", .gateway(.live), \.reannounces,
+            "Send the enter of every occupied region again after Home Assistant has",
             "started, or after a broker has forgotten the session."),
         setting(
-            "homeAssistant", "{discovery: false, prefix: \"homeassistant\"}",
-            "Let Home Assistant find the regions by itself.",
+            "homeAssistant", SettingEffects(gateway: .live, rooms: .restart),
+            "{discovery: false, prefix: \"homeassistant\"}", "Let Home Assistant find the regions by itself.",
             read: { $0.read(&$1.homeAssistant) },
             shown: {
                 ["discovery": .bool($0.homeAssistant.discovery), "prefix": .string($0.homeAssistant.prefix)]
-            }),
-        setting(
-            "rooms", "{site: \"home\"}",
+            }
+        ).keep(\.homeAssistant),
+        object(
+            "rooms", members: rooms,
             "Where a rooms service runs, what this gateway hears of the tags of the site is published",
-            "for it; null is never. encryptionKeyFile: the key of the site, the same on all its machines.",
-            read: { $0.read(&$1.rooms) },
-            shown: {
-                guard let rooms = $0.rooms else { return .null }
-                return [
-                    "site": .string(rooms.site), "instance": .text(rooms.instance),
-                    "espresense": .bool(rooms.actsAsESPresenseNode),
-                    "days": rooms.historyDays.map { .integer(Int64($0)) } ?? .null,
-                    "http": shown(page: rooms.statusPage), "encryptionKey": .text(rooms.encryptionKey?.description),
-                    "encryptionKeyFile": .text(rooms.encryptionKeyFile),
-                    "plainState": .bool(rooms.publishesPlainState),
-                ]
-            }),
+            "for it; null is never.",
+            read: { reader, configuration in
+                reader.read(&configuration.rooms, base: configuration.numberBase)
+            },
+            isOn: { $0.rooms != nil }),
         setting(
-            "http", "{listen: \"127.0.0.1:8080\"}", "Status page and /metrics; null is off.",
-            read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { shown(page: $0.statusPage) }),
+            "http", .gateway(.restart), "{listen: \"127.0.0.1:8080\"}", "Status page and /metrics; null is off.",
+            read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { shown(page: $0.statusPage) }
+        ).keep(\.statusPage),
         setting(
-            "days", "30", "Days of history (transitions, locations); 0 keeps none, -1 sets no limit by days.",
+            "days", .both(.live), "30",
+            "Days of history (transitions, locations); 0 keeps none, -1 sets no limit by days.",
             read: { if let days = $0.historyDays() { $1.historyDays = days } },
             shown: { .integer(Int64($0.historyDays)) }),
     ]
+
+    /// The members of `rooms`.
+    static let rooms: [Setting] = [
+        setting(
+            "rooms.site", SettingEffects(gateway: .live, rooms: .restart), "\"home\"",
+            "The name of the site in topics: letters, digits, _ and -."
+        ) { .text($0.rooms?.site) }
+        .keep(inRooms: \.site),
+        example(
+            "rooms.instance", .rooms(.restart), "\"attic\"",
+            "The name of this rooms service among those of the site. Without it: that of this computer."
+        ) { .text($0.rooms?.instance) }
+        .keep(inRooms: \.instance),
+        example(
+            "rooms.tags", .rooms(.live), "[\"Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7\"]",
+            "For the rooms service: tags, as waypoints or as their descriptions alone."
+        ) { .waypoints($0.rooms?.tags ?? [], base: $0.numberBase) },
+        example(
+            "rooms.gateways", .rooms(.restart), "{kitchen: \"Kitchen\"}",
+            "For the rooms service: the rooms of gateways, by the gateway's name."
+        ) {
+            .object(
+                Dictionary(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) { first, _ in first })
+        }
+        .keep(inRooms: \.gateways),
+        setting(
+            "rooms.espresense", .gateway(.reconnect), "false",
+            "Publish the tags as an ESPresense node does, too."
+        ) { .bool($0.rooms?.actsAsESPresenseNode ?? false) },
+        example(
+            "rooms.encryptionKey", SettingEffects(gateway: .reconnect, rooms: .restart), "\"…\"",
+            "The key of the site, the same on all its machines. Better in a file: encryptionKeyFile."
+        ) { $0.rooms?.encryptionKeyFile == nil ? .text($0.rooms?.encryptionKey?.description) : .null }
+        .secrets { [$0.rooms?.encryptionKeyFile == nil ? $0.rooms?.encryptionKey : nil] }
+        .keep { keepSiteKey(of: $0, in: &$1) },
+        example(
+            "rooms.encryptionKeyFile", SettingEffects(gateway: .reconnect, rooms: .restart),
+            "\"/etc/ibeacon-gateway/site-key\""
+        ) { .text($0.rooms?.encryptionKeyFile) }
+        .secrets { [$0.rooms?.encryptionKeyFile == nil ? nil : $0.rooms?.encryptionKey] }
+        .keep { keepSiteKey(of: $0, in: &$1) },
+        setting(
+            "rooms.plainState", SettingEffects(gateway: .reconnect, rooms: .restart), "false",
+            "With a key: do not encrypt the states of tags, rooms, gateways and services."
+        ) { .bool($0.rooms?.publishesPlainState ?? false) }
+        .keep(inRooms: \.publishesPlainState),
+        setting(
+            "rooms.http", .rooms(.restart), "{listen: \"127.0.0.1:8081\"}",
+            "The page of the rooms service and its /metrics; null is off."
+        ) { shown(page: $0.rooms?.statusPage) }
+        .keep(inRooms: \.statusPage),
+        example(
+            "rooms.days", .rooms(.live), "90", "Days of the history of rooms. Without it: days."
+        ) { $0.rooms?.historyDays.map { .integer(Int64($0)) } ?? .null },
+    ]
+
+    private static func keepSiteKey(of running: Configuration, in new: inout Configuration) {
+        new.rooms?.encryptionKey = running.rooms?.encryptionKey
+        new.rooms?.encryptionKeyFile = running.rooms?.encryptionKeyFile
+    }
 
     private static func shown(page: ListenAddress?) -> JSONValue {
         page.map { ["listen": .string($0.description)] } ?? .null
@@ -73,33 +130,75 @@ extension MemberReader {
         add(inner.problems)
     }
 
-    fileprivate mutating func read(_ rooms: inout RoomsSettings?) {
+    fileprivate mutating func read(_ rooms: inout RoomsSettings?, base: NumberBase) {
         if members["rooms"] == .null { rooms = nil }
         guard var inner = inner("rooms", "{site: 'home'}, or null for none") else { return }
         let level = { (json: JSONValue) in json.string.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } }
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
-        rooms = RoomsSettings(
+        let read = RoomsSettings(
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
+            tags: inner.tags(base: base), gateways: inner.gateways(),
             actsAsESPresenseNode: inner.flag("espresense") ?? false, historyDays: inner.historyDays(),
             statusPage: inner.statusPage(standard: .rooms), encryptionKey: inner.secret("encryptionKey"),
             encryptionKeyFile: inner.text("encryptionKeyFile"), publishesPlainState: inner.flag("plainState") ?? false)
-        if let key = rooms?.encryptionKey, key.byteCount > 32 {
+        rooms = read
+        if let key = read.encryptionKey, key.byteCount > 32 {
             inner.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are possible")
         }
-        if rooms?.encryptionKey != nil, rooms?.encryptionKeyFile != nil {
+        if read.encryptionKey != nil, read.encryptionKeyFile != nil {
             inner.complain("encryptionKeyFile", "it stands beside encryptionKey; give one of the two")
         }
-        if rooms?.hasKey == true, rooms?.actsAsESPresenseNode == true, rooms?.publishesPlainState == false {
+        if read.hasKey, read.actsAsESPresenseNode, !read.publishesPlainState {
             inner.complain(
                 "espresense",
                 "its messages are not encrypted, and the site has a key; write plainState: true if this is wanted")
         }
-        // The rooms service itself reads what `tags` and `gateways` hold.
-        inner.refuseUnknown(known: [
-            "site", "instance", "espresense", "days", "tags", "gateways", "http", "encryptionKey", "encryptionKeyFile",
-            "plainState",
-        ])
+        inner.refuseUnknown(known: Setting.rooms.map(\.member))
         add(inner.problems)
+    }
+
+    /// The tags of the rooms service: waypoints, or bare descriptions such as `Jane:UUID:1:7`. Each must name a beacon.
+    private mutating func tags(base: NumberBase) -> [RegionChange] {
+        guard let list = value("tags") else { return [] }
+        guard let elements = list.array else {
+            complain("tags", "\(list.kindName) does not fit; write a list of waypoints or descriptions")
+            return []
+        }
+        let waypoints = elements.map { element in
+            if case .string = element { JSONValue.object(["_type": "waypoint", "desc": element]) } else { element }
+        }
+        do throws(WaypointsError) {
+            let reading = try WaypointsReading(.array(waypoints), base: base)
+            for problem in reading.problems { complain("tags", problem.description) }
+            for case .set(let region, _) in reading.changes where !region.isBeacon {
+                complain("tags", "'\(shortened(region.displayName))' names no beacon; write 'Name:UUID:major:minor'")
+            }
+            return reading.changes
+        } catch {
+            complain("tags", error.description)
+            return []
+        }
+    }
+
+    /// The rooms of gateways.
+    private mutating func gateways() -> [RoomsSettings.GatewayRoom] {
+        guard let value = value("gateways") else { return [] }
+        guard let members = value.object else {
+            complain("gateways", "\(value.shortened) does not fit; write {gateway: 'Room'}")
+            return []
+        }
+        var inner = MemberReader(members, path: "\(path)gateways.")
+        defer { add(inner.problems) }
+        return members.keys.sorted().compactMap { gateway in
+            let allowed = "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes"
+            guard case .string(let room)? = members[gateway],
+                (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count)
+            else {
+                inner.complain(shortened(gateway), "this does not fit; write \(allowed)")
+                return nil
+            }
+            return RoomsSettings.GatewayRoom(gateway: gateway, room: room)
+        }
     }
 
     /// The member `http`; nil: no page is served.
@@ -109,8 +208,9 @@ extension MemberReader {
         // The one member for which null says something else than "default".
         if members["http"] == .null { return nil }
         guard var inner = inner("http", "{listen: '\(standard)'}, or null for none") else { return standard }
-        let address = inner.read("listen", "an address with a port, such as \(standard) or [::1]:\(standard.port)") {
-            $0.string.flatMap { ListenAddress($0) }
+        let allowed = "an address in figures with a port, such as \(standard) or [::1]:\(standard.port)"
+        let address = inner.read("listen", allowed) {
+            $0.string.flatMap { ListenAddress($0) }.flatMap { $0.isInFigures ? $0 : nil }
         }
         inner.refuseUnknown(known: ["listen"])
         add(inner.problems)
@@ -119,5 +219,11 @@ extension MemberReader {
 
     fileprivate mutating func historyDays() -> Int? {
         whole("days", -1...36_500, " (0 keeps none, -1 sets no limit by days)")
+    }
+}
+
+extension Region {
+    fileprivate var isBeacon: Bool {
+        if case .beacon = kind { true } else { false }
     }
 }

@@ -1,13 +1,19 @@
 import Base
 import JSON
+import Regions
 
-/// One setting: its name, its default, its explanation, how it is read and how it is shown. A new setting is one row of
-/// the table below (`sections`) and one property of `Configuration`.
+/// One setting: its name, what a change of it needs, its default, its explanation, how it is read and how it is shown. A
+/// new setting is one row of the table below (`sections`) and one property of `Configuration`.
 struct Setting: Sendable {
+    typealias Shown = @Sendable (Configuration) -> JSONValue
+    typealias ShownOfTracker = @Sendable (TrackerConfiguration, NumberBase) -> JSONValue
     typealias Read = @Sendable (inout MemberReader, inout Configuration) -> Void
     typealias Path<Value> = any WritableKeyPath<Configuration, Value> & Sendable
 
+    /// A member of `rooms` has its path: `rooms.site`.
     let name: String
+    /// When a change takes effect in each service.
+    let effects: SettingEffects
     /// As it would be written in JSON5: the default, or an example.
     let value: String
     /// Whether writing `value` changes nothing. Otherwise `value` is an example.
@@ -18,23 +24,29 @@ struct Setting: Sendable {
     /// `ConfigurationReader` or `TrackerReader` reads together with others.
     let read: Read?
     /// The value in force. Secrets are hidden.
-    let shown: @Sendable (Configuration) -> JSONValue
+    let shown: Shown
     /// The value of one tracker; nil for a setting that is no part of an identity.
-    let shownOfTracker: (@Sendable (TrackerConfiguration) -> JSONValue)?
+    let shownOfTracker: ShownOfTracker?
+    /// The settings inside an object, such as those of `rooms`; empty for any other setting.
+    let members: [Setting]
+    /// The value that was set, without what follows from other settings; nil: `shown`.
+    private(set) var own: Shown?
+    /// The secrets behind a value that `shown` hides.
+    private(set) var secrets: (@Sendable (Configuration) -> [Secret?])?
+    /// Puts the value of the first configuration into the second. A setting that needs a restart stays so until then.
+    private(set) var keep: (@Sendable (Configuration, inout Configuration) -> Void)?
 
     private init(
-        _ name: String, _ value: String, isDefault: Bool, _ explanation: [String], read: Read?,
-        shown: @escaping @Sendable (Configuration) -> JSONValue,
-        ofTracker: (@Sendable (TrackerConfiguration) -> JSONValue)? = nil
+        _ name: String, _ effects: SettingEffects, _ value: String, isDefault: Bool, _ explanation: [String],
+        read: Read?, shown: @escaping Shown, ofTracker: ShownOfTracker? = nil, members: [Setting] = []
     ) {
-        self.name = name
-        self.value = value
-        self.isDefault = isDefault
-        self.explanation = explanation
-        self.read = read
-        self.shown = shown
+        (self.name, self.effects, self.value, self.isDefault) = (name, effects, value, isDefault)
+        (self.explanation, self.read, self.shown, self.members) = (explanation, read, shown, members)
         shownOfTracker = ofTracker
     }
+
+    /// The last part of the name, as it stands in a file.
+    var member: String { String(name.split(separator: ".").last ?? "") }
 
     /// The default file, in its order.
     static let sections: [(title: String, settings: [Setting])] = [
@@ -42,10 +54,13 @@ struct Setting: Sendable {
         ("What it listens to", listening), ("Near and gone", presence), ("What it does with it", services),
     ]
 
-    /// All settings, in the order of the default file.
+    /// All settings of the top level, in the order of the default file.
     static let all = sections.flatMap(\.settings)
 
-    /// Every name that is no error, whether it is in the default file or only a phone's.
+    /// One row for each setting: instead of an object with settings of its own, these.
+    static let rows = all.flatMap { $0.members.isEmpty ? [$0] : $0.members }
+
+    /// Every name that is no error at the top level, whether it is in the default file or only a phone's.
     static let names = all.map(\.name) + alsoRead
 
     /// Read, but not worth a line in the default file: they come from phones.
@@ -56,44 +71,78 @@ struct Setting: Sendable {
     ]
 }
 
+// MARK: What only some rows have
+
+extension Setting {
+    func own(_ own: @escaping Shown) -> Setting {
+        var row = self
+        row.own = own
+        return row
+    }
+
+    func secrets(_ secrets: @escaping @Sendable (Configuration) -> [Secret?]) -> Setting {
+        var row = self
+        row.secrets = secrets
+        return row
+    }
+
+    func keep(_ keep: @escaping @Sendable (Configuration, inout Configuration) -> Void) -> Setting {
+        var row = self
+        row.keep = keep
+        return row
+    }
+
+    /// `keep` for a setting that is one property.
+    func keep<Value>(_ path: Path<Value>) -> Setting {
+        keep { $1[keyPath: path] = $0[keyPath: path] }
+    }
+
+    /// `keep` for a property of `rooms`.
+    func keep<Value>(inRooms path: any WritableKeyPath<RoomsSettings, Value> & Sendable) -> Setting {
+        keep { running, new in
+            if let rooms = running.rooms { new.rooms?[keyPath: path] = rooms[keyPath: path] }
+        }
+    }
+}
+
 // MARK: The kinds of rows
 
 extension Setting {
     /// A setting whose default is that of its property in `Configuration`.
     private static func property(
-        _ name: String, _ explanation: [String], read: @escaping Read,
-        shown: @escaping @Sendable (Configuration) -> JSONValue
+        _ name: String, _ effects: SettingEffects, _ explanation: [String], read: @escaping Read,
+        shown: @escaping Shown
     ) -> Setting {
         let standard = Configuration(broker: Broker(clientID: ""), trackers: [], room: "")
-        return Setting(name, shown(standard).text, isDefault: true, explanation, read: read, shown: shown)
+        return Setting(name, effects, shown(standard).text, isDefault: true, explanation, read: read, shown: shown)
     }
 
     /// A setting with a default.
     ///
     /// - Parameter value: The default, as it would be written in JSON5.
     static func setting(
-        _ name: String, _ value: String, _ explanation: String..., read: Read? = nil,
-        shown: @escaping @Sendable (Configuration) -> JSONValue
+        _ name: String, _ effects: SettingEffects, _ value: String, _ explanation: String..., read: Read? = nil,
+        shown: @escaping Shown
     ) -> Setting {
-        Setting(name, value, isDefault: true, explanation, read: read, shown: shown)
+        Setting(name, effects, value, isDefault: true, explanation, read: read, shown: shown)
     }
 
     /// A setting without a default, or with one that depends on other settings.
     ///
     /// - Parameter value: An example, as it would be written in JSON5.
     static func example(
-        _ name: String, _ value: String, _ explanation: String..., read: Read? = nil,
-        shown: @escaping @Sendable (Configuration) -> JSONValue
+        _ name: String, _ effects: SettingEffects, _ value: String, _ explanation: String..., read: Read? = nil,
+        shown: @escaping Shown
     ) -> Setting {
-        Setting(name, value, isDefault: false, explanation, read: read, shown: shown)
+        Setting(name, effects, value, isDefault: false, explanation, read: read, shown: shown)
     }
 
     /// True or false.
     static func flag(
-        _ name: String, _ path: Path<Bool>, _ explanation: String...
+        _ name: String, _ effects: SettingEffects, _ path: Path<Bool>, _ explanation: String...
     ) -> Setting {
         property(
-            name, explanation,
+            name, effects, explanation,
             read: { reader, configuration in
                 if let flag = reader.flag(name) { configuration[keyPath: path] = flag }
             },
@@ -102,11 +151,11 @@ extension Setting {
 
     /// Seconds, with fractions down to a millisecond.
     static func seconds(
-        _ name: String, _ path: Path<Duration>, in range: ClosedRange<Double>,
+        _ name: String, _ effects: SettingEffects, _ path: Path<Duration>, in range: ClosedRange<Double>,
         _ explanation: String...
     ) -> Setting {
         property(
-            name, explanation,
+            name, effects, explanation,
             read: { reader, configuration in
                 guard let seconds = reader.number(name, range, ", in seconds") else { return }
                 configuration[keyPath: path] = .milliseconds(Int64((seconds * 1000).rounded()))
@@ -116,11 +165,11 @@ extension Setting {
 
     /// The longest time between two messages as a whole number of units; 0 sends none.
     static func interval(
-        _ name: String, _ path: Path<Duration?>, unit: Duration,
+        _ name: String, _ effects: SettingEffects, _ path: Path<Duration?>, unit: Duration,
         named unitName: String, in range: ClosedRange<Int64>, _ explanation: String...
     ) -> Setting {
         property(
-            name, explanation,
+            name, effects, explanation,
             read: { reader, configuration in
                 guard let count = reader.whole(name, range, ", in \(unitName) (0 sends none)") else { return }
                 configuration[keyPath: path] = count == 0 ? nil : unit * count
@@ -130,11 +179,11 @@ extension Setting {
 
     /// A text without a default.
     static func text(
-        _ name: String, _ path: Path<String?>, example value: String,
+        _ name: String, _ effects: SettingEffects, _ path: Path<String?>, example value: String,
         _ explanation: String...
     ) -> Setting {
         Setting(
-            name, value, isDefault: false, explanation,
+            name, effects, value, isDefault: false, explanation,
             read: { reader, configuration in configuration[keyPath: path] = reader.text(name) },
             shown: { .text($0[keyPath: path]) })
     }
@@ -142,12 +191,27 @@ extension Setting {
     /// A part of an identity, which `TrackerReader` reads: of the gateway's own at the top level, and of each element of
     /// `trackers`.
     static func identity(
-        _ name: String, _ value: String, isDefault: Bool = false, _ explanation: String...,
-        shown: @escaping @Sendable (TrackerConfiguration) -> JSONValue
+        _ name: String, _ effects: SettingEffects, _ value: String, isDefault: Bool = false, _ explanation: String...,
+        shown: @escaping ShownOfTracker
     ) -> Setting {
         Setting(
-            name, value, isDefault: isDefault, explanation, read: nil, shown: { shown($0.trackers[0]) },
-            ofTracker: shown)
+            name, effects, value, isDefault: isDefault, explanation, read: nil,
+            shown: { shown($0.trackers[0], $0.numberBase) }, ofTracker: shown)
+    }
+
+    /// An object whose members are settings of their own. Its `read` reads them all.
+    ///
+    /// - Parameter isOn: Whether there is an object; otherwise the value is null.
+    static func object(
+        _ name: String, members: [Setting], _ explanation: String..., read: @escaping Read,
+        isOn: @escaping @Sendable (Configuration) -> Bool
+    ) -> Setting {
+        Setting(
+            name, SettingEffects(), "{}", isDefault: true, explanation, read: read,
+            shown: { configuration in
+                guard isOn(configuration) else { return .null }
+                return .object(Dictionary(uniqueKeysWithValues: members.map { ($0.member, $0.shown(configuration)) }))
+            }, members: members)
     }
 }
 

@@ -1,0 +1,17 @@
+package import Configuration
+import OwnTracks
+package import Regions
+
+extension SiteSettings {
+    /// The settings of a site, as the configuration has them.
+    package init(_ configuration: Configuration) {
+        self.init()
+        site = configuration.rooms?.site
+        tags = configuration.rooms?.tags ?? []
+        for entry in configuration.rooms?.gateways ?? [] { gateways[entry.gateway] = entry.room }
+        position = configuration.position
+        commandRights = CommandGate.Rights(
+            obeysCommands: configuration.obeysCommands,
+            allowsRemoteConfiguration: configuration.allowsRemoteConfiguration, needsEncryption: false)
+    }
+}

@@ -1,0 +1,28 @@
+import OwnTracks
+
+/// When a changed setting takes effect in a running service.
+package enum SettingEffect: String, Hashable, Sendable, CaseIterable {
+    /// At the reload.
+    case live
+    /// With a new connection to the broker. The service makes it at the reload.
+    case reconnect
+    /// With the next start of the service.
+    case restart
+}
+
+/// The effect of a setting in each service; nil where the service does not use it.
+struct SettingEffects: Hashable, Sendable {
+    var gateway: SettingEffect?
+    var rooms: SettingEffect?
+
+    static func gateway(_ effect: SettingEffect) -> Self { Self(gateway: effect) }
+    static func rooms(_ effect: SettingEffect) -> Self { Self(rooms: effect) }
+    static func both(_ effect: SettingEffect) -> Self { Self(gateway: effect, rooms: effect) }
+
+    subscript(service: CommandService) -> SettingEffect? {
+        switch service {
+        case .gateway: gateway
+        case .rooms: rooms
+        }
+    }
+}
