@@ -1,8 +1,10 @@
 import Configuration
+import Glibc
 import Health
 import Messaging
 import OwnTracks
 import RoomMessages
+import Runtime
 import ServiceSupport
 import Shell
 import TestSupport
@@ -86,5 +88,21 @@ import Testing
         try reload(tags: #"{desc: "x"}"#, #", host: "other""#)
         #expect(fixture.broker.connections == 1)
         #expect(fixture.service.site.tags.count == 1)
+    }
+
+    @Test func `A forged card of another service is a notice and is counted, and is no error`() throws {
+        let file = open(directory.file("log"), O_CREAT | O_RDWR, 0o600)
+        defer { close(file) }
+        let other = try TemporaryDirectory()
+        let service = try RoomServiceFixture(
+            in: other, key: "the key of the site", log: Log(style: .prefixed, descriptor: file))
+        service.wait(.seconds(15))
+        service.receive("ibeacon-rooms/home/service/b", #"{"v":1,"active":true,"counter":1}"#)
+        #expect(service.service.door.refused == 1)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = pread(file, &bytes, bytes.count, 0)
+        let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("<5>a card of the service 'b' cannot be decrypted") })
+        #expect(!lines.contains { $0.hasPrefix("<3>") })
     }
 }

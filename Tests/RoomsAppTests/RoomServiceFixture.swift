@@ -37,7 +37,8 @@ final class RoomServiceFixture {
     init(
         in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
         rooms: String = "",
-        tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = ""
+        tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = "",
+        log: Log = Log(threshold: .error)
     ) throws {
         store = SteppedStore(host: host)
         seal = SiteSeal(key: key.map { Secret($0) })
@@ -49,7 +50,7 @@ final class RoomServiceFixture {
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,
-            status: status, host: host, log: Log(threshold: .error))
+            status: status, host: host, log: log)
         try service.start()
         guard isRunning else { return }
         settle()

@@ -361,6 +361,12 @@ package final class RoomService {
         }
     }
 
+    /// The core itself reports that it cannot read the card of another service.
+    private func isCardOfAnother(_ topic: RoomTopic) -> Bool {
+        guard case .service(_, let name) = topic else { return false }
+        return name != site.instance
+    }
+
     /// Decrypts a message of the site.
     ///
     /// - Returns: nil if the message is refused.
@@ -369,7 +375,9 @@ package final class RoomService {
         do throws(SealError) {
             return try door.open(message.payload, of: topic, at: now)
         } catch {
-            log.once("sealed", .warning, "a message on \(message.topic) is not taken: \(error)")
+            if !isCardOfAnother(topic) {
+                log.once("sealed", .warning, "a message on \(message.topic) is not taken: \(error)")
+            }
             handle(.sealed(topic, reason: "\(error)"))
             return nil
         }

@@ -242,11 +242,12 @@ package struct Site: Sendable {
             listAnswered = now
             effects.append(.send(.tags(tagList)))
         case .service(_, let name) where name != election?.instance:
+            // Any client can publish such a card.
             effects.append(
                 .log(
-                    .error,
-                    "the service '\(name)' has another key of the site, so neither knows of the other: \(reason)",
-                    once: "service key"))
+                    .notice,
+                    "a card of the service '\(name)' cannot be decrypted; it has another key of the site, or another "
+                        + "client uses its name: \(reason)", once: "service key"))
         default: break
         }
     }

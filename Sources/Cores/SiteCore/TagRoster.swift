@@ -1,3 +1,4 @@
+import Beacon
 import Regions
 import Rooms
 package import SiteProtocol
