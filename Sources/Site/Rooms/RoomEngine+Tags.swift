@@ -1,6 +1,9 @@
 import Base
 
 extension Tag {
+    /// A second, with the jitter of messages. It is a number because it is compared with for each reading.
+    static let secondNanoseconds: Int64 = 1_500_000_000
+
     /// Takes note of a level.
     mutating func hear(_ heard: HeardLevel) {
         if let place = levels.firstIndex(where: { $0.gateway >= heard.gateway }) {

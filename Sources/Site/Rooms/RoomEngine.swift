@@ -191,18 +191,21 @@ package struct RoomEngine: Sendable {
             HeardLevel(
                 gateway: gateway, packets: Int16(clamping: reading.count),
                 level: max(-120, min(20, level)) - 59 - power, at: now))
-        let age = max(0, min(Self.secondNanoseconds, reading.age.nanoseconds))
+        let age = max(0, min(Tag.secondNanoseconds, reading.age.nanoseconds))
         let sent = MonotonicInstant(nanoseconds: now.nanoseconds - age)
         if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now) }
         states[tag].latestPacket = max(states[tag].latestPacket ?? sent, sent)
         // Once all that heard it in the last window have heard it again there is nothing to wait for.
-        if isComplete(states[tag]) { judge(tag, at: now, &effects) }
+        if isComplete(tag) { judge(tag, at: now, &effects) }
     }
 
-    private func isComplete(_ tag: Tag) -> Bool {
-        guard let judged = tag.judged else { return false }
-        for heard in tag.levels
-        where heard.at <= judged && judged.nanoseconds - heard.at.nanoseconds < Self.secondNanoseconds { return false }
+    /// Whether all gateways that heard the tag in the last window have heard it again.
+    ///
+    /// It takes an index: with the tag itself, the tag and the engine would be copied.
+    private func isComplete(_ tag: TagIndex) -> Bool {
+        guard let judged = states[tag].judged else { return false }
+        for heard in states[tag].levels
+        where heard.at <= judged && judged.nanoseconds - heard.at.nanoseconds < Tag.secondNanoseconds { return false }
         return true
     }
 
@@ -210,16 +213,13 @@ package struct RoomEngine: Sendable {
     private mutating func openWindow(of tag: TagIndex, ofPacketAt sent: MonotonicInstant, now: MonotonicInstant) {
         states[tag].isPending = true
         let isRare =
-            states[tag].latestPacket.map { sent.nanoseconds - $0.nanoseconds > Self.secondNanoseconds } ?? true
+            states[tag].latestPacket.map { sent.nanoseconds - $0.nanoseconds > Tag.secondNanoseconds } ?? true
         if isRare {
             openWindows.long.append(tag, until: now.advanced(bySeconds: tuning.rareGatherSeconds))
         } else {
             openWindows.short.append(tag, until: now.advanced(bySeconds: tuning.gatherSeconds))
         }
     }
-
-    /// A second, with the jitter of messages. It is a number because it is compared with for each reading.
-    private static let secondNanoseconds: Int64 = 1_500_000_000
 
     /// Does what is due at `now`.
     private mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
