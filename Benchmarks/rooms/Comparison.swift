@@ -4,6 +4,8 @@ import Rooms
 struct Comparison {
     let home: Home
     let tuning: RoomTuning
+    /// Whether the gateways count from their first message on, as in a house where the service has run before.
+    let areKnown: Bool
 
     func printTable() {
         Table.printHead(home)
@@ -48,16 +50,23 @@ struct Comparison {
         for (name, use) in uses {
             let scores = seeds.map { seed in (seed, engine(trainedBy: use, nil, NodeFeed(seed: seed))) }
             for (seed, score) in scores { Table.printRow("nodes, \(name), seed \(seed)", score) }
-            let count = Double(scores.count)
-            let right = scores.reduce(0) { $0 + $1.1.right } / count
-            let wrong = scores.reduce(0) { $0 + $1.1.falsePerHour } / count
-            print("nodes, \(name), mean of \(scores.count): \(fixed(right, 3)), \(fixed(wrong, 1)) false per hour")
+            printMean("nodes, \(name)", scores.map(\.1))
+            printMean(
+                "nodes, two tags, \(name)",
+                seeds.map { engine(trainedBy: use, nil, NodeFeed(seed: $0, hasSecondTag: true)) })
         }
+    }
+
+    private func printMean(_ name: String, _ scores: [Score]) {
+        let count = Double(scores.count)
+        let right = scores.reduce(0) { $0 + $1.right } / count
+        let wrong = scores.reduce(0) { $0 + $1.falsePerHour } / count
+        print("\(name), mean of \(scores.count): \(fixed(right, 3)), \(fixed(wrong, 1)) false per hour")
     }
 
     private func engine(trainedBy use: EngineRun.Use?, _ phases: [Double]?, _ nodes: NodeFeed? = nil) -> Score {
         score { place in
-            var run = EngineRun(home, tuning, phases: phases, nodes: nodes)
+            var run = EngineRun(home, tuning, phases: phases, nodes: nodes, areKnown: areKnown)
             if let use { for other in others(than: place) { run.play(other, as: use) } }
             return run.play(home.sessions[place], as: .test)
         }

@@ -7,6 +7,7 @@ var isEngineOnly = false
 var isTraining = false
 var isNodes = false
 var isPicture = false
+var areKnown = true
 var houseHours: Double?
 var seed: UInt64?
 var every = 1
@@ -19,6 +20,8 @@ for argument in CommandLine.arguments.dropFirst() {
         exit(0)
     } else if argument == "--nodes" {
         isNodes = true
+    } else if argument == "--unknown" {
+        areKnown = false
     } else if argument == "--picture" {
         isPicture = true
     } else if argument == "--house-training" {
@@ -48,7 +51,7 @@ if houseHours != nil || isTraining, let recording = recordings.first {
     exit(0)
 }
 for recording in recordings {
-    let comparison = Comparison(home: Home(path: recording, every: every), tuning: tuning)
+    let comparison = Comparison(home: Home(path: recording, every: every), tuning: tuning, areKnown: areKnown)
     if isPicture {
         print(comparison.picture(ofSession: 0).svg)
     } else if isNodes {

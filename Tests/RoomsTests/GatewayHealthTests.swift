@@ -32,6 +32,26 @@ import Testing
         #expect(reports() == ["h does not listen silent", "k listens well"])
     }
 
+    @Test mutating func `A gateway whose readings all come late is late, not silent`() {
+        house.second(["k": -50, "h": -70])
+        let begin = house.now
+        for _ in 0..<20 { house.second(["k": -50]) }
+        for second in 1...30 {
+            house.second(["k": -50])
+            house.sequence += 1
+            // It sends more than arrives.
+            house.pass(
+                .heard(
+                    gateway: "h",
+                    HeardSecond(
+                        boot: "a", sequence: house.sequence, at: .seconds(begin + 0.5 * Double(second)),
+                        listening: .seconds(1), reports: 10, readings: [])))
+        }
+        #expect(reports() == ["h does not listen late", "k listens well"])
+        for _ in 0..<26 { house.second(["k": -50]) }
+        #expect(reports() == ["h does not listen silent", "k listens well"])
+    }
+
     @Test mutating func `Nothing is said of a silence of the connection`() {
         house.second(["k": -50, "h": -70])
         for _ in 0..<30 { house.second([:]) }

@@ -15,8 +15,14 @@ struct House {
     var findings: [RoomEngine.Finding] = []
     let gateways: [String]
 
-    init(_ rooms: [(gateway: String, room: String)], _ tuning: RoomTuning = RoomTuning()) {
+    /// - Parameter areKnown: Whether the gateways count from their first message on, as after a restart of the service.
+    init(
+        _ rooms: [(gateway: String, room: String)], _ tuning: RoomTuning = RoomTuning(), areKnown: Bool = true
+    ) {
         engine = RoomEngine(tuning: tuning)
+        var learned = LearnedSite()
+        learned.gateways = rooms.map { LearnedSite.Gateway(name: $0.gateway, room: nil, isKnown: areKnown) }
+        engine.restore(learned)
         gateways = rooms.map(\.gateway)
         let pattern = BeaconPattern(uuid: Self.beacon.uuid, major: 3, minor: 4)
         pass(.tags([TagDescription(id: "jane", name: "Jane", pattern: pattern)]))
@@ -54,7 +60,9 @@ struct House {
     }
 
     /// - Parameter age: Seconds since the beacon sent the packet.
-    mutating func send(from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0) {
+    mutating func send(
+        from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0, boot: String = "a"
+    ) {
         sequence += 1
         let readings = level.map {
             [Reading(beacon: Self.beacon, count: 1, level: $0, power: -59, age: .seconds(age))]
@@ -63,7 +71,7 @@ struct House {
             .heard(
                 gateway: gateway,
                 HeardSecond(
-                    boot: "a", sequence: sequence, at: .milliseconds(Int64(now * 1000)), listening: .seconds(1),
+                    boot: boot, sequence: sequence, at: .milliseconds(Int64(now * 1000)), listening: .seconds(1),
                     reports: reports, readings: readings ?? [])))
     }
 

@@ -1,4 +1,6 @@
 import Base
+import Beacon
+import Regions
 import SiteProtocol
 import Testing
 
@@ -6,14 +8,16 @@ import Testing
 
 extension House {
     /// A message of an ESPresense node: no clock, one tag, nothing when it hears nothing.
-    fileprivate mutating func sendAsNode(_ node: String, level: Float, at time: Double) {
+    fileprivate mutating func sendAsNode(
+        _ node: String, level: Float, at time: Double, beacon: BeaconID = House.beacon
+    ) {
         wait(until: time)
         pass(
             .heard(
                 gateway: node,
                 HeardSecond(
                     boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
-                    readings: [Reading(beacon: Self.beacon, count: 1, level: level, power: -59, age: .zero)])))
+                    readings: [Reading(beacon: beacon, count: 1, level: level, power: -59, age: .zero)])))
     }
 
     /// For so many rounds of 5 s each node sends its level, the one 2.5 s after the other.
@@ -49,6 +53,68 @@ extension House {
         #expect(house.reported.last == "Kitchen")
         house.rounds(12, kitchen: -70, hall: -62)
         #expect(house.reported.last == "Hall")
+    }
+
+    @Test func `What a node says of another tag is no silence about this one`() {
+        var house = House(Self.rooms)
+        let bob = BeaconID(uuid: House.beacon.uuid, major: 3, minor: 5)
+        house.pass(
+            .tags(
+                house.engine.tags + [
+                    TagDescription(id: "bob", name: "Bob", pattern: BeaconPattern(uuid: bob.uuid, major: 3, minor: 5))
+                ]))
+        house.rounds(4, kitchen: -60, hall: -64)
+        house.reported = []
+        for _ in 0..<60 {
+            let begin = house.now
+            house.sendAsNode("k", level: -60, at: begin + 0.5)
+            // The kitchen's node reports the other tag each second; in the other tag's room nothing changes.
+            for second in 1...4 { house.sendAsNode("k", level: -50, at: begin + 0.5 + Double(second), beacon: bob) }
+            house.sendAsNode("h", level: -64, at: begin + 4.8)
+            house.wait(until: begin + 5)
+        }
+        #expect(!house.reported.contains("Hall"), "\(house.reported)")
+    }
+
+    @Test func `The level of a node that says nothing counts for 90 s at most`() {
+        var house = House(Self.rooms)
+        house.rounds(12, kitchen: -55, hall: -80)
+        #expect(house.reported.last == "Kitchen")
+        let end = house.now + 95
+        while house.now < end { house.sendAsNode("h", level: -80, at: house.now + 5) }
+        #expect(house.reported.last == "Hall")
+    }
+
+    @Test(arguments: [true, false])
+    func `A tag that nodes hear no more is away within 90 s, with their telemetry and without`(hasTelemetry: Bool) {
+        var house = House(Self.rooms)
+        house.rounds(60, kitchen: -55, hall: -80)
+        #expect(house.home.last == true)
+        for _ in 0..<6 {
+            house.wait(until: house.now + 15)
+            if hasTelemetry { for node in ["k", "h"] { house.pass(.telemetry(node: node)) } }
+        }
+        #expect(house.home.last == false)
+    }
+
+    @Test func `Telemetry of nodes lets no tag go away that they report`() {
+        var house = House(Self.rooms)
+        for _ in 0..<40 {
+            house.rounds(3, kitchen: -55, hall: -80)
+            for node in ["k", "h"] { house.pass(.telemetry(node: node)) }
+        }
+        #expect(!house.home.contains(false))
+    }
+
+    @Test func `A node listens for 45 s after its last message`() {
+        var house = House(Self.rooms)
+        house.rounds(2, kitchen: -55, hall: -80)
+        house.wait(until: house.now + 44.9)
+        house.pass(.tick)
+        #expect(house.engine.gatewayReports.map(\.isListening) == [false, true])
+        house.wait(until: house.now + 0.2)
+        house.pass(.tick)
+        #expect(house.engine.gatewayReports.map(\.isListening) == [false, false])
     }
 
     @Test func `A gateway that fails still holds the tag that it heard`() {

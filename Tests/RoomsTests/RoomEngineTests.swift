@@ -37,6 +37,14 @@ import Testing
         #expect(house.reported == [nil])
     }
 
+    @Test func `A gateway that hears a tag for a second and fails does not draw it into its room`() {
+        var house = Self.flat()
+        house.seconds(60, ["k": nil, "h": -70, "b": nil])
+        house.seconds(1, ["k": -60, "h": -70, "b": nil])
+        house.seconds(300, ["h": -70, "b": nil])
+        #expect(house.reported == [nil, "Hall"])
+    }
+
     @Test func `One loud packet elsewhere changes nothing`() {
         var house = Self.flat()
         house.seconds(10, Self.kitchen)

@@ -17,7 +17,7 @@ import Testing
             .learn(site: "home"), .service(site: "home", instance: "pi"), .tag(site: "home", tag: "jane"),
             .room(site: "home", room: "kitchen"), .health(site: "home", gateway: "k"), .nearbyRequest(site: "home"),
             .nearby(site: "home", gateway: "k"), .availability(gateway: "k"), .espresense(beacons[0], node: "attic"),
-            .espresenseStatus(node: "attic"),
+            .espresenseStatus(node: "attic"), .espresenseTelemetry(node: "attic"),
         ] as [RoomTopic])
     func `A topic is read as it was written`(_ topic: RoomTopic) {
         #expect(RoomTopic(topic.text) == topic)

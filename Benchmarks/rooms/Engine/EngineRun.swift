@@ -7,6 +7,7 @@ import SiteProtocol
 /// Plays sessions through the engine as gateways would send them: one message per gateway and second.
 struct EngineRun {
     private static let uuid = BeaconUUID(high: 0x1111_2222_3333_4444, low: 0x5555_6666_7777_8888)
+    static let secondBeacon = BeaconID(uuid: uuid, major: 1, minor: 2)
     private let home: Home
     private(set) var engine: RoomEngine
     private var clock: Double = 10
@@ -19,13 +20,22 @@ struct EngineRun {
     /// Belief by room after each second, for the picture.
     var beliefs: [(time: Double, [Float])] = []
 
-    init(_ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil, nodes: NodeFeed? = nil) {
+    init(
+        _ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil, nodes: NodeFeed? = nil, areKnown: Bool = true
+    ) {
         self.home = home
         self.nodes = nodes
         self.phases = phases ?? home.gateways.map { _ in 0 }
         engine = RoomEngine(tuning: tuning)
-        let pattern = BeaconPattern(uuid: Self.uuid, major: 1, minor: 1)
-        pass(.tags([TagDescription(id: "tag", name: "Tag", pattern: pattern)]), at: 1)
+        var learned = LearnedSite()
+        learned.gateways = home.gateways.map { LearnedSite.Gateway(name: $0.name, room: nil, isKnown: areKnown) }
+        engine.restore(learned)
+        let tags = [1, 2].map { (minor: UInt16) in
+            TagDescription(
+                id: minor == 1 ? "tag" : "still", name: "Tag",
+                pattern: BeaconPattern(uuid: Self.uuid, major: 1, minor: minor))
+        }
+        pass(.tags(tags), at: 1)
         for gateway in home.gateways {
             pass(.card(gateway: gateway.name, room: home.rooms[gateway.room]), at: 1)
         }
@@ -149,7 +159,7 @@ struct EngineRun {
 
     private mutating func take(_ effects: [RoomEngine.Effect], at time: Double) {
         for effect in effects {
-            guard case .decided(let decision) = effect else { continue }
+            guard case .decided(let decision) = effect, decision.tag == 0 else { continue }
             let room = decision.to.flatMap { name in home.rooms.firstIndex { RoomName.id(of: $0) == name.id } }
             reports.append((time, room ?? -1))
         }

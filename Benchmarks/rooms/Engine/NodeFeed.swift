@@ -13,7 +13,13 @@ struct NodeFeed {
 
     private var random: Random
 
-    init(seed: UInt64) { random = Random(seed: seed) }
+    /// Whether the nodes hear a second tag, too, which lies still.
+    private let hasSecondTag: Bool
+
+    init(seed: UInt64, hasSecondTag: Bool = false) {
+        random = Random(seed: seed)
+        self.hasSecondTag = hasSecondTag
+    }
 
     struct Message {
         var time: Double
@@ -48,7 +54,23 @@ struct NodeFeed {
                     Message(time: due, gateway: node, second: Self.read(level, home.gateways[node].name, beacon)))
             }
         }
+        if hasSecondTag { messages += secondTag(from: first.time, to: last.time, in: home) }
         return messages.sorted { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
+    }
+
+    /// What the nodes send of the second tag, which lies in the room of the first node.
+    private mutating func secondTag(from begin: Double, to end: Double, in home: Home) -> [Message] {
+        var messages: [Message] = []
+        for node in home.gateways.indices {
+            var due = begin + random.uniform() * Self.period
+            while due <= end {
+                let level = (node == 0 ? -55 : -80) + random.normal()
+                let second = Self.read(level, home.gateways[node].name, EngineRun.secondBeacon)
+                messages.append(Message(time: due, gateway: node, second: second))
+                due += Self.period * (0.8 + 0.4 * random.uniform())
+            }
+        }
+        return messages
     }
 
     /// The message as the node publishes it, and as the rooms service reads it.

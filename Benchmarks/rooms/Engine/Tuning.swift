@@ -26,6 +26,8 @@ extension RoomTuning {
         case "reportProbability": reportProbability = value
         case "labelledReportProbability": labelledReportProbability = value
         case "readingsToReport": readingsToReport = Int(value)
+        case "heldReports": heldReports = value
+        case "nodeReportSeconds": nodeReportSeconds = value
         case "windowCap": windowCap = value
         case "learnProbability": learnProbability = value
         case "learnLag": learnLag = Int(value)

@@ -24,6 +24,11 @@ package struct GatewayAdvice: Hashable, Sendable {
                 )
             case .noReadings: ("has said where it stands, and sends no readings: \(names)", rights)
             case .silent: ("sends no readings any more: \(names)", "is it running? \(rights)")
+            case .late:
+                (
+                    "its readings arrive more than five seconds late: \(names)",
+                    "check its network and the broker's load; after a change of a clock it counts again within 20 seconds"
+                )
             case .notListening: ("does not listen: \(names)", "see 'ibeacon-gateway doctor' there")
             case .exchanged:
                 (

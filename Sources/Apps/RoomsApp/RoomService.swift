@@ -290,7 +290,9 @@ package final class RoomService {
             "\(root)/learn", "\(root)/nearby/+", "\(root)/room/+", "\(root)/health/+", "ibeacon-gateway/+/availability",
         ]
         // ESPresense does not encrypt, so any client could publish readings past the site's key.
-        if door.seal.allowsPlain { filters.formUnion(["espresense/devices/+/+", "espresense/rooms/+/status"]) }
+        if door.seal.allowsPlain {
+            filters.formUnion(["espresense/devices/+/+", "espresense/rooms/+/status", "espresense/rooms/+/telemetry"])
+        }
         if settings.configuration.obeysCommands { filters.insert(identity.topics.command) }
         return filters.union(site.discovery?.subscriptions ?? [])
     }

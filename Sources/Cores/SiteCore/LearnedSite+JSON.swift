@@ -5,14 +5,15 @@ package import SiteProtocol
 
 /// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
 /// "labelled":[[seconds,gateway,eighths,…],…],"own":{"seconds":…,"gateways":[[gateway,heard,unknown,mean,squares],…]},
-/// "exits":[[room,count],…]},…]}`; an unknown level is null.
-/// `exits` may be missing.
+/// "exits":[[room,count],…]},…],"unknown":[…]}`; an unknown level is null.
+/// `exits` may be missing. `unknown` has the positions of the gateways that do not count yet, and may be missing.
 extension LearnedSite {
     package var json: JSONValue {
         .object([
             "v": 1,
             "gateways": .array(
                 gateways.map { .array([.string($0.name), $0.room.map { .integer(Int64($0)) } ?? .null]) }),
+            "unknown": .array(gateways.indices.filter { !gateways[$0].isKnown }.map { .integer(Int64($0)) }),
             "rooms": .array(
                 rooms.map { room in
                     .object([
@@ -68,6 +69,9 @@ extension LearnedSite {
             else { throw FeedError("an element of 'gateways' is not a name with a room") }
             let room = pair[1].asInteger.flatMap { Int(exactly: $0) }
             gateways.append(Gateway(name: name, room: room.flatMap { rooms.indices.contains($0) ? $0 : nil }))
+        }
+        for position in (json["unknown"]?.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:)) {
+            if gateways.indices.contains(position) { gateways[position].isKnown = false }
         }
     }
 

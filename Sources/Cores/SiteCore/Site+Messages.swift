@@ -41,7 +41,7 @@ extension Site {
         _ message: SiteMessage, isRetained: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         switch message {
-        case .heard, .nodeHeard, .learn:
+        case .heard, .nodeHeard, .nodeTelemetry, .learn:
             guard !isRetained else {
                 counters.retained += 1
                 return
@@ -53,6 +53,7 @@ extension Site {
             gateways.recordFeed(of: gateway)
             pass(.heard(gateway: gateway, second), at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
+        case .nodeTelemetry(let node): if !isFedByOurs(node) { pass(.telemetry(node: node), at: now, &effects) }
         case .available(let gateway, let isAvailable):
             gateways.record(isOffline: isAvailable == false, gateway)
             pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)

@@ -1,6 +1,5 @@
 package import Configuration
 import OwnTracks
-package import Regions
 
 extension SiteSettings {
     /// The settings of a site, as the configuration has them.

@@ -1,3 +1,5 @@
+import Base
+
 /// The level that one gateway had in a fingerprint.
 struct FingerprintLevel: Hashable, Sendable, BitwiseCopyable {
     var gateway: GatewayIndex
@@ -33,6 +35,8 @@ struct LevelVector: Sendable {
     var packets: Int16 = 1
     /// Whether the gateway that hears the tag best has heard it since the window before.
     var isLoudestNew = false
+    /// When the window ended.
+    var now = MonotonicInstant.zero
     /// Seconds since the tag's window before.
     var elapsed: Float = 1
 }

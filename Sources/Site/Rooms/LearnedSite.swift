@@ -52,8 +52,12 @@ package struct LearnedSite: Hashable, Sendable {
         package var name: String
         /// Position in `rooms`; nil: it has not said where it stands.
         package var room: Int?
+        /// Whether what it hears counts: it has sent enough messages.
+        package var isKnown: Bool
 
-        package init(name: String, room: Int?) { (self.name, self.room) = (name, room) }
+        package init(name: String, room: Int?, isKnown: Bool = true) {
+            (self.name, self.room, self.isKnown) = (name, room, isKnown)
+        }
     }
 
     package struct LearnedRoom: Hashable, Sendable {

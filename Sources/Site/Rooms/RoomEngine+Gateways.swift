@@ -7,6 +7,7 @@ struct GatewayState: Sendable {
     /// Where it stands; nil: it has not said.
     var room: RoomIndex?
     var clock = GatewayClock()
+    var acquaintance = Acquaintance.unknown
     var isAvailable = true
     /// Whether its silence says something: it is there, and listens.
     var isListening = false
@@ -19,6 +20,8 @@ struct GatewayState: Sendable {
     var sendsAlways = false
     /// nil: none yet.
     var lastMessage: MonotonicInstant?
+    /// When a message came that was too late to count; nil: none so far.
+    var lastLate: MonotonicInstant?
     /// When it last reported a tag.
     var lastReading: MonotonicInstant?
     /// When it last received any advertisement at all.
@@ -30,7 +33,12 @@ struct GatewayState: Sendable {
 
     /// When it ceases to listen unless a message comes; nil: none has come yet.
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant? {
-        lastMessage?.advanced(bySeconds: tuning.gatewaySilenceSeconds)
+        lastMessage?.advanced(bySeconds: silenceSeconds(tuning))
+    }
+
+    /// It ceases to listen this long after its last message. One that has sent none yet may be a gateway.
+    func silenceSeconds(_ tuning: RoomTuning) -> Float {
+        lastMessage == nil || sendsAlways ? tuning.gatewaySilenceSeconds : tuning.nodeSilenceSeconds
     }
 }
 
@@ -114,7 +122,17 @@ extension RoomEngine {
         if let room = gateways[gateway].room { rooms[room].gateways.removeAll { $0 == gateway } }
         gateways[gateway].room = nil
         gateways[gateway].clock.forget()
+        gateways[gateway].acquaintance = .unknown
         forgetLevels(of: gateway)
+    }
+
+    /// Several machines with one name may never count: none of them sends three messages in a row.
+    mutating func detectSharedName(of gateway: GatewayIndex, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        let isShared = gateways[gateway].clock.isShared(at: now)
+        if isShared, !gateways[gateway].isShared {
+            effects.append(.found(.shared(gateway: gateways[gateway].name)))
+        }
+        gateways[gateway].isShared = isShared
     }
 
     /// A message came from the gateway: it is there, and it listens or says that it does not.
@@ -125,16 +143,22 @@ extension RoomEngine {
         gateways[gateway].lastMessage = now
         if !second.readings.isEmpty { gateways[gateway].lastReading = now }
         if !second.boot.isEmpty { gateways[gateway].sendsAlways = true }
-        let isShared = gateways[gateway].clock.isShared(at: now)
-        if isShared, !gateways[gateway].isShared {
-            effects.append(.found(.shared(gateway: gateways[gateway].name)))
-        }
-        gateways[gateway].isShared = isShared
         // A message is proof, whatever the retained availability says.
         gateways[gateway].isAvailable = true
         recordReports(of: gateway, second, at: now, &effects)
         gateways[gateway].isQuiet = second.reports == 0 && second.readings.isEmpty
         setListening(gateway, second.listening > .zero && !gateways[gateway].isDeaf, at: now, &effects)
+    }
+
+    /// An ESPresense node's telemetry arrived: it is there, and listens. One that has reported no tag yet is not known.
+    mutating func recordTelemetry(of name: String, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard let gateway = gatewayIndices[name], !gateways[gateway].sendsAlways,
+            gateways[gateway].acquaintance.record(boot: "", at: now)
+        else { return }
+        endInterruption(at: now)
+        gateways[gateway].lastMessage = now
+        gateways[gateway].isAvailable = true
+        setListening(gateway, true, at: now, &effects)
     }
 
     /// Decides whether the gateway is deaf.

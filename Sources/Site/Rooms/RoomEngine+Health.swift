@@ -25,7 +25,10 @@ extension RoomEngine {
         if !gateway.isAvailable { return .offline }
         if gateway.isDeaf { return .deaf }
         let silentSince = [connected, gateway.lastMessage, gateway.placed].compactMap(\.self).max() ?? connected
-        if silentSince.advanced(bySeconds: tuning.gatewaySilenceSeconds) <= now {
+        if silentSince.advanced(bySeconds: gateway.silenceSeconds(tuning)) <= now {
+            if let late = gateway.lastLate, late.advanced(bySeconds: gateway.silenceSeconds(tuning)) > now {
+                return .late
+            }
             return gateway.lastMessage == nil ? .noReadings : .silent
         }
         return gateway.isListening || gateway.lastMessage.map { $0 < silentSince } ?? true ? nil : .notListening

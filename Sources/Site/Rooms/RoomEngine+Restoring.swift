@@ -71,7 +71,9 @@ package struct LearnedSource: Sendable {
 
     package var site: LearnedSite {
         var site = LearnedSite()
-        site.gateways = gateways.elements.map { LearnedSite.Gateway(name: $0.name, room: $0.room?.position) }
+        site.gateways = gateways.elements.map {
+            LearnedSite.Gateway(name: $0.name, room: $0.room?.position, isKnown: $0.acquaintance == .known)
+        }
         site.rooms = rooms.elements.map {
             LearnedSite.LearnedRoom(
                 name: $0.name, labelled: $0.labelled.moments, own: $0.own.kept,
@@ -88,7 +90,9 @@ extension RoomEngine {
         let roomIndices = learned.rooms.map { roomIndex($0.name.name, &ignored) }
         let gatewayIndices = learned.gateways.map { gatewayIndex($0.name, &ignored) }
         for (gateway, index) in zip(learned.gateways, gatewayIndices) {
-            guard index != nil, let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
+            guard let index else { continue }
+            if gateway.isKnown { gateways[index].acquaintance = .known }
+            guard let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
             place(gateway.name, in: learned.rooms[room].name.name, &ignored)
         }
         for (room, index) in zip(learned.rooms, roomIndices) {

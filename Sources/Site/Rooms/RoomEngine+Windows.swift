@@ -61,15 +61,18 @@ extension RoomEngine {
         scratch.vector.packets = 1
         scratch.vector.heard.removeAll(keepingCapacity: true)
         scratch.vector.isLoudestNew = false
+        scratch.vector.now = now
         var loudest = -Float.infinity
+        var loudestHeld = -Float.infinity
         for gateway in gateways.indices {
-            let isHeeded = gateways[gateway].isListening && !gateways[gateway].isQuiet
+            // A node that does not report the tag says nothing, whatever it says of other tags.
+            let isHeeded =
+                gateways[gateway].isListening && !gateways[gateway].isQuiet && gateways[gateway].sendsAlways
             scratch.vector.levels[gateway] = isHeeded ? missed : .none
         }
         for heard in states[tag].levels {
             let gateway = heard.gateway
-            guard gateways[gateway].isListening else { continue }
-            if heard.at >= freshSince {
+            if gateways[gateway].isListening, heard.at >= freshSince {
                 scratch.vector.levels[gateway] = OptionalLevel(max(heard.level, tuning.missLevel))
                 if heard.level > tuning.missLevel { scratch.vector.heard.append(gateway) }
                 scratch.vector.packets = max(scratch.vector.packets, heard.packets)
@@ -77,11 +80,35 @@ extension RoomEngine {
                     loudest = heard.level
                     scratch.vector.isLoudestNew = states[tag].judged.map { heard.at > $0 } ?? true
                 }
-            } else if !hasSpoken(gateway, since: heard.at) {
-                // Whether it fails or only hears nothing, the next message tells.
-                scratch.vector.levels[gateway] = .none
+                continue
+            }
+            // Whether it fails or only hears nothing, the next message tells.
+            if !hasSpoken(gateway, since: heard.at) { scratch.vector.levels[gateway] = .none }
+            if scratch.vector.levels[gateway].dBm == nil, isOverdue(heard), gateways[gateway].room != states[tag].room {
+                loudestHeld = max(loudestHeld, agedLevel(heard))
             }
         }
+        // What was heard loudest is not said again by what others hear since.
+        if loudestHeld > loudest { scratch.vector.isLoudestNew = false }
+    }
+
+    // MARK: What silent receivers heard
+
+    /// Report intervals since a receiver heard the tag.
+    private func reports(since heard: HeardLevel) -> Float {
+        let interval =
+            gateways[heard.gateway].sendsAlways ? tuning.gatewayReportSeconds : tuning.nodeReportSeconds
+        return scratch.vector.now.seconds(since: heard.at) / interval
+    }
+
+    /// Whether the receiver should have reported the tag again if it still heard it.
+    private func isOverdue(_ heard: HeardLevel) -> Bool { reports(since: heard) > tuning.freshSeconds }
+
+    /// The level of a receiver that has said nothing since: as it was until a report is overdue, then ever less.
+    private func agedLevel(_ heard: HeardLevel) -> Float {
+        let overdue = max(0, reports(since: heard) - tuning.freshSeconds)
+        let share = max(0, 1 - overdue / (tuning.heldReports - tuning.freshSeconds))
+        return max(tuning.missLevel, tuning.missLevel + (heard.level - tuning.missLevel) * share)
     }
 
     /// Whether a message came from the gateway after those of the same second.
@@ -156,9 +183,14 @@ extension RoomEngine {
             }
             // A node that sends nothing has not failed: it sends when it likes.
             let hasFailed = room == states[tag].room && gateways[gateway].sendsAlways
-            return hasFailed ? max(heard.level, tuning.failedLevel) : heard.level
+            return hasFailed && isConfirmed(heard, tag) ? max(heard.level, tuning.failedLevel) : agedLevel(heard)
         }
         return tuning.missLevel
+    }
+
+    /// Whether the gateway heard the tag after the room was reported. Else it may be the reason for a wrong report.
+    private func isConfirmed(_ heard: HeardLevel, _ tag: TagIndex) -> Bool {
+        states[tag].since.map { heard.at >= $0 } ?? false
     }
 
     /// About how many windows a gateway missed that heard the tag last at `instant`.

@@ -11,6 +11,8 @@ package struct RoomEngine: Sendable {
         case heard(gateway: String, HeardSecond)
         /// The gateway's card: the room it stands in.
         case card(gateway: String, room: String)
+        /// The telemetry of an ESPresense node arrived.
+        case telemetry(node: String)
         /// The gateway is connected, or is not.
         case available(gateway: String, Bool)
         /// The gateway is no longer part of the site.
@@ -69,6 +71,8 @@ package struct RoomEngine: Sendable {
         /// Messages that came more than 5 s late.
         package var late: UInt64 = 0
         package var repeated: UInt64 = 0
+        /// Messages of gateways that do not count yet.
+        package var unknown: UInt64 = 0
         /// Readings of beacons that are no tags.
         package var foreign: UInt64 = 0
         package var windows: UInt64 = 0
@@ -134,6 +138,7 @@ package struct RoomEngine: Sendable {
         switch input {
         case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
         case .card(let gateway, let room): place(gateway, in: room, at: now, &effects)
+        case .telemetry(let node): recordTelemetry(of: node, at: now, &effects)
         case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
         case .forget(let gateway): forget(gateway, at: now, &effects)
         case .tags(let tags): replaceTags(by: tags, at: now, &effects)
@@ -163,9 +168,15 @@ package struct RoomEngine: Sendable {
         case .fresh: break
         case .late:
             counters.late += 1
+            gateways[gateway].lastLate = now
             return
         case .repeated:
             counters.repeated += 1
+            return
+        }
+        detectSharedName(of: gateway, at: now, &effects)
+        guard gateways[gateway].acquaintance.record(boot: second.boot, at: now) else {
+            counters.unknown += 1
             return
         }
         recordMessage(of: gateway, second, at: now, &effects)

@@ -15,6 +15,15 @@ package struct RoomTuning: Hashable, Sendable {
     package var freshSeconds: Float = 1.3
     /// A gateway that sent nothing at all for this long says nothing by its silence: empty messages come every 10 s.
     package var gatewaySilenceSeconds: Float = 25
+    /// The same for an ESPresense node: it reports what it hears about every 5 s, and its own state every 15 s.
+    package var nodeSilenceSeconds: Float = 45
+    /// The interval at which a receiver reports a tag that it hears, in seconds: a gateway, and an ESPresense node unless it is
+    /// configured otherwise.
+    package var gatewayReportSeconds: Float = 1
+    package var nodeReportSeconds: Float = 5
+    /// Report intervals for which the last level of a receiver that says nothing counts, ever less: 18 s of a gateway, 90 s of a
+    /// node. A gateway that fails is heard within some seconds again if it only lost its connection for a moment.
+    package var heldReports: Float = 18
 
     // MARK: Without training
 

@@ -12,6 +12,8 @@ package struct GatewayHealth: Hashable, Sendable {
         case noReadings
         /// It published readings, and does no longer.
         case silent
+        /// Its readings arrive more than five seconds late.
+        case late
         /// Its radio does not listen.
         case notListening
         /// It receives nothing while others do.

@@ -28,6 +28,8 @@ package enum RoomTopic: Hashable, Sendable {
     case espresense(BeaconID, node: String)
     /// `espresense/rooms/<node>/status`
     case espresenseStatus(node: String)
+    /// `espresense/rooms/<node>/telemetry`
+    case espresenseTelemetry(node: String)
 
     /// - Returns: nil for any other topic.
     package init?(_ topic: String) {
@@ -55,6 +57,8 @@ package enum RoomTopic: Hashable, Sendable {
             self = .availability(gateway: levels[1])
         case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "status" && Self.isName(levels[2]):
             self = .espresenseStatus(node: levels[2])
+        case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "telemetry" && Self.isName(levels[2]):
+            self = .espresenseTelemetry(node: levels[2])
         case ("espresense", 4) where levels[1] == "devices" && Self.isName(levels[3]):
             guard let beacon = Self.beacon(levels[2]) else { return nil }
             self = .espresense(beacon, node: levels[3])
@@ -79,6 +83,7 @@ package enum RoomTopic: Hashable, Sendable {
         case .espresense(let beacon, let node):
             "espresense/devices/iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)/\(node)"
         case .espresenseStatus(let node): "espresense/rooms/\(node)/status"
+        case .espresenseTelemetry(let node): "espresense/rooms/\(node)/telemetry"
         }
     }
 

@@ -3,6 +3,8 @@ package enum SiteMessage: Hashable, Sendable {
     case heard(gateway: String, HeardSecond)
     /// An ESPresense node heard a beacon.
     case nodeHeard(node: String, HeardSecond)
+    /// An ESPresense node told of itself, so it runs.
+    case nodeTelemetry(node: String)
     /// A gateway or a node is connected to the broker, or is not; nil: the message says neither.
     case available(gateway: String, Bool?)
     /// nil: the card was removed.
@@ -53,6 +55,7 @@ extension SiteMessage {
         case .heard(_, let gateway): self = .heard(gateway: gateway, try FeedDecoder.heard(payload))
         case .espresense(let beacon, let node):
             self = .nodeHeard(node: node, try FeedDecoder.espresense(beacon, payload))
+        case .espresenseTelemetry(let node): self = .nodeTelemetry(node: node)
         case .availability(let gateway), .espresenseStatus(let gateway):
             let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
             self = .available(gateway: gateway, text == "online" ? true : text == "offline" ? false : nil)

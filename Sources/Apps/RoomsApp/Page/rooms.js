@@ -153,7 +153,7 @@ function announce() {
 
 const problems = {
   sharedName: ["shared name", "bad"], offline: ["offline", "bad"], noReadings: ["no readings", "warn"], silent: ["silent", "warn"],
-  notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"], exchanged: ["exchanged?", "warn"],
+  late: ["late", "warn"], notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"], exchanged: ["exchanged?", "warn"],
   wrongKey: ["wrong key", "bad"],
 };
 

@@ -33,6 +33,7 @@ struct SiteGateway {
         case .offline: "offline"
         case .noReadings: "no readings"
         case .silent: "silent"
+        case .late: "late"
         case .notListening: "not listening"
         case .deaf: "deaf"
         case .exchanged: "exchanged?"
