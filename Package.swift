@@ -164,7 +164,7 @@ let package = Package(
         tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
         tests(
             "RoomMessagesTests",
-            ["Base", "Configuration", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
+            ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
         tests("JSONTests", ["JSON"]),
         tests(
             "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
@@ -223,7 +223,7 @@ let package = Package(
         tests(
             "OldStateTests",
             [
-                "Base", "Beacon", "Gateway", "JSON", "Regions", "RoomMessages", "Rooms", "SiteProtocol", "Storage",
+                "Base", "Beacon", "Gateway", "JSON", "Regions", "Rooms", "SiteCore", "SiteProtocol", "Storage",
                 "TestSupport",
             ],
             resources: [.copy("Fixtures")]),

@@ -3,8 +3,8 @@ import Beacon
 import Foundation
 import JSON
 import Regions
-import RoomMessages
 import Rooms
+import SiteCore
 import SiteProtocol
 import Storage
 import TestSupport

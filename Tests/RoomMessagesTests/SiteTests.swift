@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import OwnTracks
 import Rooms
 import SiteCore

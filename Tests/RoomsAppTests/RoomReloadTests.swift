@@ -3,10 +3,10 @@ import Glibc
 import Health
 import Messaging
 import OwnTracks
-import RoomMessages
 import Runtime
 import ServiceSupport
 import Shell
+import SiteCore
 import TestSupport
 import Testing
 
@@ -44,7 +44,7 @@ import Testing
         #expect(fixture.broker.connections == 2)
         #expect(fixture.broker.settings?.hosts == ["other"])
         #expect(fixture.broker.settings?.port == 1884)
-        #expect(fixture.service.election.role == .active)
+        #expect(fixture.service.site.role == .active)
         fixture.stay(in: 0, seconds: 20)
         #expect(fixture.reportedRooms.last == "Kitchen")
     }
