@@ -164,7 +164,10 @@ let package = Package(
         tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
         tests(
             "RoomMessagesTests",
-            ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore", "SiteProtocol"]),
+            [
+                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore",
+                "SiteProtocol",
+            ]),
         tests("JSONTests", ["JSON"]),
         tests(
             "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
