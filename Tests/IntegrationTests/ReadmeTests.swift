@@ -40,7 +40,8 @@ import Testing
             let path = try #require(cells.dropFirst().first?.first)
             let function = try #require(cells.last?.first)
             let code = try Self.text(of: String(path))
-            #expect(code.contains("func \(function)("), "\(path) has no function \(function)")
+            let declaration = function == "init" ? "init?(" : "func \(function)("
+            #expect(code.contains(declaration), "\(path) has no \(declaration)")
         }
     }
 

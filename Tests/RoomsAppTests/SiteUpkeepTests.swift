@@ -36,7 +36,7 @@ import Testing
         #expect(
             fixture.published(Self.root + "health/g1").last
                 == #"{"listening":false,"problem":"noReadings","room":"Hall","v":1}"#)
-        fixture.stay(in: 0, seconds: 6)
+        fixture.stay(in: 0, seconds: 10)
         #expect(
             fixture.published(Self.root + "health/g1").last
                 == #"{"listening":true,"problem":null,"room":"Hall","v":1}"#)
