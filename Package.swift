@@ -95,12 +95,12 @@ let package = Package(
         library("C/CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Shell/Runtime", ["Base", "System", "CSystemd"]),
         library("C/CMosquitto", pkgConfig: "libmosquitto", debian: "libmosquitto-dev"),
-        adapter("Shell/Messaging", ["Base", "Configuration", "OwnTracks", "System", "CMosquitto"]),
+        adapter("Shell/Messaging", ["Base", "System", "CMosquitto"]),
         // No library to link: libcurl is loaded when it is needed.
         .systemLibrary(name: "CCurl", path: "Sources/C/CCurl"),
-        adapter("Shell/HTTPMessaging", ["Base", "Configuration", "System", "CCurl"]),
+        adapter("Shell/HTTPMessaging", ["Base", "System", "CCurl"]),
         library("C/CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
-        adapter("Shell/Encryption", ["Configuration", "JSON", "OwnTracks", "CSodium"]),
+        adapter("Shell/Encryption", ["Base", "JSON", "OwnTracks", "CSodium"]),
         library("C/CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Shell/Storage", ["Base", "Beacon", "Regions", "System", "CSQLite"]),
         library("C/CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
@@ -144,7 +144,7 @@ let package = Package(
         adapter(
             "Apps/Tools",
             [
-                "Base", "Beacon", "Configuration", "DBus", "Encryption", "Gateway", "HTTPMessaging",
+                "Base", "Beacon", "Configuration", "DBus", "Gateway", "HTTPMessaging",
                 "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
@@ -170,7 +170,7 @@ let package = Package(
             ]),
         tests("JSONTests", ["JSON"]),
         tests(
-            "ConfigurationTests", ["Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
+            "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
         tests("StatusTests", ["Base", "Beacon", "Status"]),
         tests(
             "GatewayAppTests",
@@ -206,15 +206,15 @@ let package = Package(
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests("RuntimeTests", ["Base", "System", "Runtime"]),
-        tests("EncryptionTests", ["Configuration", "Encryption", "OwnTracks"]),
-        tests("MessagingTests", ["Base", "Configuration", "Messaging", "TestSupport"]),
+        tests("EncryptionTests", ["Base", "Encryption", "OwnTracks"]),
+        tests("MessagingTests", ["Base", "Messaging", "TestSupport"]),
         tests(
             "StatusPageTests",
             [
                 "Base", "Configuration", "Health", "JSON", "Status", "OwnTracks",
                 "PageServer", "StatusPage", "System", "HostSupport", "StatusPageSupport", "TestSupport",
             ]),
-        tests("HTTPMessagingTests", ["Configuration", "HTTPMessaging", "TestSupport"]),
+        tests("HTTPMessagingTests", ["Base", "HTTPMessaging", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests(

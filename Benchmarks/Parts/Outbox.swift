@@ -20,7 +20,7 @@ extension Parts {
 
     private static func rate(in directory: String, atOnce: Int, messages: Int) throws -> (Double, Double) {
         let settings = StoreSettings(
-            directory: directory, boot: "benchmark", now: { boottime() }, restamp: { $0.message.payload })
+            directory: directory, boot: "benchmark", now: { boottime() }, restamp: { $0.publication.payload })
         var ends: [Int32] = [0, 0]
         pipe(&ends)
         let (reading, writing) = (ends[0], ends[1])
@@ -49,10 +49,9 @@ extension Parts {
             }
             while submitted < messages, submitted - Int(store.counters.commits) < atOnce {
                 submitted += 1
-                let message = OutgoingMessage(
-                    tracker: "t", topic: "owntracks/jane/hall/event", payload: payload, qos: 1, retain: false,
-                    kind: .transition, happened: boottime(), stamp: .exact)
-                store.submit(.commit([.message(message)]))
+                let publication = Publication(
+                    .transition, of: "t", topic: "owntracks/jane/hall/event", payload: payload, happened: boottime())
+                store.submit(.commit([.message(publication)]))
             }
         }
         let seconds = start.duration(to: boottime()).inSeconds

@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import JSON
 import OwnTracks
@@ -25,7 +26,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect(broker.keepalive == .seconds(60))
         #expect(!broker.cleanSession)
         #expect(broker.protocolLevel == .v5)
-        #expect(broker.qos == 1)
+        #expect(broker.qos == .atLeastOnce)
         #expect(broker.retainsLocations)
         #expect(!broker.publishesWaypoints)
     }
@@ -172,7 +173,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect((broker.username, broker.password?.revealed) == ("jane", "hunter2"))
         #expect((broker.caFile, broker.clientCertificateFile, broker.clientKeyFile) == ("ca.pem", "c.pem", "c.key"))
         #expect((broker.clientID, broker.keepalive, broker.cleanSession) == ("mine", .seconds(30), true))
-        #expect((broker.protocolLevel, broker.qos, broker.retainsLocations) == (.v5, 2, false))
+        #expect((broker.protocolLevel, broker.qos, broker.retainsLocations) == (.v5, .exactlyOnce, false))
         #expect(broker.publishesWaypoints)
         let tracker = configuration.trackers[0]
         #expect((tracker.trackerID, tracker.topics.base) == ("K1", "home/jane/kitchen"))

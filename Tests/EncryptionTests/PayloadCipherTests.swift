@@ -1,4 +1,4 @@
-import Configuration
+import Base
 import OwnTracks
 import Testing
 

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import Encryption
 import JSON
@@ -36,12 +37,11 @@ struct HTTPServiceTests {
     }
 
     @Test(arguments: [
-        ("owntracks/jane/hall", "hall"), ("owntracks/jane/hall/event", "hall"),
-        ("owntracks/jane/hall/attic/event", "attic"),
-        ("owntracks/jane/hallway/event", "own"), ("owntracks/jane", "own"),
+        ("owntracks/jane/hall", "hall"), ("owntracks/jane/hall/attic", "attic"),
+        ("owntracks/jane/hallway", "own"), ("owntracks/jane", "own"),
     ])
-    func `A message is posted in the name of the device whose topic it is, else in the gateway's own`(
-        topic: String, device: String
+    func `A message is posted in the name of the tracker that it belongs to, else in the gateway's own`(
+        owner: String, device: String
     ) {
         let posting = BrokerSettings.Posting(
             url: "http://recorder/pub",
@@ -50,7 +50,8 @@ struct HTTPServiceTests {
                 .init(base: "owntracks/jane/hall", user: "jane", device: "hall"),
                 .init(base: "owntracks/jane/hall/attic", user: "jane", device: "attic"),
             ])
-        #expect(posting.sender(of: topic)?.device == device)
+        let publication = Publication(.transition, of: owner, topic: "owntracks/jane/hall/event", payload: [])
+        #expect(posting.sender(of: publication)?.device == device)
     }
 
     @Test func `TLS goes by the address, with the files of the settings`() throws {

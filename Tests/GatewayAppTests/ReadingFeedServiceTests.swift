@@ -31,7 +31,7 @@ struct ReadingFeedServiceTests {
         fixture.settle()
     }
 
-    private func messages(_ fixture: ServiceFixture, _ topic: String) -> [Messaging.OutgoingMessage] {
+    private func messages(_ fixture: ServiceFixture, _ topic: String) -> [Publication] {
         fixture.availability.messages.filter { $0.topic == topic }
     }
 
@@ -49,7 +49,7 @@ struct ReadingFeedServiceTests {
         let fixture = try ServiceFixture("room: 'Hall', ", in: directory)
         send(Self.list, to: fixture)
         let card = try #require(messages(fixture, Self.card).first)
-        #expect(card.retain && card.qos == .atLeastOnce)
+        #expect(card.isRetained && card.qos == .atLeastOnce)
         let json = try JSONValue(parsing: card.payload)
         #expect(json["v"]?.asInteger == 1)
         #expect(json["room"]?.string == "Hall")
@@ -59,7 +59,7 @@ struct ReadingFeedServiceTests {
         try fixture.bringKeys()
         let heard = messages(fixture, Self.heard)
         #expect(heard.count == 10)
-        #expect(heard.allSatisfy { !$0.retain && $0.qos == .atMostOnce && $0.isTransient })
+        #expect(heard.allSatisfy { !$0.isRetained && $0.qos == .atMostOnce && $0.kind == .transient })
         let reading = try JSONValue(parsing: try #require(heard.last).payload)
         #expect(reading["beacons"]?.array?.first?["id"]?.string == "\(ServiceFixture.uuid):1:7")
         #expect(reading["beacons"]?.array?.first?["rssi"]?.asInteger == -60)
@@ -147,7 +147,7 @@ struct ReadingFeedServiceTests {
         try fixture.bringKeys()
         #expect(messages(fixture, Self.heard).count == 1)
         fixture.availability.isReachable = true
-        for message in messages(fixture, Self.heard) { fixture.availability.send(.acknowledged(message.token)) }
+        fixture.availability.acknowledgeAll()
         fixture.settle()
         try fixture.bringKeys()
         #expect(messages(fixture, Self.heard).count > 5)
@@ -239,7 +239,7 @@ struct ReadingFeedServiceTests {
         try fixture.bringKeys()
         #expect(messages(fixture, Self.heard).isEmpty)
         let cards = messages(fixture, Self.card)
-        #expect(cards.count == 1 && cards.allSatisfy(\.retain))
+        #expect(cards.count == 1 && cards.allSatisfy(\.isRetained))
         let payload = try #require(cards.first).payload
         if row.isCardSealed {
             #expect(try Self.seal.opened(payload, of: #require(RoomTopic(Self.card))) == Self.emptyCard)
@@ -292,7 +292,7 @@ struct ReadingFeedServiceTests {
         try fixture.bringKeys()
         let answers = messages(fixture, Self.nearby)
         #expect(answers.count == 10)
-        #expect(answers.allSatisfy { !$0.retain && $0.qos == .atMostOnce && $0.isTransient })
+        #expect(answers.allSatisfy { !$0.isRetained && $0.qos == .atMostOnce && $0.kind == .transient })
         #expect(
             try answers.last.map { try FeedDecoder.nearby($0.payload) } == [
                 NearbyReading(

@@ -122,11 +122,10 @@ final class ServiceFixture {
     /// A command arrives on the tracker's `/cmd`.
     func command(_ json: String) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
-        broker.send(
-            .commands(
-                ReceivedCommands(
-                    topic: "owntracks/jane/hall/cmd", retained: false, wasEncrypted: false, commands: [command],
-                    byteCount: json.utf8.count, digest: CommandDigest(of: json.utf8))))
+        let commands = ReceivedCommands(
+            topic: "owntracks/jane/hall/cmd", retained: false, wasEncrypted: false, commands: [command],
+            digest: CommandDigest(of: json.utf8))
+        broker.send(.decoded(DecodedMessage(commands, byteCount: json.utf8.count)))
         settle()
     }
 }

@@ -1,3 +1,4 @@
+import Base
 import JSON
 import Regions
 import Testing
@@ -20,7 +21,7 @@ import Testing
         return harness
     }
 
-    private func answers(_ messages: [Message], on suffix: String) -> Int {
+    private func answers(_ messages: [Publication], on suffix: String) -> Int {
         messages.count { $0.topic.hasSuffix(suffix) }
     }
 

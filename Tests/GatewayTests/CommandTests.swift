@@ -1,3 +1,4 @@
+import Base
 import Gateway
 import JSON
 import OwnTracks

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    private func locations(in messages: [Message]) throws -> [JSONValue] {
+    private func locations(in messages: [Publication]) throws -> [JSONValue] {
         try messages.filter { $0.kind == .location }.map { try JSONValue(parsing: $0.payload) }
     }
 

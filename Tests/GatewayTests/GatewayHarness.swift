@@ -175,7 +175,7 @@ struct GatewayHarness {
     }
 
     /// Removes and returns the messages published since the last call.
-    mutating func drainMessages() -> [Message] {
+    mutating func drainMessages() -> [Publication] {
         defer { effects = [] }
         return effects.compactMap { if case .publish(let message) = $0 { message } else { nil } }
     }

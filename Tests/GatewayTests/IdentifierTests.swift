@@ -12,7 +12,7 @@ import Testing
     private static let composed = "caf\u{E9}"
     private static let decomposed = "cafe\u{301}"
 
-    private static func states(_ messages: [Message]) -> [(topic: String, isEmpty: Bool)] {
+    private static func states(_ messages: [Publication]) -> [(topic: String, isEmpty: Bool)] {
         messages.filter { $0.kind == .state }.map { ($0.topic, $0.payload.isEmpty) }
     }
 

@@ -1,3 +1,4 @@
+import Base
 import Gateway
 import JSON
 import OwnTracks
@@ -186,7 +187,7 @@ struct MessageTableTests {
         let (message, json) = try #require(found.first)
         #expect(message.topic == "owntracks/jane/hall\(row.suffix)")
         #expect(message.isRetained == row.isRetained)
-        #expect(message.qos == 2)
+        #expect(message.qos == .exactlyOnce)
         for (name, value) in row.members { #expect(json[name] == value, "\(name)") }
         #expect(json.bytes == message.payload)
         #expect(!message.payload.contains(UInt8(ascii: "\n")))

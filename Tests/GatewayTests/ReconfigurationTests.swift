@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import Gateway
 import OwnTracks
@@ -74,7 +75,7 @@ struct ReconfigurationTests {
         house.wait(1)
         // What withdraws the states of the removed tracker is a message of the first.
         let base = house.gateway.trackers[0].topics.base
-        #expect(house.drainMessages().allSatisfy { $0.base == base || !$0.payload.isEmpty })
+        #expect(house.drainMessages().allSatisfy { $0.owner == base || !$0.payload.isEmpty })
         #expect(house.gateway.nextDeadline == nil)
     }
 }

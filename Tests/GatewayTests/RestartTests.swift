@@ -69,7 +69,7 @@ import Testing
         harness.handle(.brokerConnected(isNew: true))
         let state = try #require(harness.drainMessages().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
         #expect(try JSONValue(parsing: state.payload)["since"] == .integer(GatewayHarness.epoch + 100))
-        #expect(state.unstamped == nil, "the time is known, and must not be made anew")
+        #expect(state.stamp == .exact, "the time is known, and must not be made anew")
     }
 
     @Test func `State that was told before the clock was set is dated by the enter, not by the telling`() throws {
@@ -80,7 +80,7 @@ import Testing
         _ = harness.drainMessages()
         harness.handle(.brokerConnected(isNew: true))
         let state = try #require(harness.drainMessages().first { $0.kind == .state && $0.topic.hasSuffix("/region/h") })
-        #expect(state.unstamped == MonotonicInstant(nanoseconds: 100_000_000_000))
+        #expect((state.stamp, state.happened) == (.provisional, MonotonicInstant(nanoseconds: 100_000_000_000)))
     }
 
     @Test func `Who is inside a region that the configuration takes elsewhere leaves it at the start`() throws {

@@ -1,4 +1,4 @@
-import Configuration
+import Base
 import HTTPMessaging
 import TestSupport
 import Testing

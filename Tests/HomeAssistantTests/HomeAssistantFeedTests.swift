@@ -39,8 +39,8 @@ struct HomeAssistantFeedTests {
         return snapshot
     }
 
-    private func configs(_ messages: [HomeAssistantMessage]) throws -> [(topic: String, config: JSONValue)] {
-        try messages.filter { $0.topic.hasSuffix("/config") && !$0.isRemoval }
+    private func configs(_ messages: [Publication]) throws -> [(topic: String, config: JSONValue)] {
+        try messages.filter { $0.topic.hasSuffix("/config") && !$0.payload.isEmpty }
             .map { ($0.topic, try JSONValue(parsing: $0.payload)) }
     }
 
@@ -95,7 +95,7 @@ struct HomeAssistantFeedTests {
         #expect(config["state_topic"] == .string(Self.battery))
         #expect(messages.last?.topic == Self.battery)
         #expect(
-            try JSONValue(parsing: messages.last?.payload ?? "")
+            try JSONValue(parsing: messages.last?.payload ?? [])
                 == ["battery": 87, "low": false, "voltage": .number(2.95), "temperature": .number(21.3)])
     }
 
@@ -110,18 +110,18 @@ struct HomeAssistantFeedTests {
 
     @Test("The battery of an earlier run keeps its entity and its state until it is read again")
     mutating func batteryOfAnEarlierRun() throws {
-        let described = feed.update(snapshot(battery: 87)).first { $0.payload.contains("Kitchen battery") }
+        let described = feed.update(snapshot(battery: 87)).first { $0.text.contains("Kitchen battery") }
         let description = try #require(described)
         var later = HomeAssistantFeed(Self.settings)
         _ = later.update(snapshot(battery: nil))
-        #expect(later.received(topic: description.topic, payload: description.payload, isRetained: true) == nil)
+        #expect(later.received(topic: description.topic, payload: description.text, isRetained: true) == nil)
         let messages =
             later.update(snapshot(battery: nil, seconds: 1)) + later.update(snapshot(battery: nil, seconds: 9))
         #expect(!messages.contains { $0.topic == description.topic || $0.topic == Self.battery })
         // The region is removed: the entity goes, and later its state.
         let removed = later.update(snapshot([], seconds: 10)) + later.update(snapshot([], seconds: 20))
-        #expect(removed.filter { $0.isRemoval }.map(\.topic).contains(description.topic))
-        #expect(removed.contains(HomeAssistantMessage(topic: Self.battery, payload: "")))
+        #expect(removed.filter { $0.payload.isEmpty }.map(\.topic).contains(description.topic))
+        #expect(removed.contains(.homeAssistant(Self.battery, "")))
     }
 
     @Test("Nothing is sent twice, and a change alone is sent")
@@ -131,12 +131,12 @@ struct HomeAssistantFeedTests {
         #expect(feed.update(snapshot(regions, seconds: 1)).isEmpty)
         let entered = feed.update(snapshot([("b4b412", "Kitchen", true)], seconds: 2))
         #expect(entered.count == 1 && entered[0].topic == "ibeacon-gateway/anna/presence/owntracks%2Fhome%2Fanna")
-        #expect(entered[0].payload.contains(#""state":"home""#) && entered[0].payload.contains("zone.home"))
+        #expect(entered[0].text.contains(#""state":"home""#) && entered[0].text.contains("zone.home"))
     }
 
     @Test("A tracker's device has its name, and is described anew under another one")
     mutating func trackerNames() throws {
-        func names(_ messages: [HomeAssistantMessage]) throws -> Set<String> {
+        func names(_ messages: [Publication]) throws -> Set<String> {
             Set(
                 try configs(messages).compactMap { $0.config["device"] }.filter { $0["model"] == "Tracker" }
                     .compactMap { $0["name"]?.string })
@@ -162,7 +162,7 @@ struct HomeAssistantFeedTests {
     @Test("A removed region is removed, also if it went while the gateway slept")
     mutating func removals() {
         let first = feed.update(snapshot([("b4b412", "Kitchen", false)]))
-        let gone = feed.update(snapshot([], seconds: 1)).filter(\.isRemoval)
+        let gone = feed.update(snapshot([], seconds: 1)).filter(\.payload.isEmpty)
         #expect(gone.count == 5 && gone.allSatisfy { $0.topic.hasSuffix("/config") })
         let signal = ["ibeacon-gateway/anna/signal/b4b412"]
         #expect(feed.update(snapshot([], seconds: 4)).isEmpty)
@@ -170,17 +170,17 @@ struct HomeAssistantFeedTests {
 
         var restarted = HomeAssistantFeed(Self.settings)
         for message in first {
-            let request = restarted.received(topic: message.topic, payload: message.payload, isRetained: true)
+            let request = restarted.received(topic: message.topic, payload: message.text, isRetained: true)
             #expect(request == nil)
         }
-        let removals = restarted.update(snapshot([])).filter(\.isRemoval)
+        let removals = restarted.update(snapshot([])).filter(\.payload.isEmpty)
         #expect(removals.count == 5 && removals.allSatisfy { $0.topic.contains("b4b412") })
         #expect(restarted.update(snapshot([], seconds: 5)).map(\.topic) == signal)
     }
 
     @Test("An entity that was removed while Home Assistant was off is described and removed again at its birth")
     mutating func orphans() {
-        func descriptions(_ messages: [HomeAssistantMessage]) -> [HomeAssistantMessage] {
+        func descriptions(_ messages: [Publication]) -> [Publication] {
             messages.filter { $0.topic.contains("b4b412") && $0.topic.hasSuffix("/config") }
                 .sorted { $0.topic < $1.topic }
         }
@@ -190,7 +190,7 @@ struct HomeAssistantFeedTests {
         #expect(descriptions(feed.update(snapshot([], seconds: 60))) == first)
         #expect(feed.update(snapshot([], seconds: 62)).isEmpty)
         let removed = descriptions(feed.update(snapshot([], seconds: 63)))
-        #expect(removed.map(\.topic) == first.map(\.topic) && removed.allSatisfy(\.isRemoval))
+        #expect(removed.map(\.topic) == first.map(\.topic) && removed.allSatisfy(\.payload.isEmpty))
         _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
         #expect(descriptions(feed.update(snapshot([], seconds: 90))).isEmpty, "once is enough")
     }
@@ -203,7 +203,7 @@ struct HomeAssistantFeedTests {
         _ = feed.update(snapshot(regions, seconds: 2))
         _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
         _ = feed.update(snapshot(regions, seconds: 3))
-        #expect(feed.update(snapshot(regions, seconds: 10)).filter(\.isRemoval).isEmpty)
+        #expect(feed.update(snapshot(regions, seconds: 10)).filter(\.payload.isEmpty).isEmpty)
     }
 
     @Test("Regions of one name show their numbers, and regions without a name their rid")

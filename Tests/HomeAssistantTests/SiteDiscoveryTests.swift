@@ -18,7 +18,7 @@ import Testing
 
     private func described() throws -> [String: JSONValue] {
         let messages = Self.discovery.descriptions(of: picture())
-        let pairs = try messages.map { ($0.topic, try JSONValue(parsing: Array($0.payload.utf8))) }
+        let pairs = try messages.map { ($0.topic, try JSONValue(parsing: $0.payload)) }
         return Dictionary(pairs) { first, _ in first }
     }
 
@@ -61,7 +61,7 @@ import Testing
         let room = try #require(
             Self.discovery.descriptions(of: picture()).first { $0.topic.hasSuffix("/tag-jane_room/config") })
         #expect(
-            room.payload == """
+            room.text == """
                 {"device":{"identifiers":["ibeacon-rooms-home_tag-jane"],"manufacturer":"ibeacon-gateway",\
                 "model":"Tag","name":"Jane","via_device":"ibeacon-rooms-home"},"icon":"mdi:map-marker",\
                 "json_attributes_template":"{{ ({'room_id': value_json.room, 'since': value_json.since | \
@@ -110,8 +110,8 @@ import Testing
         #expect(!discovery.isDescription("homeassistant/sensor/ibeacon-gateway-hall/x/config"))
         discovery.recordRemoval(of: topic, payload: "{}")
         #expect(discovery.messagesDue(at: .zero).isEmpty)
-        #expect(discovery.messagesAtBirth(at: .zero) == [HomeAssistantMessage(topic: topic, payload: "{}")])
+        #expect(discovery.messagesAtBirth(at: .zero) == [.homeAssistant(topic, "{}")])
         let later = MonotonicInstant.zero.advanced(by: RemovedDescriptions.delay)
-        #expect(discovery.messagesDue(at: later) == [HomeAssistantMessage(topic: topic, payload: "")])
+        #expect(discovery.messagesDue(at: later) == [.homeAssistant(topic, "")])
     }
 }

@@ -1,3 +1,4 @@
+import Base
 import Synchronization
 import TestSupport
 
@@ -50,8 +51,8 @@ final class BrokerClient: Sendable {
     ) -> Bool {
         let payload = payload ?? Array("\(number)".utf8)
         return connection.publish(
-            OutgoingMessage(
-                token: MessageToken(rawValue: number), topic: topic, payload: payload, qos: qos, retain: retain))
+            Publication(.other, topic: topic, payload: payload, qos: qos, isRetained: retain),
+            as: MessageToken(rawValue: number))
     }
 }
 

@@ -1,3 +1,4 @@
+import Base
 import Messaging
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Base
 import Messaging
 import Synchronization
 import TestSupport

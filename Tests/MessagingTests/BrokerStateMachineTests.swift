@@ -1,5 +1,4 @@
 import Base
-import Configuration
 import Testing
 
 @testable import Messaging
@@ -24,10 +23,9 @@ private struct Broker {
 
     private static func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(seconds)) }
 
-    static func message(_ number: Int64, isTransient: Bool = false) -> OutgoingMessage {
-        OutgoingMessage(
-            token: MessageToken(rawValue: number), topic: "t", payload: [], qos: .atLeastOnce, retain: false,
-            isTransient: isTransient)
+    static func message(_ number: Int64, _ kind: Publication.Kind = .other) -> QueuedPublication {
+        QueuedPublication(
+            token: MessageToken(rawValue: number), publication: Publication(kind, topic: "t", payload: []))
     }
 
     mutating func order(
@@ -38,7 +36,7 @@ private struct Broker {
             at: Self.instant(now))
     }
 
-    mutating func order(_ messages: [OutgoingMessage]) {
+    mutating func order(_ messages: [QueuedPublication]) {
         _ = machine.ordered(messages, subscriptions: nil, stopBy: nil, at: .zero)
     }
 
@@ -193,7 +191,7 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         var broker = Broker()
         var actions = broker.order([], ["a"], at: 0)
         #expect(actions.isEmpty)
-        broker.order([Broker.message(1, isTransient: true), Broker.message(2)])
+        broker.order([Broker.message(1, .transient), Broker.message(2)])
         actions = broker.connect(at: 0)
         #expect(
             actions == [

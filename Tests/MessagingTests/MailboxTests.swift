@@ -1,4 +1,4 @@
-import Configuration
+import Base
 import Testing
 
 @testable import Messaging
@@ -12,8 +12,8 @@ import Testing
 
     private func publish(_ number: Int64) -> BrokerOrder {
         .publish(
-            OutgoingMessage(
-                token: MessageToken(rawValue: number), topic: "t", payload: [], qos: .atLeastOnce, retain: false))
+            QueuedPublication(
+                token: MessageToken(rawValue: number), publication: Publication(.other, topic: "t", payload: [])))
     }
 
     private func received(_ topic: String, bytes: Int = 1) -> BrokerEvent {

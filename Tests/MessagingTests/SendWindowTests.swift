@@ -1,13 +1,17 @@
+import Base
 import Testing
 
 @testable import Messaging
 
 @Suite struct SendWindowTests {
-    private func message(_ number: Int64, qos: QoS = .atLeastOnce) -> OutgoingMessage {
-        OutgoingMessage(token: MessageToken(rawValue: number), topic: "t", payload: [], qos: qos, retain: false)
+    private func message(
+        _ number: Int64, _ kind: Publication.Kind = .other, qos: QoS = .atLeastOnce
+    ) -> QueuedPublication {
+        QueuedPublication(
+            token: MessageToken(rawValue: number), publication: Publication(kind, topic: "t", payload: [], qos: qos))
     }
 
-    private func tokens(_ messages: [OutgoingMessage]) -> [Int64] { messages.map(\.token.rawValue) }
+    private func tokens(_ messages: [QueuedPublication]) -> [Int64] { messages.map(\.token.rawValue) }
 
     /// Hands over all that there is a place for; a message's packet identifier is its token.
     private func send(_ window: inout SendWindow) -> [Int64] {
@@ -46,8 +50,7 @@ import Testing
 
     @Test func `What is transient does not wait for the next connection`() {
         var window = SendWindow(limit: 2)
-        var transient = message(2, qos: .atMostOnce)
-        transient.isTransient = true
+        let transient = message(2, .transient, qos: .atMostOnce)
         window.add([message(1), transient, transient, message(3)])
         _ = send(&window)
         _ = window.connectionEnded(byBroker: false)

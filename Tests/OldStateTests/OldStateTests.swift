@@ -67,8 +67,8 @@ import Testing
     /// Topic and event of each message that waits.
     private func waiting(_ state: Opened) throws -> [String] {
         try state.waiting.map { row in
-            let json = try JSONValue(parsing: row.message.payload)
-            let words = [row.message.topic, json["_type"]?.string, json["event"]?.string, json["desc"]?.string]
+            let json = try JSONValue(parsing: row.publication.payload)
+            let words = [row.publication.topic, json["_type"]?.string, json["event"]?.string, json["desc"]?.string]
             return words.compactMap(\.self).joined(separator: " ")
         }
     }

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import JSON
 import RoomMessages
@@ -30,9 +31,9 @@ import Testing
         line("ibeacon-rooms/home/gateway/h", #"{"v":1,"room":"Hall"}"#, second: 0, retain: 1),
     ]
 
-    private static func play(_ lines: [String], _ settings: SiteSettings = SiteSettings()) -> [RoomMessage] {
+    private static func play(_ lines: [String], _ settings: SiteSettings = SiteSettings()) -> [Publication] {
         var replay = RoomReplay(settings)
-        var messages: [RoomMessage] = []
+        var messages: [Publication] = []
         for line in lines { try? replay.play(line: Array(line.utf8), { messages.append($0.message) }, { _ in }) }
         replay.run(for: .seconds(2), { messages.append($0.message) }, { _ in })
         return messages
@@ -43,7 +44,7 @@ import Testing
             + (12..<24).flatMap { [heard("k", -78, second: $0), heard("h", -52, second: $0)] }
     }
 
-    private static func text(_ message: RoomMessage) -> String { String(decoding: message.payload, as: UTF8.self) }
+    private static func text(_ message: Publication) -> String { String(decoding: message.payload, as: UTF8.self) }
 
     @Test func `Tags and rooms come from the retained messages of the recording`() {
         let names = Self.play(Self.walk()).filter { $0.topic.hasPrefix("ibeacon-rooms/home/tag/") }

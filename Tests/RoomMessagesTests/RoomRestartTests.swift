@@ -20,7 +20,7 @@ import Testing
                     .utf8, hostName: "pi"))
     }
 
-    private func heard(_ site: inout SiteHarness, _ gateway: String, _ level: Int, second: Int) -> [RoomMessage] {
+    private func heard(_ site: inout SiteHarness, _ gateway: String, _ level: Int, second: Int) -> [Publication] {
         let payload =
             #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(Self.beacon):1:7","n":3,"rssi":\#(level),"power":-59,"age":12}]}"#
         return site.handle(
@@ -28,17 +28,17 @@ import Testing
             at: instant(Double(second)), epoch: 1_700_000_000)
     }
 
-    private func rooms(_ messages: [RoomMessage]) -> [String] {
+    private func rooms(_ messages: [Publication]) -> [String] {
         messages.filter { $0.topic.contains("/tag/") }.map { message in
             (try? JSONValue(parsing: message.payload))?["roomName"]?.string ?? "none"
         }
     }
 
     /// The tag has been in the kitchen for a while.
-    private func walked() throws -> (site: SiteHarness, messages: [RoomMessage]) {
+    private func walked() throws -> (site: SiteHarness, messages: [Publication]) {
         var site = SiteHarness(try settings())
         site.start(at: instant(0))
-        var messages: [RoomMessage] = []
+        var messages: [Publication] = []
         for second in 1..<30 {
             messages += heard(&site, "k", -50, second: second)
             messages += heard(&site, "h", -80, second: second)
@@ -52,7 +52,7 @@ import Testing
         let state = try #require(before.messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var site = SiteHarness(try settings())
         site.start(learned: before.site.core.engine.learned, reported: ["jane": state.payload], at: instant(0))
-        var messages: [RoomMessage] = []
+        var messages: [Publication] = []
         for second in 1..<30 {
             messages += heard(&site, "k", -50, second: second)
             messages += heard(&site, "h", -80, second: second)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// A standby that hears of the tag as the active service does, from this second on, and takes over at the last.
-    private func standby(hearing seconds: Range<Int>) throws -> (site: SiteHarness, messages: [RoomMessage]) {
+    private func standby(hearing seconds: Range<Int>) throws -> (site: SiteHarness, messages: [Publication]) {
         var site = SiteHarness(try settings(), isStandby: true)
         site.start(at: instant(0))
         _ = site.handle(
@@ -136,7 +136,7 @@ import Testing
         let state = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var site = SiteHarness(try settings())
         site.start(reported: ["jane": state.payload], at: instant(0))
-        var messages: [RoomMessage] = []
+        var messages: [Publication] = []
         for second in 1..<200 {
             for gateway in ["k", "h"] {
                 let payload =

@@ -25,7 +25,7 @@ struct SiteHarness {
 
     mutating func handle(
         _ topic: String, _ payload: [UInt8], isRetained: Bool, at now: MonotonicInstant, epoch: Int64
-    ) -> [RoomMessage] {
+    ) -> [Publication] {
         do {
             guard let topic = RoomTopic(topic), let message = try SiteMessage(topic, payload) else { return [] }
             return messages(.message(message, isRetained: isRetained), at: now, epoch: epoch)
@@ -35,19 +35,19 @@ struct SiteHarness {
         }
     }
 
-    mutating func tick(at now: MonotonicInstant, epoch: Int64) -> [RoomMessage] {
+    mutating func tick(at now: MonotonicInstant, epoch: Int64) -> [Publication] {
         messages(.tick, at: now, epoch: epoch)
     }
 
     /// The active service says that it ends, so that this one takes over at once.
-    mutating func takeOver(at now: MonotonicInstant, epoch: Int64) -> [RoomMessage] {
+    mutating func takeOver(at now: MonotonicInstant, epoch: Int64) -> [Publication] {
         let card = ServiceCard(isActive: false, counter: 0, version: "")
         _ = core.handle(.message(.service(instance: "a", card), isRetained: false), at: now)
         return tick(at: now, epoch: epoch)
     }
 
     /// What goes to the outbox.
-    private mutating func messages(_ input: Site.Input, at now: MonotonicInstant, epoch: Int64) -> [RoomMessage] {
+    private mutating func messages(_ input: Site.Input, at now: MonotonicInstant, epoch: Int64) -> [Publication] {
         let clock = WallClock(epochNanoseconds: epoch * 1_000_000_000, at: now, isKnown: true)
         _ = core.handle(.wallClock(clock), at: now)
         return core.handle(input, at: now).compactMap { effect in

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import JSON
 import Messaging
@@ -132,7 +133,7 @@ import Testing
         let body = JSONValue.object(["room": "Kitchen", "tag": "jane", "seconds": 120])
         #expect(page.change("/learn", body) == .done)
         let message = try #require(fixture.broker.messages.last { $0.topic == "ibeacon-rooms/home/learn" })
-        #expect(!message.retain)
+        #expect(!message.isRetained)
         fixture.receive("ibeacon-rooms/home/learn", String(decoding: message.payload, as: UTF8.self))
         fixture.stay(in: 0, seconds: 10)
         let training = state()["tags"]?["jane"]?["training"]
@@ -329,7 +330,7 @@ import Testing
         fixture.settle()
         let request = fixture.broker.messages.last { $0.topic == "ibeacon-rooms/home/nearby" }
         #expect(request.map { String(decoding: $0.payload, as: UTF8.self) } == #"{"seconds":60,"v":1}"#)
-        #expect(request?.retain == false)
+        #expect(request?.isRetained == false)
         #expect(state()["nearby"]?["beacons"] == [])
         hear(Self.other)
         hear(Self.other, by: "g2", level: -80)

@@ -156,7 +156,8 @@ package final class BrokerDouble: BrokerLink {
     package let droppedMessages = 0
     package private(set) var filters: Set<String> = []
     /// Everything that was published, over all connections.
-    package private(set) var messages: [Messaging.OutgoingMessage] = []
+    package private(set) var messages: [Publication] = []
+    private var tokens: [MessageToken] = []
     /// How often a connection was opened.
     package private(set) var connections = 0
     /// Whether connections are accepted as soon as they are opened, and messages acknowledged as soon as they come.
@@ -167,7 +168,7 @@ package final class BrokerDouble: BrokerLink {
     package init() {}
 
     package func open(
-        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
     ) throws {
         (self.settings, self.filters, isOpen, isConnected) = (settings, filters, true, false)
         connections += 1
@@ -176,10 +177,11 @@ package final class BrokerDouble: BrokerLink {
 
     package func subscribe(to filters: Set<String>) { self.filters = filters }
 
-    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
+    package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
         guard isOpen else { return false }
-        messages.append(message)
-        if isReachable { events.append(.acknowledged(message.token)) }
+        messages.append(publication)
+        tokens.append(token)
+        if isReachable { events.append(.acknowledged(token)) }
         return true
     }
 
@@ -206,8 +208,10 @@ package final class BrokerDouble: BrokerLink {
     package func restore() {
         isReachable = true
         events.append(.connected(sessionPresent: true))
-        events += messages.map { .acknowledged($0.token) }
+        acknowledgeAll()
     }
+
+    package func acknowledgeAll() { events += tokens.map { .acknowledged($0) } }
 
     package func send(_ event: BrokerEvent) { events.append(event) }
 }

@@ -13,7 +13,7 @@ import Storage
                 var time = timespec()
                 clock_gettime(CLOCK_BOOTTIME, &time)
                 return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-            }, restamp: { $0.message.payload })
+            }, restamp: { $0.publication.payload })
         let store = try Store(settings, wake: {})
         store.submit(.window(20))
 
@@ -25,7 +25,7 @@ import Storage
                 case .opened: say("o")
                 case .deliver(let rows):
                     for row in rows where row.id.isMultiple(of: 2) {
-                        say("a \(String(decoding: row.message.payload, as: UTF8.self))")
+                        say("a \(row.publication.text)")
                         store.submit(.acknowledged(row.id))
                     }
                 case .unavailable(let failure): say("u \(failure.error)")
@@ -40,9 +40,8 @@ import Storage
             while number - confirmed < 5 {
                 number += 1
                 let payload = Array("\(number)".utf8)
-                let message = OutgoingMessage(
-                    tracker: "t", topic: "t/event", payload: payload, qos: 1, retain: false, kind: .transition,
-                    happened: settings.now(), stamp: .exact)
+                let message = Publication(
+                    .transition, of: "t", topic: "t/event", payload: payload, happened: settings.now())
                 let presence =
                     number % 8 == 1
                     ? StoreChange.presence(

@@ -12,7 +12,7 @@ import Testing
     static let messages = (1...60).map { number in
         message(
             "{\"_type\":\"transition\",\"n\":\(number)}", topic: "owntracks/gw/hall/\(number % 3)",
-            kind: MessageKind(rawValue: Int64(number % 2)) ?? .other)
+            kind: Publication.Kind(rawValue: Int64(number % 2)) ?? .other)
     }
     static let regions = (1...40).map { region("Room \($0)") }
     static let entries = (1...150).map { entry("Room \($0 % 40)", at: 1_700_000_000 + Int64($0)) }
@@ -54,8 +54,8 @@ import Testing
         }
         let originals = Dictionary(uniqueKeysWithValues: Self.messages.map { ($0.payload, $0) })
         let rows = store.events.delivered
-        for row in rows { #expect(originals[row.message.payload] == row.message, what) }
-        let numbers = rows.compactMap { row in Self.messages.firstIndex(of: row.message) }
+        for row in rows { #expect(originals[row.publication.payload] == row.publication, what) }
+        let numbers = rows.compactMap { row in Self.messages.firstIndex(of: row.publication) }
         #expect(numbers == numbers.sorted(), what)
         #expect(Set(numbers).count == numbers.count, what)
         for (tracker, regions) in snapshot.regions {

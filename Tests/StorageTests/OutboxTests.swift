@@ -1,3 +1,4 @@
+import Base
 import Testing
 
 @testable import Storage
@@ -36,7 +37,7 @@ import Testing
         let second = Harness(directory.path)
         second.send(.window(10))
         #expect(second.events.delivered.map(\.id) == [2, 3])
-        #expect(second.events.delivered.map(\.message) == [odd, empty])
+        #expect(second.events.delivered.map(\.publication) == [odd, empty])
     }
 
     @Test func `what was handed out is handed out again in order when the client has lost it`() {
@@ -126,8 +127,8 @@ import Testing
         #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "2"])
     }
 
-    @Test(arguments: [MessageKind.transition, .location, .other])
-    func `only states and pings are ever superseded`(kind: MessageKind) {
+    @Test(arguments: [Publication.Kind.transition, .location, .other])
+    func `only states and pings are ever superseded`(kind: Publication.Kind) {
         let store = Harness(directory.path)
         store.send(.commit([.message(message("1", kind: kind)), .message(message("2", kind: kind))]))
         #expect(store.send(.window(9)).delivered.map(\.text) == ["1", "2"])
@@ -153,7 +154,7 @@ import Testing
     ) {
         let store = Harness(directory.path) { $0.outboxLimit = 4 }
         for word in (stored + " " + new).split(separator: " ") {
-            let kind: MessageKind =
+            let kind: Publication.Kind =
                 switch word.first {
                 case "T": .transition
                 case "L": .location
@@ -174,7 +175,7 @@ import Testing
         let large = String(repeating: "x", count: 400)
         store.send(.commit([.message(message(large, kind: .location)), .message(message(large))]))
         store.send(.commit([.message(message(large))]))
-        #expect(store.send(.window(100)).delivered.map(\.message.kind) == [.transition, .transition])
+        #expect(store.send(.window(100)).delivered.map(\.publication.kind) == [.transition, .transition])
         #expect(store.worker.counters.dropped.locations == 1)
         #expect(store.worker.counters.outboxBytes == 800)
     }

@@ -28,7 +28,7 @@ import Testing
         #expect(store.worker.counters.unstampedRows == 1)
         let rows = store.send(.clockIsKnown(clock(1_700_000_000))).delivered
         #expect(rows.map(\.text) == ["at 1700000060"])
-        #expect(rows.map(\.message.stamp) == [.exact])
+        #expect(rows.map(\.publication.stamp) == [.exact])
         #expect(store.worker.counters.unstampedRows == 0)
     }
 
@@ -73,7 +73,7 @@ import Testing
         let third = Harness(directory.path, boot: "boot-3")
         third.send(.window(9), .clockIsKnown(clock(10_000)))
         #expect(third.events.delivered.map(\.text) == ["a ~9650", "b ~9950", "c ~10000"])
-        #expect(third.events.delivered.map(\.message.stamp) == [.estimated, .estimated, .estimated])
+        #expect(third.events.delivered.map(\.publication.stamp) == [.estimated, .estimated, .estimated])
     }
 
     @Test func `history is stamped with the messages`() throws {

@@ -43,7 +43,7 @@ final class TestClock: Sendable {
 
 /// Renders `happened` (and `~` if estimated) in place of `?`.
 @Sendable func renderTime(_ restamp: Restamp) -> [UInt8]? {
-    let text = String(decoding: restamp.message.payload, as: UTF8.self)
+    let text = String(decoding: restamp.publication.payload, as: UTF8.self)
     guard text != "no time" else { return nil }
     let time = (restamp.isEstimated ? "~" : "") + "\(restamp.happened)"
     return Array(text.replacingOccurrences(of: "?", with: time).utf8)
@@ -141,16 +141,16 @@ extension [StoreEvent] {
 }
 
 func message(
-    _ text: String, topic: String = "owntracks/gw/hall/event", kind: MessageKind = .transition,
+    _ text: String, topic: String = "owntracks/gw/hall/event", kind: Publication.Kind = .transition,
     stamp: WallStamp = .exact, at happened: MonotonicInstant = .zero
-) -> OutgoingMessage {
-    OutgoingMessage(
-        tracker: "owntracks/gw/hall", topic: topic, payload: Array(text.utf8), qos: 1, retain: kind == .state,
-        kind: kind, happened: happened, stamp: stamp)
+) -> Publication {
+    Publication(
+        kind, of: "owntracks/gw/hall", topic: topic, payload: Array(text.utf8), isRetained: kind == .state,
+        happened: happened, stamp: stamp)
 }
 
 extension OutboxRow {
-    var text: String { String(decoding: message.payload, as: UTF8.self) }
+    var text: String { publication.text }
 }
 
 let beacon = BeaconID(uuid: BeaconUUID(high: 0xe2c5_6db5_dffb_48d2, low: 0xb060_d0f5_a710_96e0), major: 7, minor: 9)

@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import Configuration
 package import Encryption
 import JSON
@@ -21,6 +21,12 @@ package final class Ciphers: Sendable {
     /// - Parameter topic: The tracker's base topic.
     package subscript(topic: String) -> PayloadCipher? { byTopic.withLock { $0[topic] } }
 
+    /// The payload of a message in OwnTracks' tree, encrypted if its tracker has a key.
+    package func encrypted(_ payload: [UInt8], of publication: Publication) -> [UInt8] {
+        guard publication.kind.isOwnTracks, let cipher = self[publication.owner] else { return payload }
+        return cipher.encrypt(payload).payload.bytes
+    }
+
     private static func ciphers(of configuration: Configuration) -> [ExactString: PayloadCipher] {
         var ciphers: [ExactString: PayloadCipher] = [:]
         for tracker in configuration.trackers {
@@ -35,13 +41,13 @@ package final class Ciphers: Sendable {
     ///
     /// - Returns: nil if the message needs no change.
     package func finish(_ restamp: Restamp) -> [UInt8]? {
-        let payload = Self.stamped(restamp) ?? restamp.message.payload
-        guard restamp.message.kind != .state, let cipher = self[restamp.message.tracker] else { return payload }
-        return cipher.encrypt(payload).payload.bytes
+        encrypted(Self.stamped(restamp) ?? restamp.publication.payload, of: restamp.publication)
     }
 
     private static func stamped(_ restamp: Restamp) -> [UInt8]? {
-        guard let json = try? JSONValue(parsing: restamp.message.payload), var members = json.object else { return nil }
+        guard let json = try? JSONValue(parsing: restamp.publication.payload), var members = json.object else {
+            return nil
+        }
         if members["tst"] != nil {
             members["tst"] = .integer(restamp.happened)
             // The same rule as for messages whose time was known from the beginning.

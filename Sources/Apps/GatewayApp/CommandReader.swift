@@ -34,7 +34,7 @@ package final class CommandReader: Sendable {
         if message.isAnswer { return answer(message, ciphers[base], numberBase) }
         var received = ReceivedCommands(
             topic: message.topic, retained: message.retained, wasEncrypted: false, commands: [],
-            byteCount: message.payload.count, digest: CommandDigest(of: message.payload))
+            digest: CommandDigest(of: message.payload))
         if let cipher = ciphers[base], let envelope = Self.envelope(in: message.payload) {
             received.wasEncrypted = true
             received.commands = Self.commands(in: envelope, cipher, numberBase)
@@ -50,8 +50,7 @@ package final class CommandReader: Sendable {
     private func answer(_ message: ReceivedMessage, _ cipher: PayloadCipher?, _ base: NumberBase) -> ReceivedCommands? {
         guard let json = try? JSONValue(parsing: message.payload) else { return nil }
         var received = ReceivedCommands(
-            topic: message.topic, retained: false, wasEncrypted: false, commands: [], byteCount: message.payload.count,
-            digest: nil)
+            topic: message.topic, retained: false, wasEncrypted: false, commands: [], digest: nil)
         if let cipher, let envelope = EncryptedMessage(json) {
             received.wasEncrypted = true
             do throws(DecryptionError) {

@@ -1,6 +1,6 @@
+import Base
 import Gateway
 import GatewayEntities
-import Health
 import Messaging
 import Shell
 import Status
@@ -21,7 +21,7 @@ struct HomeAssistantLink {
     private var feed: HomeAssistantFeed
     private(set) var isConnected = false
     private var isSoon = false
-    private var waiting: [HomeAssistantMessage] = []
+    private var waiting: [Publication] = []
     private var position = 0
     private var unanswered: Set<Int64> = []
     /// 0 belongs to the availability.
@@ -76,10 +76,7 @@ struct HomeAssistantLink {
     /// Hands over as many messages as the window allows.
     mutating func send(by connection: any BrokerLink) {
         while position < waiting.count, unanswered.count < Self.window {
-            let message = Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: nextToken), topic: waiting[position].topic,
-                payload: Array(waiting[position].payload.utf8), qos: .atLeastOnce, retain: true)
-            guard connection.publish(message) else { return }
+            guard connection.publish(waiting[position], as: MessageToken(rawValue: nextToken)) else { return }
             unanswered.insert(nextToken)
             nextToken += 1
             position += 1

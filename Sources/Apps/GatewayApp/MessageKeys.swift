@@ -1,5 +1,5 @@
+import Base
 package import Configuration
-import Encryption
 import Messaging
 import Storage
 
@@ -19,9 +19,14 @@ package final class MessageKeys: Sendable {
         reader.update(configuration)
     }
 
-    /// - Parameter topic: The tracker's base topic.
-    subscript(topic: String) -> PayloadCipher? { ciphers[topic] }
+    func encrypted(_ payload: [UInt8], of publication: Publication) -> [UInt8] {
+        ciphers.encrypted(payload, of: publication)
+    }
 
     var finish: @Sendable (Restamp) -> [UInt8]? { ciphers.finish }
-    var read: CommandReading { reader.read }
+    var read: MessageReading {
+        { [reader] message in
+            reader.read(message).map { DecodedMessage($0, byteCount: message.payload.count) }
+        }
+    }
 }

@@ -152,11 +152,9 @@ package struct ReadingFeedLink {
                 }
             // Below 0, so that tokens differ from those of other messages on the connection.
             lastToken -= 1
-            let outgoing = Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: lastToken), topic: topic, payload: payload, qos: .atMostOnce,
-                retain: false,
-                isTransient: true)
-            if connection.publish(outgoing) { unsent.insert(outgoing.token) } else { dropped += 1 }
+            let token = MessageToken(rawValue: lastToken)
+            let publication = Publication(.transient, topic: topic, payload: payload, qos: .atMostOnce)
+            if connection.publish(publication, as: token) { unsent.insert(token) } else { dropped += 1 }
         }
     }
 }

@@ -60,7 +60,8 @@ extension Service {
             case .message(let message):
                 guard message.topic == homeAssistantTopic, message.payload == Array("online".utf8) else { continue }
                 handle(.homeAssistantStarted, at: host.now)
-            case .commands(let commands): handle(commands)
+            case .decoded(let message):
+                if let commands = message.content as? ReceivedCommands { handle(commands) }
             case .acknowledged(let token): links.store.submit(.acknowledged(token.rawValue))
             case .refused(let token, let refusal):
                 log.once("refused", .warning, "a message is set aside: \(refusal)")
@@ -114,16 +115,14 @@ extension Service {
         let now = host.now
         for row in rows {
             // Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP.
-            if settings.configuration.broker.endpoint != nil, !row.message.isOwnTracks {
+            if settings.configuration.broker.endpoint != nil, !row.publication.kind.isOwnTracks {
                 links.store.submit(.acknowledged(row.id))
                 continue
             }
             monitor.handedOver(row.id, at: now)
-            let message = Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
-                qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain)
             // There is room, because the store delivers no more than the window.
-            if !links.broker.publish(message) { log.once("queue", .error, "the broker's queue is full") }
+            let isTaken = links.broker.publish(row.publication, as: MessageToken(rawValue: row.id))
+            if !isTaken { log.once("queue", .error, "the broker's queue is full") }
         }
     }
 

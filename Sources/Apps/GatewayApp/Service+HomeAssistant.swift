@@ -82,7 +82,7 @@ extension Service {
                 if feedReceived(message) { continue }
                 if let request = home?.received(message) { carryOut(request) }
                 homeChanged()
-            case .moved, .commands, .untaken, .subscribed: break
+            case .moved, .decoded, .untaken, .subscribed: break
             }
         }
     }
@@ -98,9 +98,8 @@ extension Service {
         // The settings may name another device now.
         guard let will = links.availability.settings?.will else { return }
         _ = links.availability.publish(
-            Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: 0), topic: will.topic, payload: Array(state.utf8), qos: .atLeastOnce,
-                retain: true))
+            Publication(.state, topic: will.topic, payload: Array(state.utf8), isRetained: true),
+            as: MessageToken(rawValue: 0))
     }
 
     private func homeConnected() {

@@ -128,10 +128,12 @@ extension Service {
     }
 
     private func publish(_ card: GatewayCard, _ settings: ReadingFeedLink.Settings) {
-        let message = Messaging.OutgoingMessage(
-            token: MessageToken(rawValue: 0), topic: settings.card,
-            payload: settings.seal.sealed(card.payload, for: settings.card), qos: .atLeastOnce, retain: true)
-        if !links.availability.publish(message) { log.once("card", .warning, "the broker's queue is full") }
+        let publication = Publication(
+            .state, topic: settings.card, payload: settings.seal.sealed(card.payload, for: settings.card),
+            isRetained: true)
+        if !links.availability.publish(publication, as: MessageToken(rawValue: 0)) {
+            log.once("card", .warning, "the broker's queue is full")
+        }
     }
 
     private static func randomBoot() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }

@@ -21,7 +21,7 @@ extension Service {
         var rereadsEdits = false
         for effect in effects {
             switch effect {
-            case .publish(let message): changes += change(for: message)
+            case .publish(let publication): changes += change(for: publication)
             case .regions(let topic, let regions): changes.append(.regions(tracker: topic, regions.regions))
             case .record(let record):
                 if settings.configuration.keepsHistory { changes.append(.history(entry(for: record))) }
@@ -105,30 +105,18 @@ extension Service {
         host.report(.ready(status: text))
     }
 
-    private func change(for message: Message) -> [StoreChange] {
+    private func change(for publication: Publication) -> [StoreChange] {
         guard !settings.configuration.broker.isOffline else { return [] }
-        let kind: MessageKind =
-            switch message.kind {
-            case .transition: .transition
-            case .location: .location
-            case .ping: .ping
-            case .state: .state
-            case .reply: .other
-            }
-        let isHTTP = settings.configuration.broker.endpoint != nil
-        if isHTTP, !message.isOwnTracks { return [] }
-        var payload = isHTTP ? message.posted : message.payload
-        // A message that waits for its times is encrypted when they are known.
-        if message.isEncrypted, message.unstamped == nil, let cipher = keys[message.base] {
-            payload = cipher.encrypt(payload).payload.bytes
+        var publication = publication
+        if settings.configuration.broker.endpoint != nil {
+            guard publication.kind.isOwnTracks else { return [] }
+            publication.payload = publication.posted
         }
-        return [
-            .message(
-                OutgoingMessage(
-                    tracker: message.base, topic: message.topic, payload: payload, qos: message.qos,
-                    retain: message.isRetained, kind: kind, happened: message.unstamped ?? host.now,
-                    stamp: message.unstamped == nil ? .exact : .provisional))
-        ]
+        // A message that waits for its times is encrypted when they are known.
+        if publication.stamp != .provisional {
+            publication.payload = keys.encrypted(publication.payload, of: publication)
+        }
+        return [.message(publication)]
     }
 
     private func entry(for record: TransitionRecord) -> HistoryEntry {

@@ -191,12 +191,9 @@ package final class RoomService {
         let base = identity.topics.base
         switch effect {
         case .publish(let report):
-            let message = report.message(to: identity.addresses)
-            return .message(
-                Storage.OutgoingMessage(
-                    tracker: base, topic: message.topic, payload: door.seal.sealed(message.payload, for: message.topic),
-                    qos: message.qos, retain: message.isRetained, kind: MessageKind(message.kind), happened: host.now,
-                    stamp: .exact))
+            var message = sealed(report)
+            (message.owner, message.happened) = (base, host.now)
+            return .message(message)
         case .record(let visit):
             guard settings.configuration.roomHistoryDays != 0 else { return nil }
             return .history(
@@ -330,7 +327,7 @@ package final class RoomService {
             case .untaken(let message): log.once("untaken", .error, "a message was too large: \(message)")
             case .subscriptionRefused(let filter):
                 log.once("subscription", .warning, "the broker refuses to send us \(filter)")
-            case .commands, .subscribed: break
+            case .decoded, .subscribed: break
             }
         }
     }
@@ -346,8 +343,7 @@ package final class RoomService {
             return
         }
         if site.discovery?.isDescription(message.topic) == true {
-            let payload = String(decoding: message.payload, as: UTF8.self)
-            return handle(.entity(HomeAssistantMessage(topic: message.topic, payload: payload)))
+            return handle(.entity(.homeAssistant(message.topic, String(decoding: message.payload, as: UTF8.self))))
         }
         guard let topic = RoomTopic(message.topic), topic.site ?? identity.site == identity.site,
             let payload = opened(message, topic, at: now)
@@ -411,38 +407,26 @@ package final class RoomService {
             return
         }
         for row in rows {
-            publish(
-                Messaging.OutgoingMessage(
-                    token: MessageToken(rawValue: row.id), topic: row.message.topic, payload: row.message.payload,
-                    qos: QoS(rawValue: row.message.qos) ?? .atLeastOnce, retain: row.message.retain))
+            publish(row.publication, as: MessageToken(rawValue: row.id))
         }
     }
 
-    private func publish(_ message: Messaging.OutgoingMessage) {
-        if !broker.publish(message) { log.once("queue", .error, "the broker's queue is full") }
+    private func publish(_ publication: Publication, as token: MessageToken) {
+        if !broker.publish(publication, as: token) { log.once("queue", .error, "the broker's queue is full") }
     }
 
     /// Sends a report without the outbox.
     private func send(_ report: SiteReport) {
         guard broker.isConnected else { return }
-        let message = report.message(to: identity.addresses)
         lastToken -= 1
-        publish(
-            Messaging.OutgoingMessage(
-                token: MessageToken(rawValue: lastToken), topic: message.topic,
-                payload: door.seal.sealed(message.payload, for: message.topic), qos: .atLeastOnce,
-                retain: message.isRetained))
+        publish(sealed(report), as: MessageToken(rawValue: lastToken))
     }
-}
 
-extension MessageKind {
-    fileprivate init(_ kind: RoomMessage.Kind) {
-        self =
-            switch kind {
-            case .transition: .transition
-            case .location: .location
-            case .state: .state
-            }
+    /// The message of a report, encrypted with the key of the site, if there is one.
+    private func sealed(_ report: SiteReport) -> Publication {
+        var message = report.message(to: identity.addresses)
+        message.payload = door.seal.sealed(message.payload, for: message.topic)
+        return message
     }
 }
 

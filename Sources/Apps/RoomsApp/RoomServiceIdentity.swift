@@ -1,3 +1,4 @@
+import Base
 package import Configuration
 package import Messaging
 package import OwnTracks

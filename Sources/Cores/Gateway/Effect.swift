@@ -9,7 +9,7 @@ package import Regions
 /// transaction, and sends their messages to the broker after that transaction is on the disk.
 package enum Effect: Sendable {
     /// Send this to the broker, once and in order.
-    case publish(Message)
+    case publish(Publication)
     /// Store the regions of the tracker with this base topic.
     case regions(topic: String, RegionSet)
     /// Store this transition in the history.

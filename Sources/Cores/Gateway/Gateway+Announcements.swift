@@ -75,13 +75,13 @@ extension Gateway {
         totals["sightingsDropped"] = .integer(Int64(clamping: droppedSightings))
         members["counters"] = .object(totals)
         members["isClockKnown"] = .bool(wallClock.isKnown)
-        return publish(.reply, of: position, on: tracker.topics.status, Status(gateway: members).payload, at: now)
+        return publish(.other, of: position, on: tracker.topics.status, Status(gateway: members).payload, at: now)
     }
 
     /// The answer to `dump`: the settings in force, secrets masked.
     func dump(of position: Int, at now: MonotonicInstant) -> Effect {
         publish(
-            .reply, of: position, on: trackers[position].topics.dump, Dump(configuration: configuration.shown).payload,
+            .other, of: position, on: trackers[position].topics.dump, Dump(configuration: configuration.shown).payload,
             at: now)
     }
 
@@ -105,7 +105,7 @@ extension Gateway {
                 beacon: sighting.beacon, rssi: rssi, distance: metres,
                 trackerID: trackers[key.tracker].configuration.trackerID,
                 timestamp: wallClock.epochSeconds(at: now), regionName: region.description.name)
-            return publish(.reply, of: key.tracker, on: trackers[key.tracker].topics.beacon, message.payload, at: now)
+            return publish(.other, of: key.tracker, on: trackers[key.tracker].topics.beacon, message.payload, at: now)
         }
     }
 }

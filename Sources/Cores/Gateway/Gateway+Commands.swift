@@ -154,7 +154,7 @@ extension Gateway {
 
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
         publish(
-            .reply, of: tracker, on: trackers[tracker].topics.waypoints,
+            .other, of: tracker, on: trackers[tracker].topics.waypoints,
             bytes: waypointsBytes(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
     }
 }

@@ -27,7 +27,7 @@ extension Gateway {
                 guard let region = region(rid, of: tracker) else { return [] }
                 return [
                     publish(
-                        .reply, of: tracker, on: trackers[tracker].topics.waypoint,
+                        .other, of: tracker, on: trackers[tracker].topics.waypoint,
                         region.waypoint(base: configuration.numberBase), at: now)
                 ]
             case .withdrawal(let device, let tracker, let rid):
@@ -62,9 +62,8 @@ extension Gateway {
     /// Empties the retained state of a removed region.
     private func withdrawal(of rid: String, device: String, tracker: Int) -> Effect {
         .publish(
-            Message(
-                kind: .state, base: trackers[tracker].topics.base, topic: RegionState.topic(device: device, rid: rid),
-                payload: [],
-                qos: configuration.broker.qos, isRetained: true, isEncrypted: false))
+            Publication(
+                .state, of: trackers[tracker].topics.base, topic: RegionState.topic(device: device, rid: rid),
+                payload: [], qos: configuration.broker.qos, isRetained: true, happened: latest))
     }
 }

@@ -179,7 +179,7 @@ extension Gateway {
         return [
             publish(
                 .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
-                state.payload, isRetained: true, isEncrypted: false,
+                state.payload, isRetained: true,
                 // The state of an occupied region bears the time of the enter, whenever it is published.
                 isTimeKnown: wallClock.isKnown || occupancy?.keptTimestamp != nil, at: occupancy?.since ?? now)
         ]
@@ -189,22 +189,23 @@ extension Gateway {
     ///
     /// - Parameter isTimeKnown: Whether the times in the payload are right; nil: whether the wall clock is known.
     func publish(
-        _ kind: Message.Kind, of tracker: Int, on topic: String, _ payload: JSONValue,
-        isRetained: Bool = false, isEncrypted: Bool = true, isTimeKnown: Bool? = nil, at now: MonotonicInstant
+        _ kind: Publication.Kind, of tracker: Int, on topic: String, _ payload: JSONValue,
+        isRetained: Bool = false, isTimeKnown: Bool? = nil, at now: MonotonicInstant
     ) -> Effect {
         publish(
-            kind, of: tracker, on: topic, bytes: payload.bytes, isRetained: isRetained, isEncrypted: isEncrypted,
-            isTimeKnown: isTimeKnown, at: now)
+            kind, of: tracker, on: topic, bytes: payload.bytes, isRetained: isRetained, isTimeKnown: isTimeKnown,
+            at: now)
     }
 
     func publish(
-        _ kind: Message.Kind, of tracker: Int, on topic: String, bytes: [UInt8],
-        isRetained: Bool = false, isEncrypted: Bool = true, isTimeKnown: Bool? = nil, at now: MonotonicInstant
+        _ kind: Publication.Kind, of tracker: Int, on topic: String, bytes: [UInt8],
+        isRetained: Bool = false, isTimeKnown: Bool? = nil, at now: MonotonicInstant
     ) -> Effect {
-        .publish(
-            Message(
-                kind: kind, base: trackers[tracker].topics.base, topic: topic, payload: bytes,
-                qos: configuration.broker.qos, isRetained: isRetained, isEncrypted: isEncrypted,
-                unstamped: isTimeKnown ?? wallClock.isKnown ? nil : now))
+        let isTimeKnown = isTimeKnown ?? wallClock.isKnown
+        return .publish(
+            Publication(
+                kind, of: trackers[tracker].topics.base, topic: topic, payload: bytes, qos: configuration.broker.qos,
+                isRetained: isRetained, happened: isTimeKnown ? latest : now, stamp: isTimeKnown ? .exact : .provisional
+            ))
     }
 }

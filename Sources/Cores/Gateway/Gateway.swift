@@ -41,7 +41,7 @@ package struct Gateway: Sendable {
     /// When the next turn of a queue is due. Stored, because it is read after each sighting.
     private var queueDue: MonotonicInstant?
     /// The instant of the last input.
-    private var latest = MonotonicInstant.zero
+    private(set) var latest = MonotonicInstant.zero
     /// The last instant that was passed to the engine.
     private var engineTime = MonotonicInstant.zero
     /// Whether the state of all regions was published since the start.

@@ -8,7 +8,7 @@ import Status
 /// All entities of the gateway in Home Assistant, derived from the regions.
 struct DiscoveryList {
     let settings: HomeAssistantFeed.Settings
-    private(set) var messages: [HomeAssistantMessage] = []
+    private(set) var messages: [Publication] = []
     /// The topics of descriptions that are in force.
     private let announced: Set<ExactString>
 

@@ -1,7 +1,7 @@
-import Base
+package import Base
 import Beacon
 import Gateway
-package import Health
+import Health
 import JSON
 import OwnTracks
 package import Status
@@ -146,7 +146,7 @@ package struct HomeAssistantFeed: Sendable {
     // MARK: Output
 
     /// The messages that bring Home Assistant up to date.
-    package mutating func update(_ snapshot: StatusSnapshot) -> [HomeAssistantMessage] {
+    package mutating func update(_ snapshot: StatusSnapshot) -> [Publication] {
         let tellsAll = isStale
         // Descriptions received from the broker stay known, so that old ones are removed.
         if isStale { (states, sentAt, isStale) = ([:], [:], false) }
@@ -164,7 +164,7 @@ package struct HomeAssistantFeed: Sendable {
             if let period, let last = sentAt[topic], last.duration(to: snapshot.now) < period { return }
             states[topic] = text
             sentAt[topic] = snapshot.now
-            messages.append(HomeAssistantMessage(topic: topic, payload: text))
+            messages.append(.homeAssistant(topic, text))
         }
         // A queue that waits briefly for an acknowledgement is not published; an empty queue is.
         let isNews = health != snapshot.health || (toldWaiting && snapshot.queue.pending == 0)
@@ -212,7 +212,7 @@ package struct HomeAssistantFeed: Sendable {
 
     /// New and removed descriptions. A thousand descriptions take long, so they are made only if their data has
     /// changed.
-    private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [HomeAssistantMessage] {
+    private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [Publication] {
         let shape = snapshot.trackers.map(TrackerShape.init)
         guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
         (described, hasHeardDescriptions) = (shape, false)
@@ -220,11 +220,11 @@ package struct HomeAssistantFeed: Sendable {
         let topics = Set(wanted.map { ExactString($0.topic) })
         let gone = announced.filter { !topics.contains($0.key) }
         retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:)).map(ExactString.init(_:))), at: snapshot.now)
-        defer { announced = Dictionary(wanted.map { (ExactString($0.topic), $0.payload) }) { first, _ in first } }
+        defer { announced = Dictionary(wanted.map { (ExactString($0.topic), $0.text) }) { first, _ in first } }
         for topic in topics { removed.remove(topic.text) }
         for (topic, payload) in gone { removed.add(topic.text, payload: payload) }
-        return wanted.filter { tellsAll || announced[$0.topic].map(ExactString.init(_:)) != ExactString($0.payload) }
-            + gone.keys.sorted().map { HomeAssistantMessage(topic: $0.text, payload: "") }
+        return wanted.filter { tellsAll || announced[$0.topic].map(ExactString.init(_:)) != ExactString($0.text) }
+            + gone.keys.sorted().map { .homeAssistant($0.text, "") }
     }
 
     private mutating func retire(_ topics: some Sequence<ExactString>, at now: MonotonicInstant) {
@@ -236,12 +236,11 @@ package struct HomeAssistantFeed: Sendable {
 
     /// Empties states some time after their descriptions were removed: Home Assistant would otherwise log errors while
     /// it is still subscribed.
-    private mutating func removals(except current: Set<ExactString>, at now: MonotonicInstant) -> [HomeAssistantMessage]
-    {
+    private mutating func removals(except current: Set<ExactString>, at now: MonotonicInstant) -> [Publication] {
         retired = retired.filter { !current.contains($0.key) }
         let due = retired.filter { $0.value.duration(to: now) >= Self.removalDelay }.keys.sorted()
         for topic in due { retired[topic] = nil }
-        return due.map { HomeAssistantMessage(topic: $0.text, payload: "") }
+        return due.map { .homeAssistant($0.text, "") }
     }
 
     fileprivate static func modeName(_ mode: Int) -> String {

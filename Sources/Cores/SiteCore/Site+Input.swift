@@ -1,5 +1,4 @@
 package import Base
-package import Health
 package import OwnTracks
 package import Regions
 package import SiteProtocol
@@ -38,7 +37,7 @@ extension Site {
         /// Home Assistant has announced its start.
         case homeAssistantStarted
         /// The broker retains the description of an entity of this site.
-        case entity(HomeAssistantMessage)
+        case entity(Publication)
         /// What comes next was recorded at another time.
         case discontinuity
         /// The store uses another file, which may lack anything.

@@ -59,9 +59,9 @@ extension Site {
     /// Whether a retained state that arrives may differ from what this service published.
     func isNews(at now: MonotonicInstant) -> Bool { !isActive || !retained.isSettled(at: now) }
 
-    mutating func recordEntity(_ message: HomeAssistantMessage, at now: MonotonicInstant) {
+    mutating func recordEntity(_ message: Publication, at now: MonotonicInstant) {
         guard isNews(at: now) else { return }
-        retained.entities.record(message.topic, message.isRemoval ? .absent : .value(ExactString(message.payload)))
+        retained.entities.record(message.topic, message.payload.isEmpty ? .absent : .value(ExactString(message.text)))
     }
 
     /// Brings the broker and Home Assistant up to date. The call is cheap if nothing changed.
@@ -131,10 +131,10 @@ extension Site {
         guard let wanted = retained.discovery?.descriptions(of: picture(shape)) else { return }
         let before = retained.entities
         let changes = retained.entities.update(
-            to: wanted.map { ($0.topic, ExactString($0.payload)) }, isAgain: retained.isHomeAssistantNew)
+            to: wanted.map { ($0.topic, ExactString($0.text)) }, isAgain: retained.isHomeAssistantNew)
         for (topic, payload) in changes {
             retained.discovery?.recordRemoval(of: topic, payload: payload == nil ? before.value(of: topic)?.text : nil)
-            publish(.entity(HomeAssistantMessage(topic: topic, payload: payload?.text ?? "")), &effects)
+            publish(.entity(.homeAssistant(topic, payload?.text ?? "")), &effects)
         }
     }
 

@@ -1,5 +1,5 @@
 package import Base
-package import Health
+import Health
 import JSON
 
 /// Describes what a rooms service knows to Home Assistant: a device for each tag, each room and each gateway.
@@ -82,20 +82,20 @@ package struct SiteDiscovery: Sendable {
     }
 
     /// Home Assistant has started: what it may have missed the removal of, once more.
-    package mutating func messagesAtBirth(at now: MonotonicInstant) -> [HomeAssistantMessage] {
+    package mutating func messagesAtBirth(at now: MonotonicInstant) -> [Publication] {
         removed.messagesAtBirth(at: now)
     }
 
     /// Empties what was published at the birth, as soon as it is time.
-    package mutating func messagesDue(at now: MonotonicInstant) -> [HomeAssistantMessage] {
+    package mutating func messagesDue(at now: MonotonicInstant) -> [Publication] {
         removed.messagesDue(at: now)
     }
 
     // MARK: Descriptions
 
     /// The descriptions of all entities that Home Assistant should have.
-    package func descriptions(of picture: Picture) -> [HomeAssistantMessage] {
-        var list: [HomeAssistantMessage] = []
+    package func descriptions(of picture: Picture) -> [Publication] {
+        var list: [Publication] = []
         describeService(picture.instance, &list)
         for tag in picture.tags.prefix(Self.tagLimit) { describe(tag: tag, &list) }
         for room in picture.rooms { describe(room: room, &list) }
@@ -109,7 +109,7 @@ package struct SiteDiscovery: Sendable {
 
     private func add(
         _ component: String, _ object: String, _ device: JSONValue, _ members: [String: JSONValue],
-        to list: inout [HomeAssistantMessage]
+        to list: inout [Publication]
     ) {
         let origin: JSONValue = ["name": "ibeacon-gateway", "sw_version": .string(settings.version)]
         list.append(
@@ -124,7 +124,7 @@ package struct SiteDiscovery: Sendable {
         ]
     }
 
-    private func describeService(_ instance: String, _ list: inout [HomeAssistantMessage]) {
+    private func describeService(_ instance: String, _ list: inout [Publication]) {
         let device: JSONValue = [
             "identifiers": [.string(settings.node)], "name": .string("iBeacon rooms \(settings.site)".asEntityName),
             "manufacturer": "ibeacon-gateway", "model": "Rooms service", "sw_version": .string(settings.version),
@@ -141,7 +141,7 @@ package struct SiteDiscovery: Sendable {
     // A tag, a room or a gateway that goes has its state emptied, often before Home Assistant has let go of it: hence
     // "is defined".
 
-    private func describe(tag: Picture.Item, _ list: inout [HomeAssistantMessage]) {
+    private func describe(tag: Picture.Item, _ list: inout [Publication]) {
         let object = "tag-" + TopicIdentifier.identifier(of: tag.id)
         let name = tag.name.asEntityName
         let device = device(object, name.isEmpty ? tag.id : name, "Tag")
@@ -176,7 +176,7 @@ package struct SiteDiscovery: Sendable {
             ], to: &list)
     }
 
-    private func describe(room: Picture.Item, _ list: inout [HomeAssistantMessage]) {
+    private func describe(room: Picture.Item, _ list: inout [Publication]) {
         let object = "room-" + TopicIdentifier.identifier(of: room.id)
         let name = room.name.asEntityName
         let device = device(object, name.isEmpty ? room.id : name, "Room")
@@ -198,7 +198,7 @@ package struct SiteDiscovery: Sendable {
             ], to: &list)
     }
 
-    private func describe(gateway: Picture.Gateway, _ list: inout [HomeAssistantMessage]) {
+    private func describe(gateway: Picture.Gateway, _ list: inout [Publication]) {
         let object = "gateway-" + TopicIdentifier.identifier(of: gateway.name)
         // A gateway of ours is the device that its own discovery describes.
         let device: JSONValue =

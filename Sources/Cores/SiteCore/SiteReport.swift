@@ -1,4 +1,4 @@
-package import Health
+package import Base
 import JSON
 package import OwnTracks
 package import SiteProtocol
@@ -22,7 +22,7 @@ package enum SiteReport: Hashable, Sendable {
     /// Asks the gateways which other beacons they hear, for this time.
     case nearbyRequest(Duration)
     /// An entity in Home Assistant.
-    case entity(HomeAssistantMessage)
+    case entity(Publication)
 }
 
 /// The topics of one site.
@@ -42,20 +42,20 @@ package struct SiteAddresses: Hashable, Sendable {
 }
 
 extension SiteReport {
-    /// The message on its topic. It is made outside the core, by the service and by the replay.
-    package func message(to addresses: SiteAddresses) -> RoomMessage {
+    /// The message on its topic. It is made outside the core, by the service and by the replay; the service adds whom the
+    /// message belongs to and the instant.
+    package func message(to addresses: SiteAddresses) -> Publication {
         let site = addresses.site
-        func retained(_ topic: RoomTopic, _ payload: [UInt8]?) -> RoomMessage {
-            RoomMessage(topic: topic.text, payload: payload ?? [], isRetained: true)
+        func retained(_ topic: RoomTopic, _ payload: [UInt8]?) -> Publication {
+            Publication(.state, topic: topic.text, payload: payload ?? [], isRetained: true)
         }
         switch self {
         case .transition(let tag, let transition):
-            return RoomMessage(
-                kind: .transition, topic: addresses.topic(ofTag: tag) + "/event", payload: transition.payload.bytes,
-                isRetained: false)
+            return Publication(
+                .transition, topic: addresses.topic(ofTag: tag) + "/event", payload: transition.payload.bytes)
         case .location(let tag, let location):
-            return RoomMessage(
-                kind: .location, topic: addresses.topic(ofTag: tag), payload: location.payload.bytes, isRetained: true)
+            return Publication(
+                .location, topic: addresses.topic(ofTag: tag), payload: location.payload.bytes, isRetained: true)
         case .tag(let id, let state): return retained(.tag(site: site, tag: id), state?.json.bytes)
         case .room(let id, let state): return retained(.room(site: site, room: id), state?.payload)
         case .health(let gateway, let health):
@@ -63,13 +63,11 @@ extension SiteReport {
         case .tags(let list): return retained(.tags(site: site), list.payload)
         case .card(let instance, let card): return retained(.service(site: site, instance: instance), card.payload)
         case .learn(let request):
-            return RoomMessage(topic: RoomTopic.learn(site: site).text, payload: request.payload, isRetained: false)
+            return Publication(.state, topic: RoomTopic.learn(site: site).text, payload: request.payload)
         case .nearbyRequest(let duration):
-            return RoomMessage(
-                topic: RoomTopic.nearbyRequest(site: site).text, payload: NearbyRequest.payload(duration),
-                isRetained: false)
-        case .entity(let message):
-            return RoomMessage(topic: message.topic, payload: Array(message.payload.utf8), isRetained: true)
+            return Publication(
+                .state, topic: RoomTopic.nearbyRequest(site: site).text, payload: NearbyRequest.payload(duration))
+        case .entity(let message): return message
         }
     }
 }

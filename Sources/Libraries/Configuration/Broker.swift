@@ -24,7 +24,7 @@ package struct Broker: Hashable, Sendable {
     /// With `v5`, 3.1.1 is spoken with a broker that does not speak 5.
     package var protocolLevel = MQTTProtocolLevel.v5
     /// 0, 1 or 2, for all that is published.
-    package var qos: UInt8 = 1
+    package var qos = QoS.atLeastOnce
     /// Locations are retained. Nothing else of OwnTracks ever is, but the card.
     package var retainsLocations = true
     /// `/waypoint` is published unasked when a region changes.
@@ -46,11 +46,4 @@ package struct Broker: Hashable, Sendable {
         if let password { return Endpoint.Login(user: username ?? "", password: password) }
         return endpoint?.login
     }
-}
-
-/// Versions of MQTT, by the number that goes over the wire.
-package enum MQTTProtocolLevel: UInt8, Hashable, Sendable, CaseIterable {
-    case v3_1 = 3
-    case v3_1_1 = 4
-    case v5 = 5
 }

@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// Where messages are posted over HTTP: an address as the apps of OwnTracks have it,
 /// `http[s]://[user[:password]@]host[:port]/path`.

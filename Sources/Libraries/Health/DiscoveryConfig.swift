@@ -1,14 +1,13 @@
+package import Base
 package import JSON
 
-/// A message for Home Assistant. All of them are retained and not encrypted.
-package struct HomeAssistantMessage: Hashable, Sendable {
-    package let topic: String
-    /// Empty: the retained message is removed.
-    package let payload: String
-
-    package init(topic: String, payload: String) { (self.topic, self.payload) = (topic, payload) }
-
-    package var isRemoval: Bool { payload.isEmpty }
+extension Publication {
+    /// A message for Home Assistant. All of them are retained and not encrypted.
+    ///
+    /// - Parameter text: Empty: the retained message is removed.
+    package static func homeAssistant(_ topic: String, _ text: String) -> Publication {
+        Publication(.state, topic: topic, payload: Array(text.utf8), isRetained: true)
+    }
 }
 
 /// The description of one entity for Home Assistant's MQTT discovery.
@@ -32,12 +31,12 @@ package struct DiscoveryConfig {
 
     /// - Parameters:
     ///   - node: Names the gateway in topics and unique ids.
-    package func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> HomeAssistantMessage {
+    package func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> Publication {
         var all = members
         all["unique_id"] = .string("\(node)_\(object)")
         all["device"] = device
         all["origin"] = origin
-        return HomeAssistantMessage(
-            topic: Self.topic(component, object, prefix: prefix, node: node), payload: JSONValue.object(all).text)
+        return .homeAssistant(
+            Self.topic(component, object, prefix: prefix, node: node), JSONValue.object(all).text)
     }
 }

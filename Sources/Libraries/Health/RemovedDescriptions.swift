@@ -31,16 +31,16 @@ package struct RemovedDescriptions: Sendable {
     package mutating func remove(_ topic: String) { payloads[topic] = nil }
 
     /// The old descriptions, to be published behind a birth message.
-    package mutating func messagesAtBirth(at now: MonotonicInstant) -> [HomeAssistantMessage] {
+    package mutating func messagesAtBirth(at now: MonotonicInstant) -> [Publication] {
         guard !payloads.isEmpty else { return [] }
         shown = now
-        return payloads.sorted { $0.key < $1.key }.map { HomeAssistantMessage(topic: $0.key, payload: $0.value) }
+        return payloads.sorted { $0.key < $1.key }.map { .homeAssistant($0.key, $0.value) }
     }
 
     /// Empties what was published at the birth, as soon as it is time.
-    package mutating func messagesDue(at now: MonotonicInstant) -> [HomeAssistantMessage] {
+    package mutating func messagesDue(at now: MonotonicInstant) -> [Publication] {
         guard let shown, shown.duration(to: now) >= Self.delay else { return [] }
         defer { (payloads, self.shown) = ([:], nil) }
-        return payloads.keys.sorted().map { HomeAssistantMessage(topic: $0, payload: "") }
+        return payloads.keys.sorted().map { .homeAssistant($0, "") }
     }
 }

@@ -1,5 +1,5 @@
+package import Base
 import CSodium
-package import Configuration
 import JSON
 package import OwnTracks
 

@@ -1,6 +1,5 @@
 package import Base
 import CCurl
-import Configuration
 import System
 
 /// libcurl, loaded at the first use, and never linked.

@@ -1,5 +1,4 @@
-import Base
-package import Configuration
+package import Base
 
 /// The server and the way of posting.
 package struct HTTPSettings: Sendable {

@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import System
 
 /// The connection to the broker, with its own thread, because name look-up and TLS may block for seconds and the radio
@@ -7,7 +7,7 @@ package import System
 /// Messages of one topic arrive in the order in which they were published, across reconnections too.
 package final class BrokerConnection: Sendable {
     private let settings: BrokerSettings
-    private let read: CommandReading?
+    private let read: MessageReading?
     private let worker: Worker<BrokerMail>
 
     /// - Parameters:
@@ -15,7 +15,7 @@ package final class BrokerConnection: Sendable {
     ///   - wake: called on the broker's thread whenever events are waiting; it must not block.
     /// - Throws: when the process has no descriptors left.
     package init(
-        _ settings: BrokerSettings, read: CommandReading? = nil, wake: @escaping @Sendable () -> Void
+        _ settings: BrokerSettings, read: MessageReading? = nil, wake: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         self.settings = settings
         self.read = read
@@ -34,10 +34,12 @@ package final class BrokerConnection: Sendable {
     /// Removes and returns the events since the last call.
     package func drainEvents() -> [BrokerEvent] { worker.drainEvents() }
 
-    /// Publishes as soon as there is a connection. Exactly one `acknowledged` or `refused` follows for its
-    /// token, unless the connection is stopped before.
+    /// Publishes as soon as there is a connection. Exactly one `acknowledged` or `refused` follows for
+    /// `token`, unless the connection is stopped before.
     /// - Returns: false if the queue is full; the message was not accepted.
-    package func publish(_ message: OutgoingMessage) -> Bool { worker.submit(.publish(message)) }
+    package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
+        worker.submit(.publish(QueuedPublication(token: token, publication: publication)))
+    }
 
     /// Replaces the set of topic filters. They are subscribed to on this connection and on each later one, always with
     /// QoS 1: libmosquitto keeps a QoS 2 message in memory until the broker releases it.

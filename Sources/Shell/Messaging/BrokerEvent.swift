@@ -1,4 +1,4 @@
-package import OwnTracks
+package import Base
 
 /// An event from the broker's thread for its owner. Values only.
 package enum BrokerEvent: Hashable, Sendable {
@@ -9,8 +9,8 @@ package enum BrokerEvent: Hashable, Sendable {
     /// Another host of a cluster is tried next.
     case moved(toHost: String)
     case message(ReceivedMessage)
-    /// A message that was decoded on the broker's thread.
-    case commands(ReceivedCommands)
+    /// A message that the reader decoded on the broker's thread.
+    case decoded(DecodedMessage)
     /// A message was dropped, because it would have taken too much memory.
     case untaken(UntakenMessage)
     /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
@@ -30,53 +30,28 @@ package struct MessageToken: RawRepresentable, Hashable, Sendable {
     package init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// A message to publish.
-package struct OutgoingMessage: Hashable, Sendable {
-    package var token: MessageToken
-    package var topic: String
-    package var payload: [UInt8]
-    package var qos: QoS
-    package var retain: Bool
-    /// The message is useless later: it is refused if the present connection cannot send it.
-    package var isTransient: Bool
-
-    package init(
-        token: MessageToken, topic: String, payload: [UInt8], qos: QoS, retain: Bool, isTransient: Bool = false
-    ) {
-        self.isTransient = isTransient
-        self.token = token
-        self.topic = topic
-        self.payload = payload
-        self.qos = qos
-        self.retain = retain
-    }
+/// A publication that waits for the broker, with its owner's number.
+struct QueuedPublication: Hashable, Sendable {
+    let token: MessageToken
+    let publication: Publication
 }
 
-/// The decoded content of a message on a `/cmd`. Decoding ten thousand regions takes longer than the radio can wait, so
-/// the broker's thread does it; the owner decides what to do.
-package struct ReceivedCommands: Hashable, Sendable {
-    package var topic: String
-    /// It was kept by the broker and is not news.
-    package var retained: Bool
-    package var wasEncrypted: Bool
-    /// An encrypted message may hold several.
-    package var commands: [Result<Command, CommandError>]
+/// What the owner's reader made of a message on the broker's thread. Decoding ten thousand regions takes longer than the
+/// radio can wait.
+package struct DecodedMessage: Hashable, Sendable {
+    package let content: any Hashable & Sendable
     /// Bytes of the message as it came.
-    package var byteCount: Int
-    /// Of the message as it came; nil: it cannot be retained.
-    package var digest: CommandDigest?
+    package let byteCount: Int
 
-    package init(
-        topic: String, retained: Bool, wasEncrypted: Bool, commands: [Result<Command, CommandError>], byteCount: Int,
-        digest: CommandDigest?
-    ) {
-        self.digest = digest
-        self.topic = topic
-        self.retained = retained
-        self.wasEncrypted = wasEncrypted
-        self.commands = commands
-        self.byteCount = byteCount
+    package init(_ content: any Hashable & Sendable, byteCount: Int) {
+        (self.content, self.byteCount) = (content, byteCount)
     }
+
+    package static func == (left: DecodedMessage, right: DecodedMessage) -> Bool {
+        AnyHashable(left.content) == AnyHashable(right.content) && left.byteCount == right.byteCount
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(content)) }
 }
 
 /// How a message was dropped that exceeds `BrokerSettings.QueueLimits.largestPacket`, or has QoS 2.
@@ -91,8 +66,8 @@ package enum UntakenMessage: Hashable, Sendable {
     case subscriptionsWithheld(for: Duration)
 }
 
-/// Decodes a message on the broker's thread; nil: it is no command and goes to the owner unchanged.
-package typealias CommandReading = @Sendable (ReceivedMessage) -> ReceivedCommands?
+/// Decodes a message on the broker's thread; nil: the message goes to the owner unchanged.
+package typealias MessageReading = @Sendable (ReceivedMessage) -> DecodedMessage?
 
 /// A message from the broker. Its bytes come from outside and are not trusted.
 package struct ReceivedMessage: Hashable, Sendable {

@@ -2,7 +2,7 @@ import System
 
 /// An order to the broker's thread.
 enum BrokerOrder: Sendable {
-    case publish(OutgoingMessage)
+    case publish(QueuedPublication)
     /// Replaces the whole set.
     case subscribe(to: Set<String>)
 }
@@ -10,7 +10,7 @@ enum BrokerOrder: Sendable {
 /// What waits between the broker's thread and its owner.
 struct BrokerMail: WorkerMail {
     private let limits: BrokerSettings.QueueLimits
-    private var outgoing: [OutgoingMessage] = []
+    private var outgoing: [QueuedPublication] = []
     private var subscriptions: Set<String>?
     private var events: [BrokerEvent] = []
     /// Received messages among the events, and their bytes.
@@ -35,7 +35,7 @@ struct BrokerMail: WorkerMail {
     }
 
     /// The orders since the last call.
-    mutating func drainOrders() -> (messages: [OutgoingMessage], subscriptions: Set<String>?) {
+    mutating func drainOrders() -> (messages: [QueuedPublication], subscriptions: Set<String>?) {
         defer { (outgoing, subscriptions) = ([], nil) }
         return (outgoing, subscriptions)
     }
@@ -80,7 +80,7 @@ extension BrokerEvent {
     fileprivate var messageBytes: Int? {
         switch self {
         case .message(let message): message.payload.count
-        case .commands(let commands): commands.byteCount
+        case .decoded(let message): message.byteCount
         default: nil
         }
     }

@@ -1,6 +1,4 @@
-import Base
-package import Configuration
-import OwnTracks
+package import Base
 
 /// How to reach the broker and what to agree on with it. Secrets are values here: files that hold them
 /// have been read by then.
@@ -66,11 +64,9 @@ package struct BrokerSettings: Hashable, Sendable {
             self.senders = senders
         }
 
-        /// The identity whose topic it is: that with the longest base, since one may be below another. A topic that is
-        /// of no identity any more is posted by the gateway's own.
-        package func sender(of topic: String) -> Sender? {
-            let owners = senders.filter { topic.isTopic(atOrBelow: $0.base) }
-            return owners.max { $0.base.utf8.count < $1.base.utf8.count } ?? senders.first
+        /// The identity that a message belongs to. A message of no identity any more is posted by the gateway's own.
+        package func sender(of publication: Publication) -> Sender? {
+            senders.first { $0.base.hasSameBytes(as: publication.owner) } ?? senders.first
         }
     }
 
@@ -120,13 +116,4 @@ package struct BrokerSettings: Hashable, Sendable {
 
         package init() {}
     }
-}
-
-/// Quality of service of MQTT.
-package enum QoS: UInt8, Hashable, Sendable, CaseIterable, Comparable {
-    case atMostOnce = 0
-    case atLeastOnce = 1
-    case exactlyOnce = 2
-
-    package static func < (lhs: QoS, rhs: QoS) -> Bool { lhs.rawValue < rhs.rawValue }
 }

@@ -1,5 +1,4 @@
 import Base
-import Configuration
 
 /// What the connection to the broker does, and what comes next. A value without clock, thread and library: `BrokerWorker`
 /// says what has happened, and carries out what is returned.
@@ -100,7 +99,7 @@ struct BrokerStateMachine {
     ///   - wanted: The topic filters from now on; nil: as before.
     ///   - stopBy: When a requested stop is to be complete; nil: none is requested.
     mutating func ordered(
-        _ messages: [OutgoingMessage], subscriptions wanted: Set<String>?, stopBy: MonotonicInstant?,
+        _ messages: [QueuedPublication], subscriptions wanted: Set<String>?, stopBy: MonotonicInstant?,
         at now: MonotonicInstant
     ) -> [Action] {
         window.add(messages)
@@ -295,19 +294,19 @@ struct BrokerStateMachine {
     }
 
     /// The next message to hand over; nil: none is due.
-    mutating func nextMessage(at now: MonotonicInstant) -> OutgoingMessage? {
+    mutating func nextMessage(at now: MonotonicInstant) -> QueuedPublication? {
         guard case .connected(let connection) = state else { return nil }
         if window.isIsolating, connection.since.duration(to: now) < Self.isolationDelay { return nil }
         return window.next()
     }
 
-    mutating func handedOver(_ message: OutgoingMessage, messageID: Int32, at now: MonotonicInstant) {
+    mutating func handedOver(_ message: QueuedPublication, messageID: Int32, at now: MonotonicInstant) {
         if window.inFlight.isEmpty { update { $0.lastProgress = now } }
         window.handedOver(message, messageID: messageID)
     }
 
     /// libmosquitto did not accept the message. It stays the next one.
-    mutating func giveBack(_ message: OutgoingMessage) { window.giveBack(message) }
+    mutating func giveBack(_ message: QueuedPublication) { window.giveBack(message) }
 
     /// The broker answered a message.
     ///

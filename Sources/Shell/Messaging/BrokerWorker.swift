@@ -10,12 +10,12 @@ private let peerClosed = Int32(poll_peer_closed)
 struct BrokerWorker: ~Copyable {
     private let settings: BrokerSettings
     private let mailbox: WorkerMailbox<BrokerMail>
-    private let read: CommandReading?
+    private let read: MessageReading?
     private var client: Client?
     private var machine: BrokerStateMachine
     private var generator = SystemRandomNumberGenerator()
 
-    init(settings: BrokerSettings, mailbox: WorkerMailbox<BrokerMail>, read: CommandReading?) {
+    init(settings: BrokerSettings, mailbox: WorkerMailbox<BrokerMail>, read: MessageReading?) {
         self.settings = settings
         self.mailbox = mailbox
         self.read = read
@@ -139,11 +139,11 @@ struct BrokerWorker: ~Copyable {
     /// Hands messages over until the window is full.
     private mutating func publish() throws(BrokerFailure) {
         while client?.network != nil, let message = machine.nextMessage(at: .now) {
-            switch client?.publish(message) {
+            switch client?.publish(message.publication) {
             case .handedOver(let messageID):
                 machine.handedOver(message, messageID: messageID, at: .now)
                 // QoS 0 is answered within the call, if it could be written at once.
-                if message.qos == .atMostOnce { report() }
+                if message.publication.qos == .atMostOnce { report() }
             case .refused(let why):
                 mailbox.post([.refused(message.token, why)])
             case .failed, nil:
@@ -173,6 +173,6 @@ struct BrokerWorker: ~Copyable {
         if unusable > 0 { mailbox.update { $0.counts.dropped += unusable } }
         carryOut(actions)
         // After the answers, which need not wait until a large message has been read.
-        for message in messages { mailbox.post([read?(message).map(BrokerEvent.commands) ?? .message(message)]) }
+        for message in messages { mailbox.post([read?(message).map(BrokerEvent.decoded) ?? .message(message)]) }
     }
 }

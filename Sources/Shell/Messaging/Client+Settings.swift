@@ -1,5 +1,5 @@
+import Base
 import CMosquitto
-import Configuration
 import Glibc
 import System
 

@@ -1,7 +1,6 @@
+import Base
 import CMosquitto
-import Configuration
 import Glibc
-import OwnTracks
 import System
 
 /// libmosquitto's client, owned: one handle from `mosquitto_new` to `mosquitto_destroy`, used by one thread.
@@ -180,7 +179,7 @@ struct Client: ~Copyable {
         case failed
     }
 
-    mutating func publish(_ message: OutgoingMessage) -> PublishResult {
+    mutating func publish(_ message: Publication) -> PublishResult {
         // Not a topic that a C string can carry; it would be cut at the NUL and go to another topic.
         guard !message.topic.utf8.contains(0), message.topic.utf8.count <= 65535 else { return .refused(.malformed) }
         guard let count = Int32(exactly: message.payload.count) else { return .refused(.malformed) }
@@ -188,7 +187,7 @@ struct Client: ~Copyable {
         let result = message.payload.withUnsafeBytes { payload in
             mosquitto_publish_v5(
                 handle, &messageID, message.topic, count, payload.baseAddress, Int32(message.qos.rawValue),
-                message.retain, nil)
+                message.isRetained, nil)
         }
         switch result {
         case MOSQ_ERR_INVAL.rawValue, MOSQ_ERR_MALFORMED_UTF8.rawValue, MOSQ_ERR_PAYLOAD_SIZE.rawValue:

@@ -1,3 +1,5 @@
+import Base
+
 /// The messages to be sent: those that wait, and those handed to libmosquitto and not acknowledged, in the order in
 /// which they were given. Pure: it decides, and the broker's thread acts.
 ///
@@ -7,7 +9,7 @@
 struct SendWindow {
     struct Entry {
         var messageID: Int32
-        var message: OutgoingMessage
+        var message: QueuedPublication
     }
 
     /// What to do when a connection has ended.
@@ -16,7 +18,7 @@ struct SendWindow {
         /// libmosquitto must drop its messages, so that they can be sent one by one.
         case discardClient
         /// This message was alone in flight when the connection ended once too often. The client is discarded as well.
-        case refuse(OutgoingMessage, Refusal)
+        case refuse(QueuedPublication, Refusal)
     }
 
     /// After this many connections in a row that the broker ended with messages in flight and none acknowledged,
@@ -26,7 +28,7 @@ struct SendWindow {
     /// broker has had about a minute to recover by then.
     static let rejectAfter = 6
 
-    private(set) var waiting: [OutgoingMessage] = []
+    private(set) var waiting: [QueuedPublication] = []
     private(set) var inFlight: [Entry] = []
     private var failures = 0
     private let limit: Int
@@ -39,23 +41,23 @@ struct SendWindow {
     /// Messages are sent one at a time, and only on a connection that has lasted without them.
     var isIsolating: Bool { failures >= Self.isolateAfter }
 
-    mutating func add(_ messages: [OutgoingMessage]) { waiting += messages }
+    mutating func add(_ messages: [QueuedPublication]) { waiting += messages }
 
     /// The next message to hand over; nil if the window is full or none waits.
-    mutating func next() -> OutgoingMessage? {
+    mutating func next() -> QueuedPublication? {
         guard inFlight.count < (isIsolating ? 1 : limit), !waiting.isEmpty else { return nil }
         return waiting.removeFirst()
     }
 
-    mutating func handedOver(_ message: OutgoingMessage, messageID: Int32) {
+    mutating func handedOver(_ message: QueuedPublication, messageID: Int32) {
         inFlight.append(Entry(messageID: messageID, message: message))
     }
 
     /// libmosquitto did not accept the message. It stays the next one.
-    mutating func giveBack(_ message: OutgoingMessage) { waiting.insert(message, at: 0) }
+    mutating func giveBack(_ message: QueuedPublication) { waiting.insert(message, at: 0) }
 
     /// The message that was acknowledged; nil for an unknown identifier.
-    mutating func answered(messageID: Int32) -> OutgoingMessage? {
+    mutating func answered(messageID: Int32) -> QueuedPublication? {
         guard let index = inFlight.firstIndex(where: { $0.messageID == messageID }) else { return nil }
         failures = 0
         return inFlight.remove(at: index).message
@@ -65,9 +67,9 @@ struct SendWindow {
     /// those wait again, before all that was given later.
     /// - Parameter byBroker: it was the broker that closed an accepted connection.
     mutating func connectionEnded(byBroker: Bool) -> Verdict {
-        let unsent = inFlight.filter { $0.message.qos == .atMostOnce }.map(\.message)
+        let unsent = inFlight.filter { $0.message.publication.qos == .atMostOnce }.map(\.message)
         waiting.insert(contentsOf: unsent, at: 0)
-        inFlight.removeAll { $0.message.qos == .atMostOnce }
+        inFlight.removeAll { $0.message.publication.qos == .atMostOnce }
         guard byBroker, let isolated = inFlight.first else { return .goOn }
         failures += 1
         guard isIsolating else { return .goOn }
@@ -82,9 +84,9 @@ struct SendWindow {
     }
 
     /// Removes the transient messages, which expire when a new connection begins.
-    mutating func removeTransient() -> [OutgoingMessage] {
-        let late = waiting.filter(\.isTransient)
-        if !late.isEmpty { waiting.removeAll(where: \.isTransient) }
+    mutating func removeTransient() -> [QueuedPublication] {
+        let late = waiting.filter { $0.publication.kind == .transient }
+        if !late.isEmpty { waiting.removeAll { $0.publication.kind == .transient } }
         return late
     }
 

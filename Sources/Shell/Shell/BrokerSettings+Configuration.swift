@@ -35,17 +35,16 @@ extension BrokerSettings {
         cleanSession = broker.cleanSession
         protocolLevel = broker.protocolLevel
         fallsBack = true
-        let qos = QoS(rawValue: broker.qos) ?? .atLeastOnce
         switch purpose {
         case .ownTracks(let timestamp):
             will = Will(
-                topic: tracker.topics.base, payload: LastWill(timestamp: timestamp).payload.bytes, qos: qos,
+                topic: tracker.topics.base, payload: LastWill(timestamp: timestamp).payload.bytes, qos: broker.qos,
                 retain: false)
         case .availability(let topic):
             clientID += "-availability"
             cleanSession = true
             will = Will(
-                topic: topic, payload: Array("offline".utf8), qos: qos, retain: true)
+                topic: topic, payload: Array("offline".utf8), qos: broker.qos, retain: true)
         case .command(let name):
             clientID += "-\(name)"
             cleanSession = true

@@ -51,7 +51,7 @@ package struct BrokerWatch {
             return false
         case .untaken(let message): untaken = (message, now)
         case .moved(let host): self.host = host
-        case .message, .commands, .subscribed, .subscriptionRefused: return false
+        case .message, .decoded, .subscribed, .subscriptionRefused: return false
         }
         return true
     }

@@ -1,3 +1,4 @@
+package import Base
 package import Configuration
 import Encryption
 package import SiteProtocol

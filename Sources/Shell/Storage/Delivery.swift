@@ -1,3 +1,5 @@
+import Base
+
 /// Rows of the outbox that the broker's client has, with the bytes of their payloads.
 typealias HandedOut = [Int64: Int]
 
@@ -32,7 +34,7 @@ struct Delivery {
         guard let first = fresh.first, let last = fresh.last, cursor == first.id - 1,
             window - handedOut.count >= fresh.count
         else { return false }
-        for row in fresh { handedOut[row.id] = row.message.payload.count }
+        for row in fresh { handedOut[row.id] = row.publication.payload.count }
         cursor = last.id
         return true
     }
@@ -55,7 +57,7 @@ struct Delivery {
         }
         // With room left, all rows were examined. Skipped rows come back by `lookAgain`.
         cursor = rows.count < room ? max(start, end - 1) : rows.last?.id ?? start
-        for row in rows { handedOut[row.id] = row.message.payload.count }
+        for row in rows { handedOut[row.id] = row.publication.payload.count }
         return rows
     }
 }

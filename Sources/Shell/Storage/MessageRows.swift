@@ -16,27 +16,28 @@ protocol MessageColumn: ResultColumn {
 
 extension Row where Column: MessageColumn {
     init(_ row: OutboxRow) {
-        let message = row.message
+        let publication = row.publication
         self = [
-            .id: .integer(row.id), .tracker: .text(message.tracker), .topic: .text(message.topic),
-            .qos: .number(message.qos), .retain: .flag(message.retain), .kind: .integer(message.kind.rawValue),
-            .payload: .blob(message.payload), .boot: .text(row.boot),
-            .happened: .integer(message.happened.nanoseconds), .stamp: .integer(message.stamp.rawValue),
+            .id: .integer(row.id), .tracker: .text(publication.owner), .topic: .text(publication.topic),
+            .qos: .number(publication.qos.rawValue), .retain: .flag(publication.isRetained),
+            .kind: .integer(publication.kind.rawValue), .payload: .blob(publication.payload), .boot: .text(row.boot),
+            .happened: .integer(publication.happened.nanoseconds), .stamp: .integer(publication.stamp.rawValue),
         ]
     }
 
     var message: OutboxRow? {
-        guard let id = self[.id].asInteger, let tracker = self[.tracker].asText, let topic = self[.topic].asText,
-            let qos = self[.qos].asInteger, (0...2).contains(qos), let retain = self[.retain].asInteger,
-            let kind = self[.kind].asInteger.flatMap(MessageKind.init(rawValue:)),
+        guard let id = self[.id].asInteger, let owner = self[.tracker].asText, let topic = self[.topic].asText,
+            let qos = self[.qos].asInteger.flatMap(UInt8.init(exactly:)).flatMap(QoS.init(rawValue:)),
+            let retain = self[.retain].asInteger,
+            let kind = self[.kind].asInteger.flatMap(Publication.Kind.init(rawValue:)),
             let payload = self[.payload].asBlob, let boot = self[.boot].asText,
             let happened = self[.happened].asInteger,
             let stamp = self[.stamp].asInteger.flatMap(WallStamp.init(rawValue:))
         else { return nil }
         return OutboxRow(
             id: id,
-            message: OutgoingMessage(
-                tracker: tracker, topic: topic, payload: payload, qos: UInt8(qos), retain: retain != 0, kind: kind,
+            publication: Publication(
+                kind, of: owner, topic: topic, payload: payload, qos: qos, isRetained: retain != 0,
                 happened: MonotonicInstant(nanoseconds: happened), stamp: stamp),
             boot: boot)
     }

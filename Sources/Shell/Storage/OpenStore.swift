@@ -118,7 +118,7 @@ final class OpenStore {
             outcome.dropped.total == 0, commit.messages.allSatisfy({ $0.stamp == .exact })
         {
             outcome.fresh = zip(outcome.outboxIDs, commit.messages).compactMap { id, message in
-                id.map { OutboxRow(id: $0, message: message, boot: settings.boot) }
+                id.map { OutboxRow(id: $0, publication: message, boot: settings.boot) }
             }
         }
         (self.counters, self.boot, self.nextPresenceChange) = (counters, boot, nextPresenceChange)

@@ -1,3 +1,5 @@
+import Base
+
 /// The cached state of the outbox. A transaction changes a copy, which replaces the original after the commit.
 struct OutboxCounters {
     var nextID: Int64 = 1
@@ -44,7 +46,7 @@ struct Outbox {
     /// - Parameter handedOut: Rows that the broker's client has; they are not touched.
     /// - Returns: Its row, or nil if there was no room for it.
     func add(
-        _ message: OutgoingMessage, boot: String, handedOut: HandedOut, to database: borrowing Database,
+        _ message: Publication, boot: String, handedOut: HandedOut, to database: borrowing Database,
         _ counters: inout OutboxCounters
     ) throws(DatabaseError) -> Int64? {
         if let sameTopic = Self.replaced[message.kind] {
@@ -56,7 +58,7 @@ struct Outbox {
             counters.dropped.count(message.kind)
             return nil
         }
-        let row = OutboxRow(id: counters.nextID, message: message, boot: boot)
+        let row = OutboxRow(id: counters.nextID, publication: message, boot: boot)
         try database.insert(row)
         counters.nextID += 1
         counters.rows += 1
@@ -112,13 +114,13 @@ struct Outbox {
     /// Removes the least important rows until the message fits: the oldest pings, then locations, then states, then
     /// others, then transitions. No row is removed that is more important than the message itself.
     private func makeRoom(
-        for message: OutgoingMessage, handedOut: HandedOut, in database: borrowing Database,
+        for message: Publication, handedOut: HandedOut, in database: borrowing Database,
         _ counters: inout OutboxCounters
     ) throws(DatabaseError) -> Bool {
         let fits = { (counters: OutboxCounters) in
             counters.rows < limit && (counters.bytes + message.payload.count <= byteLimit || counters.rows == 0)
         }
-        for kind in [MessageKind.ping, .location, .state, .other, .transition] {
+        for kind in [Publication.Kind.transient, .ping, .location, .state, .other, .transition] {
             while !fits(counters) {
                 // A hundredth at a time, because each search passes all remaining rows.
                 let oldest = try rows(
@@ -148,9 +150,9 @@ struct Outbox {
     private static let oldestOfKind = keys("WHERE kind = ?1 ORDER BY id LIMIT ?2")
     /// The rows that a message of this kind replaces. The kind is not bound, because SQLite uses a partial index only for
     /// constants.
-    private static let replaced: [MessageKind: Query<KeyColumn>] = [
-        .state: keys("WHERE kind = \(MessageKind.state.rawValue) AND topic = ?1"),
-        .ping: keys("WHERE kind = \(MessageKind.ping.rawValue) AND topic = ?1"),
+    private static let replaced: [Publication.Kind: Query<KeyColumn>] = [
+        .state: keys("WHERE kind = \(Publication.Kind.state.rawValue) AND topic = ?1"),
+        .ping: keys("WHERE kind = \(Publication.Kind.ping.rawValue) AND topic = ?1"),
     ]
 
     private static func keys(_ condition: String) -> Query<KeyColumn> {

@@ -23,7 +23,7 @@ enum KeptValue: Sendable {
 struct PendingCommit {
     /// How many commits were joined.
     private(set) var commits = 0
-    private(set) var messages: [OutgoingMessage] = []
+    private(set) var messages: [Publication] = []
     private(set) var history: [HistoryEntry] = []
     private(set) var locations: [LocationEntry] = []
     /// Trackers whose history goes, before `history` is added to it.
@@ -76,7 +76,7 @@ struct PendingCommit {
     /// and transitions only when nothing else is left.
     mutating func shed(toCount countLimit: Int, bytes byteLimit: Int) -> DropCounts {
         var dropped = DropCounts()
-        for kind in [MessageKind.ping, .location, .state, .other] {
+        for kind in [Publication.Kind.transient, .ping, .location, .state, .other] {
             shed(kind, toCount: countLimit, bytes: byteLimit, &dropped)
         }
         let excessLocations = min(locations.count, max(0, count - countLimit))
@@ -90,7 +90,7 @@ struct PendingCommit {
     }
 
     private mutating func shed(
-        _ kind: MessageKind, toCount countLimit: Int, bytes byteLimit: Int, _ dropped: inout DropCounts
+        _ kind: Publication.Kind, toCount countLimit: Int, bytes byteLimit: Int, _ dropped: inout DropCounts
     ) {
         var excess = count - countLimit
         messages.removeAll { waiting in

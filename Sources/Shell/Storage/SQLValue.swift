@@ -1,3 +1,5 @@
+import Base
+
 /// A value as SQLite knows it.
 package enum SQLValue: Hashable, Sendable {
     case null

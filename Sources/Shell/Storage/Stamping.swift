@@ -38,18 +38,18 @@ struct Stamping {
         for id in try unstamped(OutboxRow.self, in: database) {
             guard var row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { continue }
             // The time of an unrecorded boot is unknown: its messages get the present time.
-            let time = timeline.epochSeconds(of: row.message.happened, boot: row.boot)
+            let time = timeline.epochSeconds(of: row.publication.happened, boot: row.boot)
             let happened = time?.seconds ?? reading.epochSeconds(at: now)
             let isEstimated = time?.isEstimated ?? true
             let request = Restamp(
-                message: row.message, happened: happened, renderedAt: reading.epochSeconds(at: now),
+                publication: row.publication, happened: happened, renderedAt: reading.epochSeconds(at: now),
                 isEstimated: isEstimated)
             // A message without a time is not changed.
-            let payload = restamp(request) ?? row.message.payload
-            counters.bytes += payload.count - row.message.payload.count
+            let payload = restamp(request) ?? row.publication.payload
+            counters.bytes += payload.count - row.publication.payload.count
             counters.unstamped -= 1
-            row.message.payload = payload
-            row.message.stamp = isEstimated ? .estimated : .exact
+            row.publication.payload = payload
+            row.publication.stamp = isEstimated ? .estimated : .exact
             try database.insert(row)
         }
         try stamp(HistoryRow.self, reading, at: now, timeline, on: database)

@@ -1,3 +1,4 @@
+import Base
 import System
 
 /// The requests that the store's thread handles at one time.

@@ -145,7 +145,7 @@ package struct StoreReader: ~Copyable {
         var summary = StoreSummary()
         summary.schemaVersion = try database.schemaVersion()
         try database.forEachRow(Self.waitingByKind) { row throws(DatabaseError) in
-            if let kind = row[.kind].asInteger.flatMap(MessageKind.init(rawValue:)) {
+            if let kind = row[.kind].asInteger.flatMap(Publication.Kind.init(rawValue:)) {
                 summary.waiting[kind] = Int(row[.rows].asInteger ?? 0)
                 summary.waitingBytes += Int(row[.bytes].asReal ?? 0)
                 summary.waitingForClock += Int(row[.unstamped].asInteger ?? 0)
@@ -163,7 +163,7 @@ package struct StoreReader: ~Copyable {
 package struct StoreSummary: Sendable {
     package var schemaVersion: Int64 = 0
     /// Messages in the outbox.
-    package var waiting: [MessageKind: Int] = [:]
+    package var waiting: [Publication.Kind: Int] = [:]
     /// Bytes of payload in the outbox.
     package var waitingBytes = 0
     /// The number of messages in the outbox whose times are not known yet.

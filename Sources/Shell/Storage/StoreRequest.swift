@@ -11,7 +11,7 @@ package enum StoreChange: Sendable {
     /// changes.
     case presenceChange([UInt8])
     /// A message to deliver.
-    case message(OutgoingMessage)
+    case message(Publication)
     /// A transition to remember.
     case history(HistoryEntry)
     /// A location to remember.

@@ -69,7 +69,7 @@ package struct StoreSettings: Sendable {
 
 /// A message that was made before the wall clock was known, with its times.
 package struct Restamp: Sendable {
-    package let message: OutgoingMessage
+    package let publication: Publication
     /// When it happened, epoch seconds.
     package let happened: Int64
     /// When the message is rendered again, epoch seconds: for `created_at`.
@@ -77,8 +77,8 @@ package struct Restamp: Sendable {
     /// `happened` was estimated across a restart of the machine.
     package let isEstimated: Bool
 
-    package init(message: OutgoingMessage, happened: Int64, renderedAt: Int64, isEstimated: Bool) {
-        self.message = message
+    package init(publication: Publication, happened: Int64, renderedAt: Int64, isEstimated: Bool) {
+        self.publication = publication
         self.happened = happened
         self.renderedAt = renderedAt
         self.isEstimated = isEstimated
@@ -126,12 +126,12 @@ package struct DropCounts: Hashable, Sendable {
 
     package var total: UInt64 { locations + states + others + transitions + history }
 
-    package mutating func count(_ kind: MessageKind, _ number: Int = 1) {
+    package mutating func count(_ kind: Publication.Kind, _ number: Int = 1) {
         switch kind {
         case .transition: transitions += UInt64(number)
         case .location, .ping: locations += UInt64(number)
         case .state: states += UInt64(number)
-        case .other: others += UInt64(number)
+        case .other, .transient: others += UInt64(number)
         }
     }
 

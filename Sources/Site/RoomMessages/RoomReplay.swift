@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import Rooms
 package import SiteCore
 package import SiteProtocol
@@ -6,7 +6,7 @@ package import SiteProtocol
 /// Plays recordings of the feed through the core of the rooms service, in virtual time.
 package struct RoomReplay: Sendable {
     /// A message with its time of publication, nanoseconds since 1970.
-    package typealias Published = (epochNanoseconds: Int64, message: RoomMessage)
+    package typealias Published = (epochNanoseconds: Int64, message: Publication)
 
     package private(set) var site: Site
     package private(set) var lines = 0

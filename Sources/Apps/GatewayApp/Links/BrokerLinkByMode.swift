@@ -1,3 +1,4 @@
+package import Base
 package import Messaging
 package import Shell
 
@@ -18,14 +19,16 @@ package final class BrokerLinkByMode: BrokerLink {
     package var droppedMessages: Int { current.droppedMessages }
 
     package func open(
-        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
     ) throws {
         current = settings.endpoint == nil ? mqtt : http
         try current.open(settings, filters: filters, read: read, onEvents: onEvents)
     }
 
     package func subscribe(to filters: Set<String>) { current.subscribe(to: filters) }
-    package func publish(_ message: OutgoingMessage) -> Bool { current.publish(message) }
+    package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
+        current.publish(publication, as: token)
+    }
     package func drainEvents() -> [BrokerEvent] { current.drainEvents() }
     package func close(within limit: Duration) { current.close(within: limit) }
 }

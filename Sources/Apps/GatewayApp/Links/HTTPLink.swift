@@ -1,4 +1,4 @@
-import Base
+package import Base
 import HTTPMessaging
 package import Messaging
 import OwnTracks
@@ -21,7 +21,7 @@ package final class HTTPLink: BrokerLink {
     package init(loop: EventLoop) { self.loop = loop }
 
     package func open(
-        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
     ) throws {
         guard let endpoint = settings.endpoint, let own = endpoint.senders.first else { return }
         let waker = try loop.waker(onEvents)
@@ -36,10 +36,10 @@ package final class HTTPLink: BrokerLink {
 
     package func subscribe(to filters: Set<String>) { inbox?.subscribe(to: filters) }
 
-    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
-        guard isOpen, let sender = settings?.endpoint?.sender(of: message.topic) else { return false }
+    package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
+        guard isOpen, let sender = settings?.endpoint?.sender(of: publication) else { return false }
         return connection?.post(
-            HTTPPost(token: message.token.rawValue, body: message.payload, sender: HTTPSender(sender))) == true
+            HTTPPost(token: token.rawValue, body: publication.payload, sender: HTTPSender(sender))) == true
     }
 
     package func drainEvents() -> [BrokerEvent] {
@@ -77,12 +77,12 @@ private final class HTTPInbox: Sendable {
 
     private let endpoint: BrokerSettings.Posting
     private let settings: HTTPSettings
-    private let reading: CommandReading?
+    private let reading: MessageReading?
     private let state: Mutex<State>
 
     init(
         _ endpoint: BrokerSettings.Posting, _ settings: HTTPSettings, filters: Set<String>,
-        read: CommandReading?
+        read: MessageReading?
     ) {
         self.endpoint = endpoint
         self.settings = settings
@@ -118,14 +118,15 @@ private final class HTTPInbox: Sendable {
             let topic = base + "/cmd"
             if let size = answer.excess { return (.untaken(.dropped(topic: topic, size: size)), false) }
             guard state.withLock({ $0.filters.contains(topic) }),
-                let commands = reading?(
+                let decoded = reading?(
                     ReceivedMessage(
-                        topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true))
+                        topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true)),
+                let commands = decoded.content as? ReceivedCommands
             else { return nil }
             let now = Clocks.now()
             guard !isRepeat(commands, at: now) else { return nil }
             state.withLock { $0.latest[topic] = (commands.commands, now) }
-            return (.commands(commands), true)
+            return (.decoded(decoded), true)
         }
     }
 

@@ -60,12 +60,9 @@ final class CommandConnection {
     }
 
     /// - Returns: nil if too many messages are unanswered; the message was not accepted.
-    func publish(
-        _ topic: String, _ payload: [UInt8], qos: QoS = .atLeastOnce, isRetained: Bool = false
-    ) -> MessageToken? {
+    func publish(_ publication: Publication) -> MessageToken? {
         let token = MessageToken(rawValue: lastToken + 1)
-        let message = OutgoingMessage(token: token, topic: topic, payload: payload, qos: qos, retain: isRetained)
-        guard connection?.publish(message) == true else { return nil }
+        guard connection?.publish(publication, as: token) == true else { return nil }
         lastToken += 1
         unanswered.insert(token)
         return token
@@ -112,7 +109,7 @@ final class CommandConnection {
                 pendingFilters.remove(filter)
                 refusedFilters.insert(filter)
             // A command has no command reader, and needs no message that was dropped.
-            case .commands, .untaken: break
+            case .decoded, .untaken: break
             }
         }
     }

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import GatewayApp
 import HTTPMessaging
@@ -24,14 +25,12 @@ final class DirectPoster {
         }
     }
 
-    /// Posts a message.
-    ///
-    /// - Parameter base: The base topic of the message's tracker.
-    func post(_ payload: [UInt8], of base: String) throws(Failure) {
-        guard let sender = endpoint.sender(of: base) else { return }
+    /// Posts a message, whose payload is complete.
+    func post(_ publication: Publication) throws(Failure) {
+        guard let sender = endpoint.sender(of: publication) else { return }
         let answer: HTTPAnswer?
         do throws(HTTPFailure) {
-            answer = try client.post(payload, by: HTTPSender(sender))
+            answer = try client.post(publication.payload, by: HTTPSender(sender))
         } catch {
             throw Self.failure(error, settings)
         }

@@ -1,6 +1,5 @@
 import Base
 import Configuration
-import Encryption
 import Gateway
 import GatewayApp
 import JSON
@@ -36,26 +35,18 @@ final class DirectPublisher {
 
     /// Sends a message. It first waits if too many messages are unacknowledged. After a failure it does nothing, and
     /// `finish` reports the failure.
-    func publish(_ message: Message) {
+    func publish(_ publication: Publication) {
         guard failure == nil else { return }
+        var publication = publication
         switch link {
         case .http(let poster):
-            guard message.isOwnTracks else { return }
-            attempt { try poster.post(sealed(message.posted, of: message), of: message.base) }
+            guard publication.kind.isOwnTracks else { return }
+            publication.payload = ciphers.encrypted(publication.posted, of: publication)
+            attempt { try poster.post(publication) }
         case .mqtt(let connection):
-            let payload = sealed(message.payload, of: message)
-            let qos = QoS(rawValue: message.qos) ?? .atLeastOnce
-            while failure == nil,
-                connection.publish(message.topic, payload, qos: qos, isRetained: message.isRetained) == nil
-            {
-                waitForAnswer(connection)
-            }
+            publication.payload = ciphers.encrypted(publication.payload, of: publication)
+            while failure == nil, connection.publish(publication) == nil { waitForAnswer(connection) }
         }
-    }
-
-    private func sealed(_ payload: [UInt8], of message: Message) -> [UInt8] {
-        guard message.isEncrypted, let cipher = ciphers[message.base] else { return payload }
-        return cipher.encrypt(payload).payload.bytes
     }
 
     /// Waits until the broker has all messages.

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import Glibc
 import JSON
@@ -104,7 +105,8 @@ enum RoomsReplayCommand {
         let message = published.message
         var line = Array("{\"topic\":".utf8)
         line += JSONValue.string(message.topic).bytes
-        line += Array(",\"time\":\(time),\"qos\":\(message.qos),\"retain\":\(message.isRetained),\"payload\":".utf8)
+        line += Array(
+            ",\"time\":\(time),\"qos\":\(message.qos.rawValue),\"retain\":\(message.isRetained),\"payload\":".utf8)
         line += message.payload
         line += Array("}\n".utf8)
         return line

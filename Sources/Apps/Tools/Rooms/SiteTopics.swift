@@ -97,7 +97,8 @@ final class SiteTopics {
     }
 
     func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) throws {
-        let token = link.publish(topic, seal.sealed(payload, for: topic), isRetained: isRetained)
+        let token = link.publish(
+            Publication(.state, topic: topic, payload: seal.sealed(payload, for: topic), isRetained: isRetained))
         guard let token, try link.wait(Self.patience, until: { !link.unanswered.contains(token) }) else {
             throw Failure(.unavailable, "the broker does not acknowledge")
         }

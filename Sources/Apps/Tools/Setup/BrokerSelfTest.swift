@@ -74,7 +74,8 @@ final class BrokerSelfTest {
         var tokens: [(step: Step, token: MessageToken)] = []
         if isConnected {
             for step in steps {
-                if let token = link.publish(topic(of: step), payload(of: step)) { tokens.append((step, token)) }
+                let message = Publication(.other, topic: topic(of: step), payload: payload(of: step))
+                if let token = link.publish(message) { tokens.append((step, token)) }
             }
             _ = try link.step(Self.patience) { link.unanswered.isEmpty }
             _ = try link.step(Self.echoPatience) {

@@ -88,10 +88,10 @@ extension Setting {
         setting(
             "pubQos", .gateway(.reconnect), "1", "0, 1 or 2, for all that is published.",
             read: { reader, configuration in
-                guard let qos = reader.whole("pubQos", 0...2) else { return }
-                configuration.broker.qos = UInt8(truncatingIfNeeded: qos)
+                guard let number = reader.whole("pubQos", 0...2), let qos = QoS(rawValue: UInt8(number)) else { return }
+                configuration.broker.qos = qos
             },
-            shown: { .integer(Int64($0.broker.qos)) }),
+            shown: { .integer(Int64($0.broker.qos.rawValue)) }),
         flag("pubRetain", .gateway(.live), \.broker.retainsLocations, "Locations are retained. Transitions never are."),
         flag(
             "publishWaypoints", .gateway(.live), \.broker.publishesWaypoints,

@@ -1,3 +1,4 @@
+package import Base
 package import Messaging
 
 /// A service's link to an MQTT broker: one connection at a time, with settings that may change. Events are fetched
@@ -17,12 +18,12 @@ package protocol BrokerLink: AnyObject {
     ///   - read: Decodes received messages on the link's own thread.
     /// - Throws: if no thread or descriptor is left.
     func open(
-        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
     ) throws
     /// Replaces the topic filters.
     func subscribe(to filters: Set<String>)
     /// - Returns: false if the queue is full or the link is closed.
-    func publish(_ message: Messaging.OutgoingMessage) -> Bool
+    func publish(_ publication: Publication, as token: MessageToken) -> Bool
     /// Removes and returns the events since the last call, in order. After `close`, the events before it.
     func drainEvents() -> [BrokerEvent]
     /// Waits until all messages are sent and acknowledged, and disconnects.

@@ -1,3 +1,4 @@
+package import Base
 package import Messaging
 package import Runtime
 import System
@@ -16,7 +17,7 @@ package final class ThreadedBrokerLink: BrokerLink {
     package var droppedMessages: Int { connection?.counts.dropped ?? 0 }
 
     package func open(
-        _ settings: BrokerSettings, filters: Set<String>, read: CommandReading?, onEvents: @escaping () -> Void
+        _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
     ) throws {
         let waker = try loop.waker(onEvents)
         let connection = try BrokerConnection(settings, read: read, wake: waker.waker.wake)
@@ -28,8 +29,8 @@ package final class ThreadedBrokerLink: BrokerLink {
 
     package func subscribe(to filters: Set<String>) { connection?.subscribe(to: filters) }
 
-    package func publish(_ message: Messaging.OutgoingMessage) -> Bool {
-        isOpen && connection?.publish(message) == true
+    package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
+        isOpen && connection?.publish(publication, as: token) == true
     }
 
     package func drainEvents() -> [BrokerEvent] {

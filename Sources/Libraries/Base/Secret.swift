@@ -1,5 +1,3 @@
-import Base
-
 /// A password or key. It shows itself nowhere: not in logs, not in dumps, not in a debugger's summary.
 package struct Secret: Hashable, Sendable {
     @ExactString private var text: String

@@ -1,0 +1,24 @@
+package import OwnTracks
+
+/// The decoded content of a message on a `/cmd`.
+package struct ReceivedCommands: Hashable, Sendable {
+    package var topic: String
+    /// It was kept by the broker and is not news.
+    package var retained: Bool
+    package var wasEncrypted: Bool
+    /// An encrypted message may hold several.
+    package var commands: [Result<Command, CommandError>]
+    /// Of the message as it came; nil: it cannot be retained.
+    package var digest: CommandDigest?
+
+    package init(
+        topic: String, retained: Bool, wasEncrypted: Bool, commands: [Result<Command, CommandError>],
+        digest: CommandDigest?
+    ) {
+        self.digest = digest
+        self.topic = topic
+        self.retained = retained
+        self.wasEncrypted = wasEncrypted
+        self.commands = commands
+    }
+}

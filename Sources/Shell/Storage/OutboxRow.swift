@@ -1,0 +1,27 @@
+package import Base
+
+/// A publication that is on the disk.
+package struct OutboxRow: Hashable, Sendable {
+    /// Grows with every message; the order of delivery.
+    package let id: Int64
+    package var publication: Publication
+    /// The boot (`/proc/sys/kernel/random/boot_id`) whose clock `publication.happened` was read from.
+    package let boot: String
+
+    package init(id: Int64, publication: Publication, boot: String) {
+        self.id = id
+        self.publication = publication
+        self.boot = boot
+    }
+}
+
+/// A publication that was not delivered, because the broker refused it or because it was damaged.
+package struct RefusedRow: Hashable, Sendable {
+    package let row: OutboxRow
+    package let reason: String
+
+    package init(row: OutboxRow, reason: String) {
+        self.row = row
+        self.reason = reason
+    }
+}
