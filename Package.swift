@@ -116,8 +116,7 @@ let package = Package(
             "Shell/Shell",
             [
                 "Base", "Configuration", "Encryption", "Health", "JSON", "Messaging", "OwnTracks", "PageServer",
-                "Runtime",
-                "SiteProtocol", "Storage", "System",
+                "Regions", "Runtime", "SiteProtocol", "Storage", "System",
             ]),
         // The service: carries out what the core decides, over radio, store, broker and status page.
         adapter(
@@ -188,6 +187,12 @@ let package = Package(
                 "Rooms", "RoomsApp", "Runtime", "ServiceSupport", "Shell", "SiteCore", "SiteProtocol", "Storage",
                 "TestSupport",
             ]),
+        tests(
+            "ShellTests",
+            [
+                "Base", "Configuration", "Health", "Messaging", "OwnTracks", "Regions", "Runtime", "ServiceSupport",
+                "Shell", "Storage", "System", "TestSupport",
+            ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(
             "GatewayTests",
@@ -247,10 +252,7 @@ let package = Package(
         // Links of a service that do what the test says.
         .target(
             name: "ServiceSupport",
-            dependencies: [
-                "Base", "Beacon", "Messaging", "PageServer", "Scanning", "GatewayApp", "Shell", "StatusPage", "Storage",
-                "System",
-            ],
+            dependencies: ["Base", "Messaging", "PageServer", "Shell", "Storage", "System"],
             path: "Tests/ServiceSupport", swiftSettings: settings),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),

@@ -54,7 +54,7 @@ final class ServiceFixture {
     /// Changes the configuration file and has the service read it again, as SIGHUP does.
     func reload(_ members: String) throws {
         try Self.write(members, in: directory)
-        service.reload()
+        service.app.reload()
         settle()
     }
 
@@ -64,11 +64,11 @@ final class ServiceFixture {
             host.fireDueTimers()
             var isQuiet = true
             if store.step() {
-                service.handleStoreEvents()
+                service.app.handleStoreEvents()
                 isQuiet = false
             }
             if broker.hasEvents {
-                service.handleBrokerEvents()
+                service.app.handleBrokerEvents()
                 isQuiet = false
             }
             if availability.hasEvents {

@@ -36,7 +36,7 @@ struct ServiceTests {
 
     @Test func `Availability is online after the start and offline after the stop`() throws {
         let fixture = try ServiceFixture(in: directory)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let states = fixture.availability.messages.filter { $0.topic == "ibeacon-gateway/hall/availability" }
         #expect(states.map { String(decoding: $0.payload, as: UTF8.self) } == ["online", "offline"])
     }
@@ -92,10 +92,10 @@ struct ServiceTests {
     @Test func `Settings that need a restart keep their running values, beside those that a reload takes`() throws {
         let fixture = try ServiceFixture(in: directory)
         try fixture.reload("http: {listen: \"127.0.0.1:8099\"}, scanner: \"hci\", tag: \"here\",")
-        #expect(fixture.service.gateway.configuration.statusPage == .gateway)
-        #expect(fixture.service.gateway.configuration.scanner == .auto)
-        #expect(fixture.service.gateway.configuration.tag == "here")
-        #expect(fixture.service.settings.configuration == fixture.service.gateway.configuration)
+        #expect(fixture.service.app.core.configuration.statusPage == .gateway)
+        #expect(fixture.service.app.core.configuration.scanner == .auto)
+        #expect(fixture.service.app.core.configuration.tag == "here")
+        #expect(fixture.service.app.settings.configuration == fixture.service.app.core.configuration)
     }
 
     @Test func `A reload sets another scan duty on the running radio, and "auto" all of the time`() throws {
@@ -138,7 +138,7 @@ struct ServiceTests {
         fixture.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
         #expect(fixture.broker.settings?.hosts == ["new"])
-        fixture.service.stop()
+        fixture.service.app.stop()
         let next = try ServiceFixture(members, in: directory)
         #expect(next.broker.settings?.hosts == ["new"])
     }
@@ -158,10 +158,10 @@ struct ServiceTests {
     @Test func `Occupancy outlives a restart without a second enter`() throws {
         let fixture = try ServiceFixture(in: directory)
         try fixture.bringKeys()
-        fixture.service.stop()
+        fixture.service.app.stop()
         #expect(fixture.host.exitCode == .ok)
         let next = try ServiceFixture(in: directory)
-        #expect(next.service.gateway.trackers[0].occupancy["keys"] != nil)
+        #expect(next.service.app.core.trackers[0].occupancy["keys"] != nil)
         try next.bringKeys()
         #expect(next.transitions.isEmpty)
     }
@@ -187,7 +187,7 @@ struct ServiceTests {
     @Test func `Offline, locations are kept for history --gpx though nothing is sent (iOS page)`() throws {
         let fixture = try ServiceFixture("port: 0, lat: 52, lon: 6,", in: directory)
         try fixture.bringKeys()
-        fixture.service.stop()
+        fixture.service.app.stop()
         var triggers: [String] = []
         try StoreReader(directory: directory.path).forEachLocation(HistoryFilter()) {
             triggers.append($0.trigger)

@@ -1,11 +1,7 @@
 package import Base
-package import Beacon
-package import GatewayApp
 package import Messaging
 package import PageServer
-package import Scanning
 package import Shell
-package import StatusPage
 package import Storage
 package import System
 
@@ -62,33 +58,6 @@ package final class ServiceHostDouble: ServiceHost {
             timer.handler(now)
         }
     }
-}
-
-/// A radio that hears what the test says.
-package final class RadioDouble: RadioLink {
-    package let way = "capture"
-    package var adapters: [AdapterStatus] = []
-    package let malformed = MalformedCounters()
-    package private(set) weak var output: (any RadioOutput)?
-    package private(set) var starts = 0
-    /// The duty that was set last.
-    package private(set) var duty: ScanDuty?
-    /// The masks that were set last.
-    package private(set) var batteryMasks = BatteryMasks()
-
-    package init() {}
-
-    package var isStarted: Bool { output != nil }
-
-    package func start(_ output: any RadioOutput) {
-        self.output = output
-        starts += 1
-    }
-
-    package func stop() { output = nil }
-
-    package func setDuty(_ duty: ScanDuty) { self.duty = duty }
-    package func setBatteryMasks(_ masks: BatteryMasks) { batteryMasks = masks }
 }
 
 /// The real store over a real SQLite file, without its thread: it works when the test lets it.
@@ -223,9 +192,6 @@ package final class StatusDouble: StatusLink {
     package private(set) var changes = 0
 
     package init() {}
-
-    /// The page, if it is a gateway's.
-    package var source: (any StatusSource)? { page as? any StatusSource }
 
     package func open(_ settings: StatusServerSettings, source: any PageSource) throws(Failure) {
         page = source

@@ -19,7 +19,7 @@ extension Service {
     /// Starts or stops discovery as the configuration requires.
     func prepareHomeAssistant() {
         home = nil
-        guard settings.configuration.homeAssistant.discovery else { return }
+        guard configuration.homeAssistant.discovery else { return }
         let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in
             updateHomeAssistant()
             home?.timer.arm(after: Self.homePeriod)
@@ -31,7 +31,7 @@ extension Service {
 
     /// The configuration has changed: the entities of Home Assistant are described again.
     func refreshHomeAssistant() {
-        let isWanted = settings.configuration.homeAssistant.discovery
+        let isWanted = configuration.homeAssistant.discovery
         guard isWanted != (home != nil) || (isWanted && home?.settings != feedSettings) else { return homeChanged() }
         let wasConnected = home?.isConnected ?? links.broker.isConnected
         prepareHomeAssistant()
@@ -40,7 +40,6 @@ extension Service {
     }
 
     private var feedSettings: HomeAssistantFeed.Settings {
-        let configuration = settings.configuration
         // Requests are not encrypted: if a key is set, none is carried out.
         let isEncrypted = configuration.trackers.contains { $0.encryptionKey != nil }
         return HomeAssistantFeed.Settings(
@@ -50,7 +49,7 @@ extension Service {
 
     /// The address of the status page for other machines.
     private var pageURL: String? {
-        guard var address = settings.configuration.statusPage, !address.isLoopback else { return nil }
+        guard var address = configuration.statusPage, !address.isLoopback else { return nil }
         if ["0.0.0.0", "*", "", "::"].contains(address.host) {
             address.host = Settings.hostName.prefix { $0 != "." } + ".local"
         }

@@ -4,16 +4,17 @@ import Gateway
 import ReadingFeed
 import Runtime
 package import Scanning
+import Shell
 
 extension Service: RadioOutput {
     package func heard(_ sighting: Sighting, at instant: MonotonicInstant) {
         monitor.record(sighting, at: instant)
         if readingFeed?.isOn == true { feed(.sighting(sighting), at: instant) }
-        handle(.sighting(sighting), at: instant)
+        app.handle(.sighting(sighting), at: instant)
     }
 
     package func heard(_ telemetry: BeaconTelemetry, at instant: MonotonicInstant) {
-        handle(.telemetry(telemetry), at: instant)
+        app.handle(.telemetry(telemetry), at: instant)
     }
 
     package func listening(
@@ -24,12 +25,12 @@ extension Service: RadioOutput {
         if isListening {
             // The duty that another scanner set before holds no longer.
             let duty = duty ?? 1
-            handle(.scanDuty(receiver, duty), at: instant)
+            app.handle(.scanDuty(receiver, duty), at: instant)
             feed(.scanDuty(receiver, duty), at: instant)
         }
         feed(.listening(receiver, isListening), at: instant)
-        handle(.listening(receiver, isListening), at: instant)
-        statusChanged()
+        app.handle(.listening(receiver, isListening), at: instant)
+        app.changed()
     }
 
     package func notice(_ notice: ScannerNotice) {

@@ -13,7 +13,7 @@ import SiteProtocol
 extension Service {
     /// Starts or stops the feed as the configuration requires. A list of tags stays valid.
     func prepareReadingFeed() {
-        let wanted = ReadingFeedLink.Settings(settings.configuration)
+        let wanted = ReadingFeedLink.Settings(configuration)
         guard wanted != readingFeed?.settings else { return }
         if let wanted, readingFeed?.adopt(wanted) == true {
             if readingFeed?.isOn == true { publishCard() }
@@ -25,7 +25,7 @@ extension Service {
                 feed(.tick, at: now)
             }
             return ReadingFeedLink(settings, boot: Self.randomBoot(), timer: timer) { [unowned self] beacon in
-                gateway.regionName(of: beacon)
+                app.core.regionName(of: beacon)
             }
         }
         for adapter in links.radio.adapters {
@@ -51,7 +51,7 @@ extension Service {
 
     /// Passes an input to the feed.
     func feed(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
-        let connection = gateway.mayPublish(.readings, of: 0, at: now) ? links.availability : nil
+        let connection = app.core.mayPublish(.readings, of: 0, at: now) ? links.availability : nil
         if readingFeed?.needsReports(at: now) == true {
             let reports = links.radio.adapters.reduce(0) { $0 &+ $1.reports }
             readingFeed?.handle(.reports(reports), at: now, by: connection)
@@ -112,7 +112,7 @@ extension Service {
     /// there that it lacks the key.
     private func refuseList(on topic: String, because reason: SealError) {
         log.once("tags", .warning, "the list of tags on \(topic) is not taken: \(reason)")
-        guard gateway.mayPublish(.readings, of: 0, at: host.now), readingFeed?.mayComplain() == true,
+        guard app.core.mayPublish(.readings, of: 0, at: host.now), readingFeed?.mayComplain() == true,
             let settings = readingFeed?.settings
         else { return }
         publish(GatewayCard(), settings)
@@ -122,7 +122,7 @@ extension Service {
     private func publishCard() {
         guard let settings = readingFeed?.settings else { return }
         var card = GatewayCard(room: settings.room, version: Program.version, scanner: links.radio.way)
-        let clock = gateway.wallClock
+        let clock = app.core.wallClock
         if clock.isKnown { card.since = clock.epochSeconds(at: monitor.startedAt) }
         publish(card, settings)
     }

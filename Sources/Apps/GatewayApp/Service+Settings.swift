@@ -4,7 +4,7 @@ import Gateway
 package import JSON
 import OwnTracks
 package import Runtime
-import Shell
+package import Shell
 import Storage
 import System
 
@@ -31,38 +31,27 @@ struct PendingConfiguration {
 }
 
 extension Service {
-    /// Reads the configuration file again.
-    package func reload() {
-        host.report(.reloading)
-        defer { host.report(.reloaded) }
-        links.store.submit(.checkEdits)
-        guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
-        do throws(Failure) {
-            var new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
-            if let kept = gateway.remoteSettings { _ = new.apply(kept, log) }
-            pending?.timer.disarm()
-            pending = nil
-            let reload = Reload(from: gateway.configuration, to: new.configuration, in: .gateway)
-            settings = new
-            log.notice("read \(path) again; \(reload.text)")
-            putInForce(reload)
-        } catch {
-            log.error("\(error.message); the old settings stay in force")
-        }
+    package func adopt(_ new: Settings) -> Reload {
+        var new = new
+        if let kept = app.core.remoteSettings { _ = new.apply(kept, log) }
+        pending?.timer.disarm()
+        pending = nil
+        app.settings = new
+        return Reload(from: app.core.configuration, to: new.configuration, in: .gateway)
     }
 
     private func putInForce(_ configuration: Configuration) {
-        putInForce(Reload(from: gateway.configuration, to: configuration, in: .gateway))
+        putInForce(Reload(from: app.core.configuration, to: configuration, in: .gateway))
     }
 
     /// Applies a configuration, with a new connection if its settings for the broker differ.
-    private func putInForce(_ reload: Reload) {
+    package func putInForce(_ reload: Reload) {
         let configuration = reload.configuration
-        settings.configuration = configuration
+        app.settings.configuration = configuration
         keys.update(configuration)
         // First, because the transitions of the change come under the new positions of the trackers.
-        monitor.replaceTrackers(gateway.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
-        handle(.configuration(configuration), at: host.now)
+        monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
+        app.handle(.configuration(configuration), at: host.now)
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)
         guard reload.needsConnection else {
@@ -70,8 +59,9 @@ extension Service {
             refreshReadingFeed()
             return refreshHomeAssistant()
         }
-        disconnectBroker()
-        connectBroker()
+        closeAvailability()
+        app.disconnect()
+        app.connect()
     }
 
     // MARK: - Remote settings
@@ -83,10 +73,10 @@ extension Service {
             return refuseSettings()
         }
         let merged = RemoteSettings.merge(
-            request.changes, over: gateway.remoteSettings ?? ["_type": "configuration"], file: settings.json)
-        var candidate = settings
+            request.changes, over: app.core.remoteSettings ?? ["_type": "configuration"], file: app.settings.json)
+        var candidate = app.settings
         guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
-        let before = settings.configuration
+        let before = configuration
         let timer = host.timer { [unowned self] _ in rollBack() }
         timer.arm(after: before.remoteTrial)
         // Regions are merged once, and not again at every start.
@@ -98,14 +88,14 @@ extension Service {
         if links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
     }
 
-    private func refuseSettings() { handle(.settings(.refused), at: host.now) }
+    private func refuseSettings() { app.handle(.settings(.refused), at: host.now) }
 
     /// The broker accepted the connection with the new settings: they stay, with the regions that came with them.
     func keepPendingConfiguration() {
         guard let kept = pending else { return }
         pending = nil
         kept.timer.disarm()
-        handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, tracker: kept.tracker)), at: host.now)
+        app.handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, tracker: kept.tracker)), at: host.now)
     }
 
     private func rollBack() {
@@ -121,10 +111,10 @@ extension Service {
     ///
     /// - Returns: the stored settings; nil if there are none, or if they are not valid with the file.
     func restoreRemoteSettings(_ bytes: [UInt8]?) -> JSONValue? {
-        guard let bytes, let changes = try? JSONValue(parsing: bytes), settings.apply(changes, log) != nil else {
+        guard let bytes, let changes = try? JSONValue(parsing: bytes), app.settings.apply(changes, log) != nil else {
             return nil
         }
-        keys.update(settings.configuration)
+        keys.update(configuration)
         return changes
     }
 }

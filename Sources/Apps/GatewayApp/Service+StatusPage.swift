@@ -21,100 +21,94 @@ extension Service {
     /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
     func openStatusPage() throws(Failure) {
         let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in sampleMonitor() }
-        timers.sample = timer
+        sampleTimer = timer
         sampleMonitor()
-        let (address, source) = (settings.configuration.statusPage, ServiceStatusSource(self))
-        try links.status.open(.init(commandsFor: settings.stateDirectory, page: address), source: source)
+        let (address, source) = (configuration.statusPage, ServiceStatusSource(self))
+        try links.status.open(.init(commandsFor: app.settings.stateDirectory, page: address), source: source)
         guard let address else { return }
         let page = try StatusServerSettings(
-            pageAt: address, stateDirectory: settings.stateDirectory, tokenCommand: "ibeacon-gateway status --token",
-            log: log)
+            pageAt: address, stateDirectory: app.settings.stateDirectory,
+            tokenCommand: "ibeacon-gateway status --token", log: log)
         try links.status.open(page, source: source)
     }
 
     // MARK: - Content
 
-    /// Shows a change on the status page at once.
-    func statusChanged() {
-        links.status.changed()
-        homeChanged()
-    }
-
     func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
-        monitor.snapshot(of: gateway, links, settings.configuration, at: now)
+        monitor.snapshot(of: app.core, app.watch, links, configuration, at: now)
     }
 
     /// Begins the time line with the newest transitions of the history.
     func restoreTransitions() {
-        guard let reader = try? StoreReader(directory: settings.stateDirectory) else { return }
+        guard let reader = try? StoreReader(directory: app.settings.stateDirectory) else { return }
         var past: [HistoryEntry] = []
         try? reader.forEachTransition(HistoryFilter(limit: StatusSnapshot.listedTransitions)) { entry in
             past.append(entry)
             return true
         }
-        monitor.restore(past, trackers: gateway.trackers, clock: gateway.wallClock)
+        monitor.restore(past, trackers: app.core.trackers, clock: app.core.wallClock)
     }
 
     private func sampleMonitor() {
-        monitor.sample(links.radio.adapters, gateway, at: host.now)
-        timers.sample?.arm(after: ReportRates.period)
+        monitor.sample(links.radio.adapters, app.core, at: host.now)
+        sampleTimer?.arm(after: ReportRates.period)
     }
 
     // MARK: - Requests
 
     func setRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
-        guard gateway.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
+        guard app.core.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
         let reading: WaypointsReading
         do {
             var json = try JSONValue(parsing: Array(text.utf8))
             if case .object(var members) = json {
                 members["_type"] = "waypoint"
                 json = .object(members)
-                let regions = gateway.trackers[tracker].regions
+                let regions = app.core.trackers[tracker].regions
                 if let rid = members["rid"]?.string, let region = regions[rid: rid] {
-                    json = region.waypoint(changing: members, base: settings.configuration.numberBase)
+                    json = region.waypoint(changing: members, base: configuration.numberBase)
                 }
             }
-            reading = try WaypointsReading(json, base: settings.configuration.numberBase)
+            reading = try WaypointsReading(json, base: configuration.numberBase)
         } catch {
             return .refused("\(error)")
         }
         if let problem = reading.problems.first { return .refused(problem.reason) }
-        handle(.request(.changeRegions(tracker: tracker, reading.changes)), at: host.now)
+        app.handle(.request(.changeRegions(tracker: tracker, reading.changes)), at: host.now)
         return .done
     }
 
     /// As `setRegion`, but a region that was removed since does not come back.
     func editRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
         let rid = (try? JSONValue(parsing: Array(text.utf8)))?["rid"]?.string
-        guard let rid, gateway.has(RegionKey(tracker: tracker, rid: rid)) else {
+        guard let rid, app.core.has(RegionKey(tracker: tracker, rid: rid)) else {
             return .refused("there is no such region")
         }
         return setRegion(of: tracker, waypoint: text)
     }
 
     func removeRegion(of tracker: Int, rid: String) -> StatusActionResult {
-        guard gateway.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
-        handle(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])), at: host.now)
+        guard app.core.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
+        app.handle(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])), at: host.now)
         return .done
     }
 
     func reportLocation(of tracker: Int) -> StatusActionResult {
-        guard gateway.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
-        handle(.request(.reportLocation(tracker: tracker)), at: host.now)
+        guard app.core.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
+        app.handle(.request(.reportLocation(tracker: tracker)), at: host.now)
         return .done
     }
 
     func setMonitoring(of tracker: Int, to number: Int) -> StatusActionResult {
-        guard gateway.trackers.indices.contains(tracker), let mode = MonitoringMode(rawValue: number) else {
+        guard app.core.trackers.indices.contains(tracker), let mode = MonitoringMode(rawValue: number) else {
             return .refused("there is no such tracker or mode")
         }
-        handle(.request(.setMonitoring(tracker: tracker, mode)), at: host.now)
+        app.handle(.request(.setMonitoring(tracker: tracker, mode)), at: host.now)
         return .done
     }
 
     func restartScan() -> StatusActionResult {
-        if case .capture = settings.configuration.scanner { return .refused("a recording is played once") }
+        if case .capture = configuration.scanner { return .refused("a recording is played once") }
         log.notice("the scan is started again, as a person asked")
         links.radio.stop()
         links.radio.start(self)
@@ -131,11 +125,11 @@ private final class ServiceStatusSource: StatusSource {
     func statusSnapshot() -> StatusSnapshot { service.snapshot(at: service.host.now) }
 
     func explanation(ofRegion name: String) -> [JSONValue] {
-        service.gateway.explanation(ofRegion: name, at: service.host.now)
+        service.app.core.explanation(ofRegion: name, at: service.host.now)
     }
 
     func region(ofTracker position: Int, rid: String) -> JSONValue? {
-        let trackers = service.gateway.trackers
+        let trackers = service.app.core.trackers
         return trackers.indices.contains(position) ? trackers[position].regions[rid: rid]?.form : nil
     }
 

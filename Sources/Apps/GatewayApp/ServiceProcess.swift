@@ -25,9 +25,9 @@ package enum ServiceProcess {
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = Service(settings: settings, links: links, host: host, log: log)
-        for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.stop() }) }
-        watches.append(try loop.onSignal(SIGHUP) { service.reload() })
-        watches.append(try WallClockWatch(loop: loop) { service.readClock() })
+        for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.app.stop() }) }
+        watches.append(try loop.onSignal(SIGHUP) { service.app.reload() })
+        watches.append(try WallClockWatch(loop: loop) { service.app.readClock() })
         try service.start()
         let code = try loop.run()
         return withExtendedLifetime(watches) { ExitCode(rawValue: code) ?? .software }

@@ -28,14 +28,10 @@ struct StatusMonitor {
     private var changes: [RegionKey: MonotonicInstant] = [:]
     private var hearings: [RegionKey: RegionHearing] = [:]
     private var rates = ReportRates()
-    private var broker: BrokerWatch
-    private var storeProblem: String?
-    private var sent: UInt64 = 0
 
     init(at now: MonotonicInstant) {
         startedAt = now
         latest = now
-        broker = BrokerWatch(at: now)
     }
 
     // MARK: Recording
@@ -86,15 +82,6 @@ struct StatusMonitor {
         transitions = transitions.sorted { $0.at > $1.at }.prefix(Self.mostTransitions).map(\.self)
     }
 
-    /// `host:port` of the broker that is connected or tried next.
-    func brokerName(_ settings: Broker) -> String { broker.name(of: settings) }
-
-    /// - Returns: whether the status page shows it at once.
-    mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
-        if case .acknowledged = event { sent += 1 }
-        return broker.record(event, at: now)
-    }
-
     /// Replaces the trackers. The recorded data of a region stays with its tracker.
     ///
     /// - Parameters: The base topics of the trackers, in their order.
@@ -115,20 +102,6 @@ struct StatusMonitor {
         return renamed
     }
 
-    /// A message went to the broker's thread.
-    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
-
-    mutating func record(_ event: StoreEvent) {
-        switch event {
-        case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
-        case .recovered, .opened: storeProblem = nil
-        default: break
-        }
-    }
-
-    /// A new connection begins.
-    mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
-
     /// Every `ReportRates.period`.
     mutating func sample(_ adapters: [AdapterStatus], _ gateway: Gateway, at now: MonotonicInstant) {
         rates.sample(adapters, at: now)
@@ -142,7 +115,8 @@ struct StatusMonitor {
     // MARK: Snapshot
 
     func snapshot(
-        of gateway: Gateway, _ links: ServiceLinks, _ configuration: Configuration, at now: MonotonicInstant
+        of gateway: Gateway, _ watch: LinkWatch, _ links: ServiceLinks, _ configuration: Configuration,
+        at now: MonotonicInstant
     ) -> StatusSnapshot {
         var snapshot = StatusSnapshot(
             now: now, wallClock: gateway.wallClock, version: Program.version,
@@ -150,12 +124,10 @@ struct StatusMonitor {
         let adapters = links.radio.adapters
         snapshot.scanner = .init(name: links.radio.way, adapters: adapters.map { state(of: $0, at: now) })
         if links.radio.way != "capture" { snapshot.scanner.scanDuty = configuration.scanDuty }
-        snapshot.brokers = [broker.state(of: configuration.broker, at: now)]
+        snapshot.brokers = [watch.broker.state(of: configuration.broker, at: now)]
+        snapshot.queue = watch.queue(links.store.counters)
         if let counters = links.store.counters {
-            snapshot.queue = .init(
-                pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
-                dropped: counters.dropped.total, sent: sent)
-            snapshot.store = .init(problem: storeProblem, writes: counters.transactions)
+            snapshot.store = .init(problem: watch.storeProblem, writes: counters.transactions)
         }
         var states = beacons.states(at: now)
         let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }

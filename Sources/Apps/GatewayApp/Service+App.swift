@@ -1,0 +1,163 @@
+package import Base
+import Configuration
+package import Gateway
+import JSON
+import OwnTracks
+import Presence
+package import Regions
+import Runtime
+package import Shell
+package import Storage
+
+/// What only the gateway does at the events of the links that every service has.
+extension Service: AppOwner {
+    package typealias Core = Gateway
+
+    // MARK: - Decisions
+
+    package func decision(of effects: [Effect], at now: MonotonicInstant) -> Decision {
+        var decision = Decision()
+        for effect in effects {
+            switch effect {
+            case .publish(let publication):
+                if let message = stored(publication) { decision.changes.append(.message(message)) }
+            case .regions(let topic, let regions): decision.changes.append(.regions(tracker: topic, regions.regions))
+            case .record(let record):
+                if configuration.keepsHistory { decision.changes.append(.history(HistoryEntry(record))) }
+            case .recordLocation(let record):
+                if configuration.keepsHistory { decision.changes.append(.location(LocationEntry(record))) }
+            case .monitoring(let topic, let mode):
+                decision.changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
+            case .presence(let update): decision.changes.append(update.change(at: now))
+            case .checkpoint(let bytes): decision.checkpoint = PresenceRecord(keptPresence: bytes, at: now)
+            case .editsTaken(let topic, let last):
+                decision.changes.append(.editsTaken(tracker: topic, upTo: last))
+            case .value(let key, let value): decision.changes.append(.value(key: key, value))
+            case .rereadEdits: decision.rereadsEdits = true
+            case .reconfigure, .log: break
+            }
+        }
+        return decision
+    }
+
+    package func finish(_ effects: [Effect]) {
+        if monitor.record(effects, trackers: app.core.trackers) { app.changed() }
+        for effect in effects {
+            if let entry = effect.logEntry { write(entry) }
+        }
+        // Last, because the inputs that follow make decisions of their own.
+        for case .reconfigure(let changes, let waypoints, let tracker) in effects {
+            reconfigure(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
+        }
+    }
+
+    /// The message as it is stored; nil if it is not sent in this mode.
+    private func stored(_ publication: Publication) -> Publication? {
+        guard !configuration.broker.isOffline else { return nil }
+        var publication = publication
+        if configuration.broker.endpoint != nil {
+            guard publication.kind.isOwnTracks else { return nil }
+            publication.payload = publication.posted
+        }
+        // A message that waits for its times is encrypted when they are known.
+        if publication.stamp != .provisional {
+            publication.payload = keys.encrypted(publication.payload, of: publication)
+        }
+        return publication
+    }
+
+    private func write(_ entry: LogEntry) {
+        let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
+        if entry.priority <= .warning {
+            log.once(entry.kind, entry.priority, entry.text, fields: fields)
+        } else {
+            log.write(entry.priority, entry.text, fields: fields)
+        }
+    }
+
+    // MARK: - The store
+
+    package func restore(_ snapshot: StoreSnapshot, at now: MonotonicInstant) {
+        let remote = restoreRemoteSettings(snapshot.values[Gateway.remoteSettingsKey])
+        let topics = configuration.trackers.map(\.topics.base)
+        let presence = storedPresence(in: snapshot).map {
+            StoredState.Presence.kept($0, isSameBoot: snapshot.presence?.boot == host.bootID)
+        }
+        let stored = StoredState(
+            configuration: configuration, regions: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
+            monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
+            presence: presence ?? .unknown, remoteSettings: remote,
+            servedTopics: snapshot.values[Gateway.servedTopicsKey],
+            lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
+            appliedCommands: topics.map {
+                AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
+            },
+            about: ["version": .string(Program.version), "started": .integer(host.wallClock.epochSeconds(at: now))])
+        app.handle(.start(stored), at: now)
+    }
+
+    package func begin(with snapshot: StoreSnapshot, at now: MonotonicInstant) -> String {
+        restoreTransitions()
+        links.radio.setDuty(configuration.duty)
+        links.radio.setBatteryMasks(configuration.batteryMasks)
+        links.radio.start(self)
+        let regions = app.core.trackers.reduce(0) { $0 + $1.regions.regions.count }
+        let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
+        log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
+        monitor.startTime = ProcessUsage.age()
+        return text
+    }
+
+    package func merge(_ edits: [RegionEdit], at now: MonotonicInstant) {
+        app.handle(.regionEdits(edits), at: now)
+    }
+
+    package func kept(_ keys: Set<String>) {
+        // A power cut could still take them before.
+        guard keys.contains(Gateway.remoteSettingsKey) else { return }
+        log.notice("setConfiguration: the new settings are kept")
+    }
+
+    // MARK: - The rest
+
+    package func historyBegin(at epochSeconds: Int64) -> Int64? { configuration.historyBegin(at: epochSeconds) }
+
+    package func changed() { homeChanged() }
+
+    package func stop() {
+        links.radio.stop()
+        sampleTimer = nil
+        home = nil
+        readingFeed = nil
+        closeAvailability()
+    }
+}
+
+extension HistoryEntry {
+    /// The transition in the store's representation.
+    fileprivate init(_ record: TransitionRecord) {
+        self.init(
+            tracker: record.topic, rid: record.key.rid, name: record.name, event: record.isEnter ? .enter : .leave,
+            beacon: record.beacon, timestamp: record.timestamp, stamp: record.isTimeKnown ? .exact : .provisional,
+            happened: record.instant)
+    }
+}
+
+extension LocationEntry {
+    /// The location in the store's representation.
+    fileprivate init(_ record: LocationRecord) {
+        self.init(
+            tracker: record.topic, latitude: record.position.coordinates.latitude,
+            longitude: record.position.coordinates.longitude, accuracy: Int64(record.position.accuracy),
+            trigger: record.trigger.rawValue, timestamp: record.timestamp,
+            stamp: record.isTimeKnown ? .exact : .provisional, happened: record.instant)
+    }
+}
+
+extension MonitoringMode {
+    /// The stored representation: the number as text.
+    fileprivate init?(stored: [UInt8]?) {
+        guard let stored, let number = Int(String(decoding: stored, as: UTF8.self)) else { return nil }
+        self.init(rawValue: number)
+    }
+}

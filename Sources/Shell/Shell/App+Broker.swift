@@ -1,0 +1,108 @@
+import Base
+import Configuration
+import Messaging
+import Runtime
+import Storage
+
+/// The connection to the broker.
+extension App {
+    /// The limit of unacknowledged messages. The outbox delivers no more.
+    static var window: Int { 20 }
+    /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
+    /// messages may be waiting, and timers and signals are served between turns.
+    static var longestTurn: Duration { .milliseconds(20) }
+
+    /// Connects with the settings in force.
+    package func connect() {
+        let now = host.now
+        guard let owner, let request = owner.connection(at: now) else { return }
+        watch.connects(at: now)
+        do {
+            try links.broker.open(request.settings, filters: request.filters, read: request.read) { [unowned self] in
+                handleBrokerEvents()
+            }
+            try owner.opened()
+        } catch {
+            log.error("cannot connect: \(error)")
+        }
+    }
+
+    package func disconnect() {
+        closeBroker()
+        delivers(false)
+        // Unfinished messages of that connection are sent on the next one.
+        links.store.submit(.redeliver)
+    }
+
+    func closeBroker() {
+        // A link without a connection has no DISCONNECT to send, and a look-up or a connect cannot be interrupted.
+        links.broker.close(within: links.broker.isConnected ? .seconds(2) : .zero)
+        handleBrokerEvents(within: nil)
+    }
+
+    /// Begins or ends the delivery of stored messages.
+    package func delivers(_ isOn: Bool) { links.store.submit(.window(isOn ? Self.window : 0)) }
+
+    package func handleBrokerEvents() { handleBrokerEvents(within: Self.longestTurn) }
+
+    /// - Parameter limit: Events that are left after this time wait for the next turn; nil: all are handled.
+    private func handleBrokerEvents(within limit: Duration?) {
+        let end = limit.map { host.now.advanced(by: $0) }
+        while let event = nextBrokerEvent {
+            let now = host.now
+            if let end, now > end {
+                timers.brokerTurn?.arm(at: now)
+                return
+            }
+            brokerEvents.removeFirst()
+            if watch.record(event, at: now) { changed() }
+            handle(event, at: now)
+        }
+    }
+
+    /// The next event. New events are taken from the broker's bounded mailbox only when all earlier ones are handled.
+    private var nextBrokerEvent: BrokerEvent? {
+        if brokerEvents.isEmpty { brokerEvents = links.broker.drainEvents()[...] }
+        return brokerEvents.first
+    }
+
+    private func handle(_ event: BrokerEvent, at now: MonotonicInstant) {
+        let broker = settings.configuration.broker
+        switch event {
+        case .connected(let sessionPresent):
+            log.notice("connected to \(watch.broker.name(of: broker))")
+            if owner?.deliversAtOnce == true { delivers(true) }
+            owner?.connected(isNew: !sessionPresent, at: now)
+        case .disconnected(let failure, let retryIn):
+            delivers(false)
+            owner?.disconnected(at: now)
+            let name = broker.endpoint == nil ? "broker" : "server"
+            log.once("broker", .warning, "no \(name): \(failure); next try in \(decimal(retryIn)) s")
+        case .moved(let host): log.notice("the next try is at \(broker.place(of: host))")
+        case .message(let message): owner?.received(message, at: now)
+        case .decoded(let message): owner?.received(message, at: now)
+        case .acknowledged(let token): if token.isStored { links.store.submit(.acknowledged(token.rawValue)) }
+        case .refused(let token, let refusal):
+            log.once("refused", .warning, "a message is set aside: \(refusal)")
+            if token.isStored { links.store.submit(.refused(token.rawValue, reason: "\(refusal)")) }
+        case .untaken(let message): report(message)
+        case .subscriptionRefused(let filter): owner?.subscriptionRefused(filter)
+        case .subscribed: break
+        }
+    }
+
+    private func report(_ message: UntakenMessage) {
+        switch message {
+        case .dropped(let topic, let size):
+            log.once("oversize", .error, "a message of \(size) bytes on \(topic) is too large and was dropped")
+        case .sessionDiscarded(let failure):
+            log.once(
+                "session", .error,
+                "\(failure); it is told to forget the session, and with it all commands that wait for us")
+        case .subscriptionsWithheld(let time):
+            log.once(
+                "oversize retained", .error,
+                "the broker retains a message on /cmd that is too large; no commands are heard for \(decimal(time)) s")
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package import Base
+import Configuration
+import Messaging
+package import Runtime
+package import Storage
+import System
+
+/// The links that every service has.
+package struct AppLinks {
+    package let store: any StoreLink
+    package let broker: any BrokerLink
+    /// nil: the service has no page.
+    package let status: (any StatusLink)?
+
+    package init(store: any StoreLink, broker: any BrokerLink, status: (any StatusLink)?) {
+        (self.store, self.broker, self.status) = (store, broker, status)
+    }
+}
+
+/// A service around a core: passes the events of the links to the core, and carries out its decisions over the links.
+///
+/// It knows no region, no tag and no topic. What its core decides is one transaction of the store, and a message goes to
+/// the broker only after it is on the disk. One thread uses it.
+package final class App<Core: ServiceCore> {
+    package let host: any ServiceHost
+    package let links: AppLinks
+    package let log: Log
+    package var settings: Settings
+    @usableFromInline
+    package internal(set) var core: Core
+    package internal(set) var watch: LinkWatch
+    /// The wall clock as the core knows it.
+    package internal(set) var wallClock: WallClock
+    weak var owner: (any AppOwner<Core>)?
+    var timers = Timers()
+    /// When the timer of the core's deadline fires; nil: it is not armed.
+    @usableFromInline
+    var armedDeadline: MonotonicInstant?
+    @usableFromInline
+    var suspends: SuspendWatch
+    /// Events of the broker that are not handled yet.
+    var brokerEvents: ArraySlice<BrokerEvent> = []
+    /// The last token of a message that does not go through the outbox.
+    private var lastToken: Int64 = 0
+    private(set) var isStopping = false
+
+    /// The timers exist between start and stop.
+    struct Timers {
+        var deadline: (any ServiceTimer)?
+        var clock: (any ServiceTimer)?
+        var checkpoint: (any ServiceTimer)?
+        /// Continues with the remaining events of the broker.
+        var brokerTurn: (any ServiceTimer)?
+        /// When the history was last pruned.
+        var lastPruned: MonotonicInstant?
+    }
+
+    package init(core: Core, settings: Settings, links: AppLinks, host: any ServiceHost, log: Log) {
+        (self.core, self.settings, self.links, self.host, self.log) = (core, settings, links, host, log)
+        watch = LinkWatch(at: host.now)
+        wallClock = host.wallClock
+        suspends = SuspendWatch(suspended: host.suspended)
+    }
+
+    /// Opens the store. The service starts work when the store is open.
+    ///
+    /// - Parameter restamp: As of `StoreSettings`.
+    package func start(
+        _ owner: any AppOwner<Core>, restamp: @escaping @Sendable (Restamp) -> [UInt8]? = { _ in nil }
+    ) throws {
+        self.owner = owner
+        timers.deadline = host.timer(tolerance: .milliseconds(10), isLast: true) { [unowned self] now in
+            armedDeadline = nil
+            handle(.tick, at: now)
+        }
+        timers.clock = host.timer(tolerance: .seconds(1)) { [unowned self] _ in readClock() }
+        timers.brokerTurn = host.timer { [unowned self] _ in handleBrokerEvents() }
+        try links.store.open(
+            StoreSettings(
+                directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: restamp)
+        ) { [unowned self] in handleStoreEvents() }
+    }
+
+    // MARK: - Decisions
+
+    /// Passes an input to the core, carries out its effects, and arms the timer for its next deadline.
+    ///
+    /// Every input takes this way, so that a suspend is handled before any other input.
+    @inlinable
+    package func handle(_ input: Core.Input, at now: MonotonicInstant) {
+        if let absence = suspends.absence(at: now, suspended: { host.suspended }) {
+            perform(core.handle(.absent(absence), at: now))
+        }
+        let effects = core.handle(input, at: now)
+        if !effects.isEmpty { perform(effects) }
+        armDeadline()
+        if let armedDeadline, armedDeadline < now { tickIfOverdue(at: now) }
+    }
+
+    /// Carries out one decision of the core.
+    @usableFromInline
+    func perform(_ effects: [Core.Effect]) {
+        guard !effects.isEmpty, let owner else { return }
+        carryOut(owner.decision(of: effects, at: host.now))
+        owner.finish(effects)
+    }
+
+    /// Carries out the links' part of a decision. Everything that it stores is one transaction.
+    package func carryOut(_ decision: Decision) {
+        if let record = decision.checkpoint { links.store.submit(.checkpoint(record)) }
+        if !decision.changes.isEmpty { links.store.submit(.commit(decision.changes)) }
+        if decision.rereadsEdits { links.store.submit(.rereadEdits) }
+        for publication in decision.publications { publish(publication) }
+    }
+
+    /// A tick waits until nothing else is ready, above all until all reports of the radio are read. On a machine that
+    /// is always busy it comes after this time.
+    private static var longestWaitOfTick: Duration { .seconds(1) }
+
+    @usableFromInline
+    func tickIfOverdue(at now: MonotonicInstant) {
+        guard let armed = armedDeadline, armed.advanced(by: Self.longestWaitOfTick) < now else { return }
+        armedDeadline = nil
+        handle(.tick, at: now)
+    }
+
+    /// Arms the timer for the core's next deadline. A later deadline needs no new timer: the armed one fires, finds
+    /// nothing due, and is armed again.
+    @inlinable
+    func armDeadline() {
+        guard let deadline = core.nextDeadline else { return }
+        if let armedDeadline, armedDeadline <= deadline { return }
+        arm(deadline)
+    }
+
+    @usableFromInline
+    func arm(_ deadline: MonotonicInstant) {
+        armedDeadline = deadline
+        timers.deadline?.arm(at: deadline)
+    }
+
+    /// Something changed that the page shows at once.
+    package func changed() {
+        links.status?.changed()
+        owner?.changed()
+    }
+
+    // MARK: - The end
+
+    /// Shuts down in order: all decisions are written to the disk, and what was published is sent.
+    package func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        host.report(.stopping)
+        log.notice("stopping")
+        timers = Timers()
+        links.status?.close()
+        owner?.stop()
+        closeBroker()
+        handle(.stopping, at: host.now)
+        if !links.store.close(within: .seconds(10)) {
+            log.error("the disk is too slow; unwritten data is lost")
+        }
+        host.exit(.ok)
+    }
+
+    // MARK: - Messages without the outbox
+
+    /// Publishes a message without the outbox.
+    package func publish(_ publication: Publication) {
+        guard links.broker.isConnected else { return }
+        lastToken -= 1
+        publish(publication, as: lastToken)
+    }
+
+    func publish(_ publication: Publication, as token: Int64) {
+        if !links.broker.publish(publication, as: MessageToken(rawValue: token)) {
+            log.once("queue", .error, "the broker's queue is full")
+        }
+    }
+}

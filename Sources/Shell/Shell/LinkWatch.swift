@@ -1,0 +1,48 @@
+import Base
+package import Health
+import Messaging
+package import Storage
+
+/// The state of broker and store for the page of a service.
+package struct LinkWatch {
+    package private(set) var broker: BrokerWatch
+    /// Why the state cannot be written; nil if it can.
+    package private(set) var storeProblem: String?
+    /// Messages of the outbox that the broker acknowledged.
+    private var sent: UInt64 = 0
+
+    init(at now: MonotonicInstant) { broker = BrokerWatch(at: now) }
+
+    /// A new connection begins, possibly with other settings.
+    mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
+
+    /// A message of the outbox went to the broker's thread.
+    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
+
+    /// - Returns: Whether the page shows it at once.
+    mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
+        if case .acknowledged(let token) = event, token.isStored { sent += 1 }
+        return broker.record(event, at: now)
+    }
+
+    mutating func record(_ event: StoreEvent) {
+        switch event {
+        case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
+        case .recovered, .opened: storeProblem = nil
+        default: break
+        }
+    }
+
+    /// - Parameter counters: nil: the store was not opened yet.
+    package func queue(_ counters: StoreCounters?) -> QueueState {
+        guard let counters else { return QueueState() }
+        return QueueState(
+            pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
+            dropped: counters.dropped.total, sent: sent)
+    }
+}
+
+extension MessageToken {
+    /// Whether it is the number of a row of the outbox. Messages without a row have negative tokens.
+    var isStored: Bool { rawValue > 0 }
+}

@@ -1,0 +1,130 @@
+package import Base
+package import Configuration
+package import Messaging
+package import Regions
+package import Storage
+package import System
+
+/// What a service decides, without clock and I/O. `App` passes it what happens, and carries out its effects.
+package protocol ServiceCore {
+    associatedtype Input: ServiceInput
+    associatedtype Effect
+
+    /// When the next `tick` is needed; nil while nothing is pending.
+    var nextDeadline: MonotonicInstant? { get }
+    /// Handles one input. Time does not go backwards.
+    ///
+    /// - Returns: One decision.
+    mutating func handle(_ input: Input, at instant: MonotonicInstant) -> [Effect]
+}
+
+/// The inputs that `App` itself makes for any core.
+package protocol ServiceInput {
+    /// Time passed, and everything that was ready before was handled.
+    static var tick: Self { get }
+    /// State may be stored now, although nothing was decided.
+    static var checkpoint: Self { get }
+    /// The service is about to end.
+    static var stopping: Self { get }
+    /// The store gave up a write.
+    static var writeLost: Self { get }
+    /// The store uses another file, which may lack anything.
+    static var stateLost: Self { get }
+    /// The machine was suspended for this long, up to now.
+    static func absent(_ duration: Duration) -> Self
+    /// The wall clock was set or changed.
+    static func wallClock(_ clock: WallClock) -> Self
+}
+
+/// The part of one decision that the links carry out.
+package struct Decision {
+    /// Written in one transaction. The messages among them go to the broker when they are on the disk.
+    package var changes: [StoreChange] = []
+    /// Stored with the next other write.
+    package var checkpoint: PresenceRecord?
+    /// Published at once, without the outbox: messages that are useless later, or are made again for each connection.
+    package var publications: [Publication] = []
+    /// Whether all edits of the command line are to be reported again.
+    package var rereadsEdits = false
+
+    package init() {}
+}
+
+/// The connection that a service wants.
+package struct BrokerRequest {
+    package var settings: BrokerSettings
+    package var filters: Set<String>
+    /// Decodes messages on the broker's thread.
+    package var read: MessageReading?
+
+    package init(settings: BrokerSettings, filters: Set<String>, read: MessageReading? = nil) {
+        (self.settings, self.filters, self.read) = (settings, filters, read)
+    }
+}
+
+/// What `App` does not know of its service: what the events of the links mean to the core, and the effects that no other
+/// core has. `App` calls it; it answers by `App.handle`.
+package protocol AppOwner<Core>: AnyObject {
+    associatedtype Core: ServiceCore
+
+    // MARK: Decisions
+
+    /// The part of the effects that the links carry out.
+    func decision(of effects: [Core.Effect], at now: MonotonicInstant) -> Decision
+    /// Carries out the rest of the effects. Meanwhile the store writes, so that no message waits for the page and the log.
+    func finish(_ effects: [Core.Effect])
+
+    // MARK: The store
+
+    /// The store is open: passes the stored state to the core. It is the first call.
+    func restore(_ snapshot: StoreSnapshot, at now: MonotonicInstant)
+    /// The state is restored, and the connection to the broker was begun.
+    ///
+    /// - Returns: The state of the service in a few words, for the service manager.
+    func begin(with snapshot: StoreSnapshot, at now: MonotonicInstant) -> String
+    /// The command line edited regions.
+    func merge(_ edits: [RegionEdit], at now: MonotonicInstant)
+    /// The values of these keys are on the disk.
+    func kept(_ keys: Set<String>)
+
+    // MARK: The broker
+
+    /// - Returns: nil if no connection is to be made. The owner has logged why.
+    func connection(at now: MonotonicInstant) -> BrokerRequest?
+    /// The connection was opened, and does not exist yet.
+    func opened() throws
+    /// Whether stored messages are delivered as soon as there is a connection.
+    var deliversAtOnce: Bool { get }
+    /// Whether a stored message is still to be sent; false: it is removed.
+    func delivers(_ publication: Publication) -> Bool
+    func connected(isNew: Bool, at now: MonotonicInstant)
+    func disconnected(at now: MonotonicInstant)
+    func received(_ message: ReceivedMessage, at now: MonotonicInstant)
+    func received(_ message: DecodedMessage, at now: MonotonicInstant)
+    func subscriptionRefused(_ filter: String)
+
+    // MARK: The rest
+
+    /// The configuration file was read again. The service holds the settings from now on.
+    ///
+    /// - Returns: What a reload does with them.
+    /// - Throws: `Failure` if the settings cannot be used; the old ones stay in force.
+    func adopt(_ settings: Settings) throws(Failure) -> Reload
+    /// Applies the adopted settings, with a new connection if they need one.
+    func putInForce(_ reload: Reload)
+    /// Entries of the history before these epoch seconds are deleted; nil: none.
+    func historyBegin(at epochSeconds: Int64) -> Int64?
+    /// Something changed that the page shows at once.
+    func changed()
+    /// The service ends: closes what only it has. The broker and the store are still open.
+    func stop()
+}
+
+extension AppOwner {
+    package func kept(_ keys: Set<String>) {}
+    package func opened() throws {}
+    package var deliversAtOnce: Bool { true }
+    package func disconnected(at now: MonotonicInstant) {}
+    package func received(_ message: DecodedMessage, at now: MonotonicInstant) {}
+    package func changed() {}
+}

@@ -1,0 +1,38 @@
+import Beacon
+import Scanning
+import ServiceSupport
+import StatusPage
+
+@testable import GatewayApp
+
+/// A radio that hears what the test says.
+final class RadioDouble: RadioLink {
+    let way = "capture"
+    var adapters: [AdapterStatus] = []
+    let malformed = MalformedCounters()
+    private(set) weak var output: (any RadioOutput)?
+    private(set) var starts = 0
+    /// The duty that was set last.
+    private(set) var duty: ScanDuty?
+    /// The masks that were set last.
+    private(set) var batteryMasks = BatteryMasks()
+
+    init() {}
+
+    var isStarted: Bool { output != nil }
+
+    func start(_ output: any RadioOutput) {
+        self.output = output
+        starts += 1
+    }
+
+    func stop() { output = nil }
+
+    func setDuty(_ duty: ScanDuty) { self.duty = duty }
+    func setBatteryMasks(_ masks: BatteryMasks) { batteryMasks = masks }
+}
+
+extension StatusDouble {
+    /// The page, if it is a gateway's.
+    var source: (any StatusSource)? { page as? any StatusSource }
+}

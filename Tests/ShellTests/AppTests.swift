@@ -1,0 +1,199 @@
+import Base
+import Configuration
+import Health
+import Messaging
+import ServiceSupport
+import Storage
+import System
+import TestSupport
+import Testing
+
+@testable import Shell
+
+/// The shell carries out the decisions of any core.
+struct AppTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    // MARK: Decisions
+
+    @Test func `What one input decides is one transaction`() throws {
+        let fixture = try BellFixture(in: directory)
+        let before = try #require(fixture.store.counters).transactions
+        fixture.ring("one", "two", "three")
+        fixture.store.step()
+        #expect(fixture.store.counters?.transactions == before + 1)
+        #expect(fixture.store.counters?.outboxRows == 3)
+        #expect(fixture.service.finished == 1)
+    }
+
+    @Test func `An input that decides nothing stores nothing`() throws {
+        let fixture = try BellFixture(in: directory)
+        let before = try #require(fixture.store.counters).transactions
+        fixture.app.handle(.alarm(at: fixture.host.now.advanced(by: .seconds(9))), at: fixture.host.now)
+        fixture.settle()
+        #expect(fixture.store.counters?.transactions == before)
+        #expect(fixture.service.finished == 0)
+    }
+
+    // MARK: Messages
+
+    @Test func `A message goes to the broker when it is on the disk, and its row goes when the broker has it`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.ring("one")
+        #expect(fixture.rings.isEmpty)
+        fixture.broker.isReachable = false
+        fixture.settle()
+        #expect(fixture.rings == ["one"])
+        #expect(fixture.store.counters?.outboxRows == 1)
+        fixture.broker.acknowledgeAll()
+        fixture.wait(.seconds(10))
+        #expect(fixture.store.counters?.outboxRows == 0)
+        #expect(fixture.app.watch.queue(fixture.store.counters).sent == 1)
+    }
+
+    @Test func `While the broker is away no message is lost, and the order stays`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.broker.lose()
+        fixture.settle()
+        let texts = (1...50).map { "\($0)" }
+        for text in texts { fixture.ring(text) }
+        fixture.wait(.seconds(60))
+        #expect(fixture.rings.isEmpty)
+        fixture.broker.restore()
+        fixture.wait(.seconds(10))
+        #expect(fixture.rings == texts)
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `What the broker has not acknowledged is delivered by the next run`() throws {
+        do {
+            let fixture = try BellFixture(in: directory)
+            fixture.broker.lose()
+            fixture.settle()
+            fixture.ring("one", "two")
+            fixture.settle()
+            fixture.app.stop()
+        }
+        let next = try BellFixture(in: directory)
+        #expect(next.rings == ["one", "two"])
+    }
+
+    @Test func `A stored message that is no longer wanted is removed without being sent`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.service.isWanted = false
+        fixture.ring("one")
+        fixture.wait(.seconds(10))
+        #expect(fixture.rings.isEmpty)
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `A new connection gets again what the old one had not acknowledged`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.broker.isReachable = false
+        fixture.ring("one")
+        fixture.settle()
+        fixture.app.disconnect()
+        fixture.broker.isReachable = true
+        fixture.app.connect()
+        fixture.wait(.seconds(10))
+        #expect(fixture.rings == ["one", "one"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `A message without the outbox is sent at once or never`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.app.handle(.call("now"), at: fixture.host.now)
+        #expect(fixture.rings == ["now"])
+        fixture.broker.lose()
+        fixture.settle()
+        fixture.app.handle(.call("late"), at: fixture.host.now)
+        fixture.broker.restore()
+        fixture.wait(.seconds(10))
+        #expect(fixture.rings == ["now"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    // MARK: Turns
+
+    @Test func `Many messages of the broker are handled in several turns, in their order`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.service.costOfMessage = .milliseconds(1)
+        let texts = (1...100).map { "\($0)" }
+        for text in texts {
+            fixture.broker.send(
+                .message(
+                    ReceivedMessage(
+                        topic: "bell/pull", payload: Array(text.utf8), qos: .atLeastOnce, retained: false)))
+        }
+        fixture.app.handleBrokerEvents()
+        let inFirstTurn = fixture.service.received.count
+        #expect((2...30).contains(inFirstTurn))
+        fixture.settle()
+        #expect(fixture.service.received == texts)
+    }
+
+    // MARK: Time
+
+    @Test func `The core gets a tick when its deadline comes`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.app.handle(.alarm(at: fixture.host.now.advanced(by: .seconds(30))), at: fixture.host.now)
+        fixture.wait(.seconds(29))
+        #expect(fixture.rings.isEmpty)
+        fixture.wait(.seconds(2))
+        #expect(fixture.rings == ["alarm"])
+    }
+
+    @Test func `A tick that the loop has no time for comes with an input that is a second later`() throws {
+        let fixture = try BellFixture(in: directory)
+        let due = fixture.host.now.advanced(by: .milliseconds(100))
+        fixture.app.handle(.alarm(at: due), at: fixture.host.now)
+        for milliseconds in [150, 300, 450, 600, 750, 900, 1050] {
+            fixture.app.handle(.ring("rung", publishing: []), at: due.advanced(by: .milliseconds(milliseconds)))
+        }
+        #expect(fixture.app.core.inputs.suffix(8) == Array(repeating: "ring", count: 7) + ["tick"])
+    }
+
+    @Test func `The core hears of a suspend before anything else`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.ring()
+        fixture.host.now = fixture.host.now.advanced(by: .seconds(60))
+        fixture.host.suspended = .seconds(50)
+        fixture.ring()
+        #expect(fixture.app.core.inputs.suffix(2) == ["absent 50", "ring"])
+    }
+
+    @Test func `State is offered to the store every minute`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.wait(.seconds(185))
+        #expect(fixture.app.core.inputs.count { $0 == "checkpoint" } == 3)
+    }
+
+    // MARK: Settings, page and end
+
+    @Test func `A reload applies the file, and a file with a mistake changes nothing`() throws {
+        let fixture = try BellFixture(in: directory)
+        try fixture.reload("{_type: \"configuration\", tid: \"b2\"}")
+        #expect(fixture.app.settings.configuration.trackers[0].trackerID == "b2")
+        try fixture.reload("{_type: \"configuration\", tid: ")
+        #expect(fixture.app.settings.configuration.trackers[0].trackerID == "b2")
+        #expect(
+            fixture.host.reports == [.ready(status: "the bell hangs")] + [.reloading, .reloaded, .reloading, .reloaded])
+    }
+
+    @Test func `The page is told of a decision`() throws {
+        let fixture = try BellFixture(in: directory)
+        let before = fixture.status.changes
+        fixture.ring()
+        #expect(fixture.status.changes == before + 1)
+    }
+
+    @Test func `What the core decides at the end is on the disk, and the next run gets it`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.ring()
+        fixture.app.stop()
+        #expect(!fixture.store.isOpen && !fixture.broker.isConnected && fixture.host.exitCode == .ok)
+        #expect(try BellFixture(in: directory).service.restored == "stopped")
+    }
+}
