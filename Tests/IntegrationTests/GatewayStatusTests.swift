@@ -35,6 +35,7 @@ import Testing
         let gateway = try GatewayProcess(GatewayFixture.quiet, port: 0)
         #expect(try gateway.fails("status").hasPrefix("69 the service does not run"))
         try gateway.start()
+        #expect(gateway.says("is running"), "\(gateway.log)")
         #expect(try gateway.asked("status", until: "radio").contains("radio"))
         #expect(gateway.stop() == 0)
         #expect(try gateway.fails("status").hasPrefix("69 the service does not run"))
