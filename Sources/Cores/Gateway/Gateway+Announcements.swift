@@ -48,7 +48,7 @@ extension Gateway {
         let tracker = trackers[position]
         return [
             publish(
-                .state, of: position, on: tracker.topics.info,
+                .other, of: position, on: tracker.topics.info,
                 card.payload(trackerID: tracker.configuration.trackerID), isRetained: true, at: now)
         ]
     }
