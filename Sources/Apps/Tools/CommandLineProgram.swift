@@ -3,12 +3,12 @@ import Glibc
 import Shell
 import System
 
-/// The program: its words, and what they end with.
+/// The command-line program.
 package enum CommandLineProgram {
-    /// Carries out the command line and ends the process with its exit code.
+    /// Runs the given command and ends the process with its exit code.
     package static func run() -> Never {
         // A peer that closes its socket must not end the program: the write fails with EPIPE instead. For standard
-        // output, `Terminal` makes a signal of that again.
+        // output, `Terminal` turns EPIPE back into the signal.
         signal(SIGPIPE, SIG_IGN)
         Terminal.occupyStandardDescriptors()
         let words = Array(Swift.CommandLine.arguments.dropFirst())

@@ -3,7 +3,7 @@ import System
 
 /// Other programs of this machine.
 enum OtherProgram {
-    /// Whether a program of this name runs, as /proc shows it.
+    /// Whether a program of this name runs, according to /proc.
     static func runs(_ name: String) -> Bool {
         KernelFile.names(in: "/proc").contains { process in
             process.allSatisfy(\.isNumber) && KernelFile.firstLine("/proc/\(process)/comm") == name
@@ -13,9 +13,9 @@ enum OtherProgram {
     /// Starts a program and waits for it.
     ///
     /// - Parameters:
-    ///   - words: Its name, which is looked for as a shell does, and its arguments.
-    ///   - isCaptured: Whether its output is returned, and its errors are dropped. Otherwise both go where ours go.
-    /// - Returns: Its output; nil if it could not be started or did not succeed.
+    ///   - words: Its name, which is searched for in PATH, and its arguments.
+    ///   - isCaptured: Whether its output is returned and its errors are discarded. Otherwise it inherits ours.
+    /// - Returns: Its output; nil if it could not be started or failed.
     static func run(_ words: [String], isCaptured: Bool = false) -> String? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -36,7 +36,7 @@ struct CommandSpecification {
         self.examples = examples
     }
 
-    /// The options of every command. They may stand before or after its name.
+    /// The options of every command. They may precede or follow its name.
     static let globalOptions = [
         OptionSpecification("config", "FILE", "configuration file (default /etc/ibeacon-gateway/config.json)"),
         OptionSpecification("state-dir", "DIR", "where state is kept (default /var/lib/ibeacon-gateway)"),

@@ -42,7 +42,7 @@ extension CommandSpecification {
         }
     }
 
-    /// Its own options and those of every command.
+    /// The command's own options and the global options.
     var everyOption: [OptionSpecification] { options + Self.globalOptions }
 }
 
@@ -103,7 +103,7 @@ private enum BashCompletion {
     }
 }
 
-/// For zsh, as a function that is found on its `fpath`.
+/// For zsh, as a function for a directory of its `fpath`.
 private enum ZshCompletion {
     static func script(_ commands: [CommandSpecification]) -> String {
         var lines = [
@@ -133,7 +133,7 @@ private enum ZshCompletion {
         return lines.joined(separator: "\n")
     }
 
-    /// What follows an action. The code in braces is run by `_arguments`; there `words` begins with the command.
+    /// The words after an action. `_arguments` runs the code in braces; there `words` begins with the command.
     private static func second(_ command: CommandSpecification) -> String {
         guard !command.words.isEmpty else { return "" }
         let cases = command.words.map { "\($0.action)) compadd \($0.words.joined(separator: " "));;" }

@@ -9,8 +9,7 @@ import System
 
 extension Settings {
     /// Reads the configuration from `--config`, `$IBEACON_GATEWAY_CONFIG`, or the file in /etc. A named file must
-    /// exist; the file in /etc is optional. What a running service uses may differ: see
-    /// `loadInForce`.
+    /// exist; the file in /etc is optional. The settings of a running service may differ: see `loadInForce`.
     ///
     /// - Parameter directory: The state directory if neither the command line nor the environment sets one.
     static func load(
@@ -41,7 +40,7 @@ extension Settings {
         return settings
     }
 
-    /// - Parameter name: The `tid` or device of a tracker; nil: the first tracker.
+    /// - Parameter name: The `tid` or device of a tracker; nil for the first tracker.
     /// - Returns: The tracker's position.
     func tracker(_ name: String?) throws(Failure) -> Int {
         guard let name else { return 0 }

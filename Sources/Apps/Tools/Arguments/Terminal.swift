@@ -2,14 +2,14 @@ import Base
 import Glibc
 import System
 
-/// Standard output and standard error. Everything that a command prints passes here, and here it is made harmless for a
-/// terminal: names come from outside. `Scripts/validate` finds a command that prints by another way.
+/// Standard output and standard error. All output of commands passes through this type, which makes it harmless for a
+/// terminal: names come from outside. `Scripts/validate` finds a command that prints in another way.
 enum Terminal {
     /// Writes a line to standard output.
     static func print(_ text: String) { send(PrintableText.shown(text, keepsLines: true) + "\n", to: STDOUT_FILENO) }
 
-    /// Writes a line or several of JSON to standard output. What a terminal would interpret is escaped and not replaced: a
-    /// program that reads it gets every name as it is.
+    /// Writes one or more lines of JSON to standard output. What a terminal would interpret is escaped, not replaced,
+    /// so that a program that reads the JSON gets every name unchanged.
     static func print(json text: String) { print(jsonLines: Array((text + "\n").utf8)) }
 
     /// Writes whole lines of JSON to standard output.
@@ -25,18 +25,18 @@ enum Terminal {
         send(PrintableText.shown(text, keepsLines: true) + "\n", to: STDERR_FILENO)
     }
 
-    /// Replaces what the terminal shows by a text.
+    /// Replaces the content of the terminal with a text.
     static func showPage(_ text: String) {
         // Cursor home, then clear to the end: this flickers less than clearing first.
         send("\u{1B}[H\u{1B}[J" + PrintableText.shown(text, keepsLines: true) + "\n", to: STDOUT_FILENO)
     }
 
-    /// Replaces the line that the cursor is in, on standard output or standard error. The next output follows in the line.
+    /// Replaces the cursor's line, on standard output or standard error. The next output continues that line.
     static func showProgress(_ text: String, onError: Bool) {
         send("\r\u{1B}[K" + PrintableText.shown(text), to: onError ? STDERR_FILENO : STDOUT_FILENO)
     }
 
-    /// Asks for an answer in the same line.
+    /// Writes a question to standard error, without a line end.
     static func prompt(_ text: String) { send(PrintableText.shown(text, keepsLines: true), to: STDERR_FILENO) }
 
     private static func send(_ text: String, to descriptor: CInt) { write(Array(text.utf8), to: descriptor) }
@@ -51,7 +51,7 @@ enum Terminal {
         table(columns.map(\.title), rows.map { row in columns.map { $0.cell(row) } })
     }
 
-    /// Left-aligned columns, separated by two blanks. Control characters are escaped.
+    /// Left-aligned columns, separated by two blanks. Control characters are replaced.
     static func table(_ header: [String], _ rows: [[String]]) -> String {
         let cells = ([header] + rows).map { $0.map(printable) }
         let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
@@ -63,11 +63,11 @@ enum Terminal {
         }.joined(separator: "\n")
     }
 
-    /// A name from outside within a line: it stays in this line.
+    /// Makes a name from outside harmless for a single line.
     static func printable(_ text: String) -> String { PrintableText.shown(text) }
 
-    /// Writes all of `bytes`. If standard output fails, the program ends here: later output would be lost too, and a
-    /// script must learn of the failure from the exit status.
+    /// Writes all of `bytes`. If standard output fails, the program ends: later output would be lost too, and the exit
+    /// status must tell scripts of the failure.
     private static func write(_ bytes: [UInt8], to descriptor: CInt) {
         do throws(SystemError) {
             try writeAll(bytes, to: descriptor)
@@ -101,8 +101,8 @@ enum Terminal {
         exit(ExitCode.inputOutput.rawValue)
     }
 
-    /// Occupies those of the descriptors 0 to 2 that the caller has closed. Otherwise the next opened file, such as the
-    /// state, gets such a number, and messages for the terminal are written into it.
+    /// Occupies each of the descriptors 0 to 2 that the caller has closed. Otherwise the next opened file, such as the
+    /// state, would get that number, and messages for the terminal would go to that file.
     static func occupyStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // Opened in the wrong direction, so that each use fails with EBADF, as if the descriptor were closed.

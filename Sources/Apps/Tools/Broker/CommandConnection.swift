@@ -5,17 +5,17 @@ import Runtime
 import Shell
 import System
 
-/// The connection of one command to the broker. It does not need the running service, and has another client id, so that
-/// the service's connection is not affected. Events are handled while the command waits.
+/// The connection of one command to the broker. It works without the service. Its client id differs from the service's,
+/// whose connection is thus not affected. Events are handled while the command waits.
 final class CommandConnection {
     /// Called with each message that the broker sends.
     var onMessage: ((ReceivedMessage) -> Void)?
     private(set) var isConnected = false
-    /// Why there is no connection. It stays, whatever comes after it.
+    /// The first reason why there is no connection. A move to another host of the cluster clears it.
     private(set) var failure: BrokerFailure?
     /// Messages that the broker has not answered.
     private(set) var unanswered: Set<MessageToken> = []
-    /// Why the broker does not take messages.
+    /// Why the broker refused messages.
     private(set) var refusals: [MessageToken: Refusal] = [:]
     /// Topic filters that the broker has not answered.
     private(set) var pendingFilters: Set<String>
@@ -27,11 +27,11 @@ final class CommandConnection {
     private var waker: WakerWatch?
     private var connection: BrokerConnection?
 
-    /// Begins to connect.
+    /// Starts to connect.
     ///
     /// - Parameters:
     ///   - purpose: The suffix of the client id.
-    ///   - filters: What to subscribe to.
+    ///   - filters: The topic filters to subscribe to.
     ///   - adjust: Changes the settings of the connection.
     init(
         _ configuration: Configuration, purpose: String, filters: Set<String> = [],
@@ -68,17 +68,17 @@ final class CommandConnection {
         return token
     }
 
-    /// Handles events until `isDone`, which is called before each, the connection fails, or the limit is over.
+    /// Handles events until `isDone` (called before each) is true, the connection fails, or the limit is over.
     ///
-    /// - Returns: `isDone`.
+    /// - Returns: The last value of `isDone`.
     func step(_ limit: Duration, until isDone: () -> Bool) throws(SystemError) -> Bool {
         try loop.step(until: Clocks.now().advanced(by: limit)) { isDone() || failure != nil }
-        // On a busy machine some may be here that no step has handled.
+        // On a busy machine, events may have arrived that no step has handled.
         drain()
         return isDone()
     }
 
-    /// The same for a command that cannot go on without a connection.
+    /// Like `step`, for a command that cannot continue without a connection.
     @discardableResult
     func wait(_ limit: Duration, until isDone: () -> Bool) throws -> Bool {
         let isDone = try step(limit, until: isDone)
@@ -86,7 +86,7 @@ final class CommandConnection {
         return isDone
     }
 
-    /// Disconnects, when the broker has answered all messages.
+    /// Disconnects when the broker has answered all messages, or at the limit.
     func close(within limit: Duration) {
         _ = connection?.stop(within: limit)
         connection = nil
@@ -108,7 +108,7 @@ final class CommandConnection {
             case .subscriptionRefused(let filter):
                 pendingFilters.remove(filter)
                 refusedFilters.insert(filter)
-            // A command has no command reader, and needs no message that was dropped.
+            // This connection has no command reader, and a command needs no dropped messages.
             case .decoded, .untaken: break
             }
         }

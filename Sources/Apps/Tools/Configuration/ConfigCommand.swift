@@ -39,7 +39,7 @@ enum ConfigCommand {
         return .ok
     }
 
-    /// A service does not start with a page beyond this machine that has no token.
+    /// A service does not start if other machines can reach its page and there is no token.
     private static func warnOfTokens(_ settings: Settings) {
         let pages = [
             ("http", settings.configuration.statusPage, settings.stateDirectory),

@@ -5,7 +5,7 @@ import OwnTracks
 import Shell
 
 extension DoctorChecks {
-    /// Checks the way to the broker step by step, so that the first failing step names the cause.
+    /// Checks the path to the broker step by step, so that the first failing step names the cause.
     static func broker(_ settings: Settings) throws -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = configuration.broker
@@ -49,8 +49,8 @@ extension DoctorChecks {
         return findings
     }
 
-    /// What a failed connection prints. A refusal depends on the login and the client id, so it names both; the advice
-    /// for each failure is in `BrokerAdvice`.
+    /// The finding for a failed connection. A refusal depends on the login and the client id, so the text names both.
+    /// The advice for each failure is in `BrokerAdvice`.
     static func failure(_ failure: BrokerFailure, clientID: String, _ broker: Broker) -> DoctorFinding {
         var text = failure.description
         if case .notAccepted = failure { text += "; tried \(login(broker)), client id '\(clientID)'" }

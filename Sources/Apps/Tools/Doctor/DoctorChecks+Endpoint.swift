@@ -5,7 +5,7 @@ import Messaging
 import Shell
 
 extension DoctorChecks {
-    /// Checks the way to the server in HTTP mode, with an empty message, which servers ignore.
+    /// Checks the server in HTTP mode, with an empty message, which servers ignore.
     static func endpoint(_ configuration: Configuration) -> [DoctorFinding] {
         let broker = BrokerSettings(configuration, for: .command("doctor"))
         guard let endpoint = broker.endpoint, let own = endpoint.senders.first else { return [] }

@@ -41,7 +41,7 @@ extension DoctorChecks {
                 set.apply(regions.map { .set($0, isRIDDerived: false) })
             }
         } catch {
-            // The disk's own check says why it cannot be read.
+            // The check of the disk says why the state cannot be read.
             guard !set.regions.isEmpty else { return [noRegions(isReadable: isAbsent(error))] }
         }
         let beacons = set.regions.count { $0.description.pattern != nil }

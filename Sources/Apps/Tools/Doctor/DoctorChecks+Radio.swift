@@ -63,9 +63,9 @@ extension DoctorChecks {
         return findings
     }
 
-    /// A finding for each adapter that has one antenna with a Wi-Fi interface that is up.
+    /// A finding for each adapter that shares its antenna with a Wi-Fi interface that is up.
     ///
-    /// It is well at any share, because it was not measured yet how much Wi-Fi loses.
+    /// The finding is well at any share, because nobody has measured yet how much Wi-Fi loses.
     ///
     /// - Parameter sysfs: Where sysfs is mounted.
     static func antennas(
@@ -86,8 +86,7 @@ extension DoctorChecks {
         }
     }
 
-    /// The largest `scanDuty` that is not advised against where Wi-Fi shares the antenna. The kernel's own scans for monitors
-    /// have it.
+    /// The largest `scanDuty` without advice where Wi-Fi shares the antenna. The kernel's scans for monitors use it.
     private static let mostSharedDuty = 0.5
 
     private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""

@@ -56,7 +56,7 @@ enum DoctorCommand {
                 ? "run: sudo ibeacon-gateway doctor" : "mend the file, then run doctor again"
             return [DoctorFinding(.configuration, error.message, cure: cure)]
         }
-        // The service has what came from afar, too. If the state cannot be read, the check of the disk says why.
+        // The service also uses stored remote settings. If the state cannot be read, the check of the disk says why.
         let settings = (try? Settings.loadInForce(arguments)) ?? file
         var findings = DoctorChecks.configuration(file)
         findings += DoctorChecks.service(settings)

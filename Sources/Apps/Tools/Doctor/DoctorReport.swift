@@ -4,14 +4,14 @@ import JSON
 import Shell
 import System
 
-/// `doctor --report FILE`: measures for some minutes what a maintainer needs, from the status of the running service.
+/// `doctor --report FILE`: collects figures for a maintainer from the status of the running service, for some minutes.
 ///
-/// The service goes on undisturbed: it is only asked for its status, and the controller gets two harmless questions.
+/// The service is not disturbed: only its status is requested, and the controller gets two harmless queries.
 enum DoctorReport {
     /// How long to measure.
     static let standardDuration = Duration.seconds(600)
-    /// Time between two questions. Making a status costs the service a few milliseconds of processor time, which are in
-    /// the figures.
+    /// Time between two requests. Each status costs the service a few milliseconds of processor time, which the figures
+    /// include.
     private static let pause = Duration.seconds(5)
 
     static func run(_ path: String, _ arguments: Arguments) throws -> ExitCode {
@@ -38,7 +38,7 @@ enum DoctorReport {
         return .ok
     }
 
-    /// Ten minutes must not be lost because the file cannot be written at the end.
+    /// Checks that the file can be written, so that ten minutes of measuring are not lost at the end.
     private static func checkPlace(_ path: String, replaces: Bool) throws(Failure) {
         var status = stat()
         if lstat(path, &status) == 0 {
@@ -64,7 +64,7 @@ enum DoctorReport {
             let now = Clocks.now()
             measurement.add(status, at: now)
             if isShown { show(measurement, begin.duration(to: now), of: duration) }
-            // Where no service answers at first, none is measured.
+            // If no service answers the first request, the measurement ends.
             guard now < end, measurement.hasAnswer else { break }
             sleep(for: min(pause, now.duration(to: end)))
         }

@@ -28,7 +28,7 @@ enum MachineFacts {
         ])
     }
 
-    /// Adapters, bluetoothd, and what is set.
+    /// Adapters, bluetoothd, and the settings of the scanner.
     static func bluetooth(_ settings: Settings) -> MachineReport {
         let configuration = settings.configuration
         let controllers = ControllerFacts.read(configuration.adapterSelection)
@@ -59,7 +59,7 @@ enum MachineFacts {
             ("extendedScanning", facts.hasExtendedScanning.map { .known(.bool($0)) } ?? .unknown(silent)),
             (
                 "lowEnergyFeatures",
-                // A number, and not digits: 16 hexadecimal digits look like an identity.
+                // Bit numbers, not digits: 16 hexadecimal digits look like an identity.
                 facts.lowEnergyFeatures.map { features in
                     .known(.array((0..<64).filter { features >> $0 & 1 == 1 }.map { .integer(Int64($0)) }))
                 } ?? .unknown(silent)
@@ -73,7 +73,7 @@ enum MachineFacts {
     }
 
     private static func board() -> MachineReport {
-        // A C string: the last octet is zero.
+        // The file holds a C string, whose last octet is zero.
         if let model = KernelFile.firstLine("/proc/device-tree/model") {
             return .text(model, otherwise: "the model is empty")
         }
@@ -89,7 +89,7 @@ enum MachineFacts {
         return .known(.integer((Int64(pages) * Int64(size)) >> 20))
     }
 
-    /// The version of bluetoothd, as the program says it. D-Bus does not tell it.
+    /// The version of bluetoothd, from the program itself. D-Bus does not provide it.
     private static func bluetoothd() -> MachineReport {
         let places = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
@@ -102,7 +102,7 @@ enum MachineFacts {
             output.split(separator: "\n").first.map(String.init), otherwise: "bluetoothd --version printed nothing")
     }
 
-    /// A C string in a tuple, as C's arrays in structures come.
+    /// A C string in a tuple, which is how Swift imports an array in a C structure.
     private static func text<Tuple>(_ tuple: inout Tuple) -> String {
         withUnsafeBytes(of: &tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

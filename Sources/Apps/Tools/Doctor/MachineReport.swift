@@ -8,7 +8,7 @@ indirect enum MachineReport {
     case section([(name: String, MachineReport)])
     case list([MachineReport])
 
-    /// A text that was read from the machine. Only printable ASCII comes into the report, and nothing that looks like an
+    /// A text that was read from the machine. The report takes only printable ASCII, and nothing that looks like an
     /// address or an identity.
     static func text(_ text: String?, otherwise reason: String) -> MachineReport {
         let shown = (text ?? "").unicodeScalars.filter { (0x20..<0x7f).contains($0.value) }.prefix(120)
@@ -22,8 +22,8 @@ indirect enum MachineReport {
         return .known(.plain((number * 1000).rounded() / 1000))
     }
 
-    /// Whether the text contains 12 hexadecimal digits in a row, be it with `:` or `-` in between (an address, a UUID, a
-    /// key), or four numbers with dots (an address of the network).
+    /// Whether the text contains 12 hexadecimal digits in a row, with or without `:` or `-` between them (a device
+    /// address, a UUID, a key), or four numbers with dots (an IP address).
     static func isRevealing(_ text: String) -> Bool {
         var digits = 0
         for character in text.utf8 {

@@ -1,9 +1,9 @@
 import Base
 import JSON
 
-/// What the status of a running service says over some minutes. Pure: statuses and the time come in.
+/// Figures from the statuses of a running service over some minutes. Pure: statuses and the time are passed in.
 struct ServiceMeasurement {
-    /// The increase of a counter that begins at zero when the service is started again.
+    /// The increase of a counter that begins at zero when the service restarts.
     private struct Increase {
         private var last: Double?
         private(set) var total = 0.0
@@ -32,7 +32,7 @@ struct ServiceMeasurement {
         var resets = Increase()
         /// Statuses in which the adapter listened.
         var listened = 0
-        /// Seconds since the last report, the most of all statuses.
+        /// The longest time since the last report in any status, seconds.
         var longestSilence: Double?
     }
 
@@ -60,7 +60,7 @@ struct ServiceMeasurement {
         return adapters.values.reduce(0) { $0 + $1.reports.total } / seconds
     }
 
-    /// - Parameter status: `/status.json`; nil: the service did not answer.
+    /// - Parameter status: `/status.json`; nil if the service did not answer.
     mutating func add(_ status: JSONValue?, at now: MonotonicInstant) {
         guard let status else {
             missed += 1
@@ -137,7 +137,7 @@ struct ServiceMeasurement {
         _ name: String, _ adapter: Adapter, _ rate: (Increase) -> MachineReport
     ) -> MachineReport {
         .section([
-            // A recording is named by its file, which may reveal what it is about.
+            // The name of a recording is its file name, which may be private.
             ("name", .known(.string(name.hasPrefix("hci") && name.utf8.count < 8 ? name : "recording"))),
             (
                 "duty",
@@ -163,7 +163,7 @@ struct ServiceMeasurement {
         ])
     }
 
-    /// How often the strongest beacons are heard, and how strong, without what they are.
+    /// The intervals and levels of the strongest beacons, without their identities.
     private func intervals(_ status: JSONValue) -> MachineReport {
         let beacons = (status["beacons"]?.array ?? []).filter { $0["interval"]?.asNumber != nil }.prefix(20)
         guard !beacons.isEmpty else { return .unknown("no beacon was heard for long enough") }

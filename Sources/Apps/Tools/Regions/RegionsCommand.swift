@@ -72,7 +72,7 @@ enum RegionsCommand {
         /// The command's name, and the number of operands that are part of the name.
         let command: String
         let leadingWords: Int
-        /// The tracker that holds the history of the region with this id; nil if the history is not separate by region.
+        /// The tracker that holds the history of the region with this id; nil if regions share a history.
         private(set) var historyTopic: ((String) -> String)?
 
         init(_ arguments: Arguments) throws(Failure) {

@@ -8,8 +8,8 @@ import OwnTracks
 import Shell
 import System
 
-/// Publishes messages for one command, which ends when the broker has all of them: the caller learns whether it accepted
-/// them.
+/// Publishes messages for one command, which ends when the broker has all of them. The caller learns whether the broker
+/// accepted them.
 final class DirectPublisher {
     /// Where the messages go.
     private enum Link {

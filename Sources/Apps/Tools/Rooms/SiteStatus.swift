@@ -7,7 +7,7 @@ import System
 
 /// The state of a site, from its retained messages.
 struct SiteStatus {
-    /// The needed topic filters, below `ibeacon-rooms/<site>`.
+    /// The topic filters to subscribe to, below `ibeacon-rooms/<site>`.
     static let filters = ["tags", "tag/+", "room/+", "gateway/+", "health/+", "service/+"]
 
     let site: String
@@ -18,7 +18,7 @@ struct SiteStatus {
     /// Gateways that are online and have no card of this site.
     private var strangers: [String] = []
 
-    /// Why the messages of the services cannot be decrypted; nil if they can, or if there is none.
+    /// Why messages of the services cannot be decrypted; nil if all can.
     private var reasonOfClosure: SealError?
 
     /// The state that a connection has collected.

@@ -22,18 +22,18 @@ final class SiteTopics {
     let identity: RoomServiceIdentity
     /// The payloads by topic.
     private(set) var retained: [String: [UInt8]] = [:]
-    /// Messages of the site that cannot be decrypted, by topic, as they came.
+    /// Messages of the site that cannot be decrypted, by topic, as received.
     private(set) var closed: [String: ClosedMessage] = [:]
     private let seal: SiteSeal
     private let link: CommandConnection
-    /// Topic filters without which the command cannot go on.
+    /// Topic filters without which the command cannot continue.
     private let needed: Set<String>
     private var lastRetained = MonotonicInstant.zero
 
     /// Connects.
     ///
     /// - Parameters:
-    ///   - filters: What to subscribe to, below `ibeacon-rooms/<site>`.
+    ///   - filters: The topic filters to subscribe to, below `ibeacon-rooms/<site>`.
     ///   - optional: Whole topic filters that the broker may refuse.
     init(_ settings: Settings, filters: [String] = [], optional: (RoomServiceIdentity) -> Set<String> = { _ in [] })
         throws
@@ -58,8 +58,8 @@ final class SiteTopics {
     /// Waits for the retained messages, however slow the broker or this machine is.
     ///
     /// A broker sends them when it handles a subscription, before or after it answers. So all subscriptions must be
-    /// answered, and then one more, which it handles after them. What it holds back until earlier messages are
-    /// acknowledged comes without a long pause.
+    /// answered, and then one more, which it handles after them. Messages that it holds back until earlier ones are
+    /// acknowledged arrive without a long pause.
     func collect() throws {
         let end = Clocks.now().advanced(by: Self.patience)
         try waitForAnswers(until: end)

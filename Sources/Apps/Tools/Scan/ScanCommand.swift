@@ -198,7 +198,7 @@ private final class ScanSession: ScannerOutput {
 }
 
 extension CaptureError {
-    /// The reader of a recording that goes to a pipe has ended.
+    /// Whether the recording goes to a pipe whose reader has ended.
     fileprivate var isClosedPipe: Bool {
         if case .cannotWrite(let error) = reason { error.code == EPIPE && file == "-" } else { false }
     }

@@ -22,7 +22,7 @@ struct ScanTable {
         var lastHeard: MonotonicInstant
     }
 
-    /// Weight of the newest report in the smoothed level: it is steady enough to read and follows within a second.
+    /// Weight of the newest report in the smoothed level, which is steady enough to read and follows within a second.
     private static let smoothing = 0.2
     /// Largest number of rows, because many beacons may pass. The oldest rows are removed.
     private static let mostRows = 500

@@ -72,7 +72,7 @@ extension Setup {
         if FileAccess.exists(path) { dialogue.show("Kept the old configuration as \(try SetupFiles.keep(path)).") }
         if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
         try SetupFiles.write(SetupFiles.configuration(members), to: path)
-        // Read in the same way as by the service.
+        // The file is read in the same way as by the service.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
         dialogue.show("Wrote \(path).")
         try writeRegions(of: settings.configuration.trackers[0].topics.base, before: before)

@@ -19,7 +19,7 @@ extension Setup {
             SystemService.rooms.isRunning)
     }
 
-    /// Starts or stops the rooms service as it was answered.
+    /// Starts or stops the rooms service according to the answer.
     func startRoomsService() throws {
         guard let runsRoomsService else { return }
         let service = SystemService.rooms

@@ -5,7 +5,7 @@ import JSON
 import Shell
 import System
 
-/// `setup`: the first configuration, by questions or by options.
+/// `setup`: makes the first configuration from answers or options.
 enum SetupCommand {
     static let specification = CommandSpecification(
         "setup", "find the broker, make the first region, write the configuration, start the service",
@@ -74,7 +74,7 @@ struct Setup {
     var trackerID = ""
     /// The name, and the UUID with major and minor.
     var region: (name: String, beacon: String)?
-    /// Whether this machine runs the rooms service; nil: the service stays as it is.
+    /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
 
     init(_ arguments: Arguments, _ dialogue: Dialogue) {

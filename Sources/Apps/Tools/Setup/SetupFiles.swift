@@ -32,9 +32,9 @@ enum SetupFiles {
         return old
     }
 
-    /// The file behind all links.
+    /// The file that all links lead to.
     ///
-    /// - Throws: If the path is a device, a FIFO or a directory. Setup must not replace it by a file.
+    /// - Throws: If the path is a device, a FIFO or a directory. Setup must not replace these with a file.
     private static func replaceable(_ path: String) throws(Failure) -> String {
         let path = AtomicFile.resolved(path)
         var status = stat()

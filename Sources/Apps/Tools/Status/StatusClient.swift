@@ -8,9 +8,9 @@ import System
 /// Queries a running service of this machine over its Unix socket, or a page at an address that the user named over TCP.
 /// A minimal HTTP client is sufficient, because the answer is always short and complete.
 struct StatusClient {
-    /// Where the service is asked.
+    /// Where requests are sent.
     private enum Place {
-        /// The sockets at which the service of a state directory may listen, in turn.
+        /// The sockets on which the service of a state directory may listen, in the order of attempts.
         case sockets([LocalSocket], stateDirectory: String)
         case port(ListenAddress, token: String?)
     }
@@ -25,7 +25,7 @@ struct StatusClient {
         self.limit = limit
     }
 
-    /// The page at an address that the user named. Whoever listens there gets the token.
+    /// The page at an address that the user named. Whatever listens there gets the token.
     init(at address: ListenAddress, token: String?, within limit: Duration = .seconds(5)) {
         place = .port(address, token: token)
         self.limit = limit
@@ -109,7 +109,7 @@ struct StatusClient {
 
     // MARK: Connecting
 
-    /// One connection, without blocking.
+    /// A non-blocking connection.
     private struct Connection: ~Copyable {
         let descriptor: CInt
 
@@ -134,7 +134,7 @@ struct StatusClient {
                 reason = "\(socket.path): \(FileAccess.lastError)"
                 continue
             }
-            // Another user who has the place of the service must not tell root anything.
+            // Root must not believe another user who listens in place of the service.
             let peer = LocalSocket.peer(of: connection.descriptor)
             guard let peer, ControlSocket.isTrusted(peer, owner: ControlSocket.owner(of: stateDirectory)) else {
                 throw Failure(
@@ -204,7 +204,7 @@ struct StatusClient {
         return (0...(answer.count - mark.count)).first { answer[$0..<($0 + mark.count)].elementsEqual(mark) }
     }
 
-    /// Any text as part of a query (RFC 3986, 2.1).
+    /// A text, percent-encoded for a query (RFC 3986, 2.1).
     static func encoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { result, byte in
             switch byte {

@@ -88,14 +88,14 @@ struct StatusText {
     /// nil for null.
     private func known(_ value: JSONValue?) -> JSONValue? { value == .null ? nil : value }
 
-    /// `12 %`, and `low` behind it if it is.
+    /// `12 %`, followed by `low` if the battery is low.
     private static func battery(_ battery: JSONValue) -> String {
         string(battery["percent"]) + " %" + (battery["low"] == .bool(true) ? " low" : "")
     }
 
     private func string(_ value: JSONValue?) -> String { Self.string(value) }
 
-    /// A string as it is, a number as JSON writes it, nothing for null.
+    /// A string made printable, a number as JSON writes it; empty for null.
     static func string(_ value: JSONValue?) -> String {
         switch value {
         case nil, .null: ""
