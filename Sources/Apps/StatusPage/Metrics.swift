@@ -7,7 +7,7 @@ import Status
 
 extension StatusSnapshot {
     /// The snapshot for Prometheus. Beacons are counted, not listed: every passing beacon would add a series, and the
-    /// cost of a Prometheus server is its number of series.
+    /// load of a Prometheus server grows with its series.
     func metrics(_ clients: ClientCounters) -> String {
         var writer = MetricsWriter()
         writeGateway(&writer)
