@@ -15,7 +15,7 @@ package struct BeliefHistory {
     private struct Column {
         /// Number of the step, counted from the zero of the clock.
         var step: Int64
-        /// Probability by the room's id, %. Empty: the tag is away, or its room is not known.
+        /// Probability by room id, %. Empty if the tag is away or its room is not known.
         var percents: [(room: String, percent: UInt8)]
     }
 
@@ -28,7 +28,7 @@ package struct BeliefHistory {
 
     private static func step(of now: MonotonicInstant) -> Int64 { now.nanoseconds / step.nanoseconds }
 
-    /// Records the present probabilities of a tag. Of several in one step the last is kept.
+    /// Records the present probabilities of a tag. The last record of a step replaces the others.
     package mutating func record(
         tag id: String, _ belief: [(room: String, probability: Float)], at now: MonotonicInstant
     ) {

@@ -1,6 +1,6 @@
 package import SiteProtocol
 
-/// Describes a problem of gateways: for the page, `rooms status` and `doctor`.
+/// Describes a problem of gateways, for the page, `rooms status` and `doctor`.
 package struct GatewayAdvice: Hashable, Sendable {
     package let text: String
     /// What the user can do about it.

@@ -2,22 +2,22 @@ import Base
 import Beacon
 import SiteProtocol
 
-/// The beacons that gateways hear and that are no tags, while the page asks for them.
+/// The beacons that gateways hear and that are not tags, while a request of the page lasts.
 ///
-/// Any client with the right to publish can invent beacons. So their number is bounded, and nothing is remembered
-/// without a request of the page.
+/// Any client with the right to publish can invent beacons. So their number is bounded, and nothing is recorded without
+/// a request.
 struct NearbyBeacons {
-    /// Time for which one request asks.
+    /// How long a request lasts.
     static let duration: Duration = .seconds(60)
-    /// Time for which the list stays after that.
+    /// How long the list is kept after that.
     private static let rest: Duration = .seconds(120)
-    /// A beacon that is not heard for this time is not listed any more, as long as gateways report.
+    /// A beacon that was not heard for this time is removed when the next report arrives.
     private static let memory: Duration = .seconds(30)
-    /// A level that is older says nothing about which gateway is nearest.
+    /// An older level does not show which gateway is nearest.
     private static let fresh: Duration = .seconds(10)
     private static let mostBeacons = 200
     private static let mostGateways = 8
-    /// Largest number of listed beacons: the strongest ones.
+    /// Largest number of listed beacons. The strongest are listed.
     static let mostListed = 50
     /// Weight of a new second in a level.
     private static let weight: Float = 0.3
@@ -51,7 +51,7 @@ struct NearbyBeacons {
     private var until: MonotonicInstant?
     private var beacons: [BeaconID: Beacon] = [:]
 
-    /// The page asks. What was heard within a request that still holds stays.
+    /// Begins or extends a request. An extended request keeps its beacons.
     mutating func begin(at now: MonotonicInstant) {
         if until.map({ $0 <= now }) ?? true { beacons = [:] }
         until = now.advanced(by: Self.duration)
@@ -59,7 +59,7 @@ struct NearbyBeacons {
 
     /// Records the message of a gateway. Without a request it does nothing.
     mutating func record(_ readings: [NearbyReading], of gateway: String, at now: MonotonicInstant) {
-        // The answer to the last second may come late.
+        // The report of the last second may arrive late.
         guard let until, now <= until.advanced(by: .seconds(3)) else { return }
         beacons = beacons.filter { $0.value.last.duration(to: now) < Self.memory }
         for reading in readings {
@@ -74,8 +74,8 @@ struct NearbyBeacons {
         }
     }
 
-    /// - Returns: The time for which gateways still report, and the beacons, the strongest first; nil if nothing was
-    ///   asked for lately.
+    /// - Returns: The time for which gateways still report, and the beacons, the strongest first; nil without a recent
+    ///   request.
     func report(at now: MonotonicInstant) -> (left: Duration, beacons: [Listed])? {
         guard let until, now < until.advanced(by: Self.rest) else { return nil }
         let listed = beacons.compactMap { id, beacon -> Listed? in

@@ -35,7 +35,7 @@ package final class RoomService {
     struct Links {
         let store: any StoreLink
         let broker: any BrokerLink
-        /// nil: the service has no page.
+        /// nil if the service has no page.
         let status: (any StatusLink)?
         let monitor: SiteMonitor
     }
@@ -52,7 +52,7 @@ package final class RoomService {
         let history: (any ServiceTimer)?
     }
 
-    /// Time from the start to the first deletion of old visits, in which the wall clock is set.
+    /// Time from the start to the first deletion of old visits. The wall clock is set meanwhile.
     private static let firstPruning: Duration = .seconds(900)
     private static let pruningPeriod: Duration = .seconds(86_400)
     /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
@@ -145,7 +145,7 @@ package final class RoomService {
         // Before the state is read, there is no connection.
         guard isRestored else { return }
         guard reload.needsConnection else { return broker.subscribe(to: filters) }
-        // The service stays the active one of the site at the same broker, where it is back at once.
+        // At the same broker the service stays the active one of the site, because it is back at once.
         if before.name != settings.configuration.broker.name { handle(.leavesBroker) }
         broker.close(within: broker.isConnected ? .seconds(2) : .zero)
         handleBrokerEvents()
@@ -165,7 +165,7 @@ package final class RoomService {
         if let next = site.nextDeadline { timers?.deadline?.arm(at: next) }
     }
 
-    /// Stores what a decision stores and publishes in one transaction, and carries out the rest.
+    /// Stores the changes and messages of a decision in one transaction, and carries out the rest.
     private func perform(_ effects: [Site.Effect]) {
         let changes = effects.compactMap(change)
         if !changes.isEmpty { store.submit(.commit(changes)) }
@@ -186,7 +186,7 @@ package final class RoomService {
         if isShown { links.status?.changed() }
     }
 
-    /// What the store writes for an effect.
+    /// The change in the store for an effect; nil if the effect has none.
     private func change(for effect: Site.Effect) -> StoreChange? {
         let base = identity.topics.base
         switch effect {
@@ -250,7 +250,7 @@ package final class RoomService {
         host.report(.ready(status: text))
     }
 
-    /// The edit as the core takes it.
+    /// Converts a stored edit for the core.
     private func edit(_ edit: RegionEdit) -> Site.Edit {
         if edit.change == .eraseHistory { return Site.Edit(id: edit.id, .eraseHistory(topic: edit.tracker)) }
         return Site.Edit(
@@ -286,7 +286,7 @@ package final class RoomService {
             "\(root)/heard/+", "\(root)/gateway/+", "\(root)/service/+", "\(root)/tag/+", "\(root)/tags",
             "\(root)/learn", "\(root)/nearby/+", "\(root)/room/+", "\(root)/health/+", "ibeacon-gateway/+/availability",
         ]
-        // ESPresense does not encrypt, so any client could publish readings past the site's key.
+        // ESPresense does not encrypt, so any client could publish readings without the site's key.
         if door.seal.allowsPlain {
             filters.formUnion(["espresense/devices/+/+", "espresense/rooms/+/status", "espresense/rooms/+/telemetry"])
         }
@@ -334,7 +334,7 @@ package final class RoomService {
 
     // MARK: - What arrives
 
-    /// Reads a message once, by its topic.
+    /// Handles a message according to its topic.
     private func receive(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return handle(command(in: message)) }
         if let discovery = site.discovery, message.topic == discovery.birthTopic {
@@ -389,7 +389,7 @@ package final class RoomService {
             return .sealedCommand(error == .plain ? .unencrypted : .malformed, reason: "\(error)")
         }
         let base = settings.configuration.numberBase
-        // Whether it must be encrypted, the seal has decided.
+        // The seal has checked whether the command must be encrypted.
         return .command(
             ReceivedCommand(
                 tracker: 0, command: Result { () throws(CommandError) in try Command(parsing: payload, base: base) },
@@ -431,7 +431,7 @@ package final class RoomService {
 }
 
 extension HistoryEntry {
-    /// A visit in the form of a transition of the tag, whose region is the room.
+    /// A visit as a transition of the tag; the region is the room.
     fileprivate init(_ visit: RoomVisit, tracker: String, happened: MonotonicInstant) {
         self.init(
             tracker: tracker, rid: visit.room.id, name: visit.room.name,

@@ -4,12 +4,12 @@ import Rooms
 import Shell
 import SiteProtocol
 
-/// Decrypts what arrives for the site, and knows the gateways whose messages cannot be decrypted.
+/// Decrypts the messages of the site, and records the gateways whose messages cannot be decrypted.
 ///
 /// Any client may publish without the key. So a gateway is named only if none of its messages could be decrypted
 /// recently, and the number of names is bounded.
 struct SiteDoor {
-    /// A gateway that was understood within this time is not named: another client publishes in its name.
+    /// A gateway with a decrypted message within this time is not named: another client uses its name.
     private static let trust: Duration = .seconds(25)
 
     let seal: SiteSeal

@@ -5,7 +5,7 @@ import Messaging
 import Shell
 import Storage
 
-/// Collects what the page and `/metrics` show besides the core: the state of broker and disk, and beacons that are no
+/// Collects what the page and `/metrics` show besides the core: the state of broker and disk, and beacons that are not
 /// tags. It decides nothing.
 final class SiteMonitor {
     let startedAt: MonotonicInstant
@@ -14,7 +14,7 @@ final class SiteMonitor {
     /// Number of messages that the broker acknowledged.
     private(set) var sent: UInt64 = 0
     private var broker: BrokerWatch
-    /// Beacons that are no tags, as the page asked for them.
+    /// Beacons that are not tags, for the page.
     var nearby = NearbyBeacons()
 
     init(at now: MonotonicInstant) {

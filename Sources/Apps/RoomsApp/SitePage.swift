@@ -30,7 +30,7 @@ final class SitePage: PageSource {
     /// Shortest time between two comparisons.
     private static let comparisonLife: Duration = .seconds(1)
 
-    /// - Parameter owner: Referenced weakly.
+    /// - Parameter owner: Not retained; it must outlive the page.
     init(_ owner: any SitePageOwner) { self.owner = owner }
 
     var pageFiles: [PageFile] {
@@ -81,7 +81,7 @@ final class SitePage: PageSource {
         return snapshot
     }
 
-    /// The beacons that the page asked for, with the room of the nearest gateway and the tag that they are already.
+    /// The beacons that the page requested, each with the room of the nearest gateway and the name of its tag.
     private func nearby(_ frame: SiteSnapshot, _ tags: [TagIdentity]) -> SiteSnapshot.Nearby? {
         guard let report = owner.monitor.nearby.report(at: frame.now) else { return nil }
         var names: [BeaconID: String] = [:]

@@ -25,18 +25,18 @@ struct SiteSnapshot {
         var refused: UInt64 = 0
         /// Gateways whose messages cannot be decrypted, sorted.
         var unreadable: [String] = []
-        /// nil: the page has not asked for beacons lately.
+        /// nil if the page has not requested beacons recently.
         var nearby: Nearby?
         var process: ProcessState?
     }
 
-    /// Beacons that gateways hear and that are no tags, as the page asked for them.
+    /// Beacons that gateways hear and that are not tags, for the page.
     struct Nearby {
         struct Beacon {
             var heard: NearbyBeacons.Listed
             /// The room of the gateway that hears it best.
             var room: String?
-            /// The name of the tag that it is already.
+            /// The name of the tag with this beacon; nil if there is none.
             var tag: String?
         }
 
@@ -63,7 +63,7 @@ struct SiteSnapshot {
         var report: RoomReport
         /// Number of tags in the room.
         var count: Int
-        /// Names of the first of them.
+        /// Names of the first `namedTags` of them.
         var tags: [String]
     }
 
@@ -145,7 +145,7 @@ extension SiteSnapshot {
         findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
-        // Those that are known are among the gateways above.
+        // Known gateways are in the findings above.
         let strangers = service.unreadable.filter { name in !gateways.contains { $0.report.name == name } }
         if !strangers.isEmpty { findings.append(finding(.wrongKey, names(strangers))) }
         let others = gateways.filter(\.isOfOtherVersion)
@@ -208,7 +208,7 @@ extension SiteSnapshot {
 }
 
 extension SiteSnapshot.Counters {
-    /// Under the names that the gateway's counters have.
+    /// The names are those of the gateway's counters.
     fileprivate var json: JSONValue {
         .object(commands.json)
     }

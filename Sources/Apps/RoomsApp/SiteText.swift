@@ -84,7 +84,7 @@ enum SiteText {
         return sentences
     }
 
-    // MARK: What a training run brought
+    // MARK: The result of a training run
 
     /// - Parameters:
     ///   - confusion: nil if the room has no training.
