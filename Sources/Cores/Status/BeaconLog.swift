@@ -1,43 +1,43 @@
 package import Base
 package import Beacon
 
-/// The beacons heard in the last minutes with the course of their signal, for the status page.
+/// The beacons heard in the last minutes with the history of their signals, for the status page.
 ///
-/// Every sighting is recorded here, so a sighting costs one look-up and no allocation. The number of beacons is
-/// bounded.
+/// Every sighting is recorded here, so one of a known beacon costs one look-up and no allocation. The number of beacons
+/// is bounded.
 package struct BeaconLog: Sendable {
-    /// The width of one point of the series.
+    /// The time that one point of a series covers.
     package static let step: Duration = .nanoseconds(stepNanoseconds)
     /// A `Duration` has 128 bits; calculating with it took nearly half the time of a sighting.
     private static let stepNanoseconds: Int64 = 10_000_000_000
-    /// Points of the series: five minutes.
+    /// Number of points of a series: five minutes.
     package static let points = 30
     /// A beacon that is not heard for this long is forgotten.
     package static let memory: Duration = .seconds(300)
-    /// The bound on beacons. Above it, the beacon heard longest ago is removed. A crowded street has some hundred.
+    /// Largest number of beacons. Beyond it, the one heard longest ago is removed. A crowded street has a few hundred.
     package static let capacity = 512
 
     fileprivate struct Entry: Sendable {
         var last: Sighting
         var lastHeard: MonotonicInstant
         var sightings: UInt64 = 0
-        /// Seconds; 0 until two sightings were heard.
+        /// Seconds; 0 until the second sighting.
         var interval: Double = 0
         /// The step of the newest point.
         var newestStep: Int64
-        /// A ring by step. 127, which is no RSSI, means "not heard".
+        /// A ring by step. 127, which is not an RSSI, means "not heard".
         var points = InlineArray<30, Int8>(repeating: 127)
     }
 
     private var recent = RecentBeacons(capacity: Self.capacity)
-    /// By place.
+    /// Entries by their place in `recent`.
     private var entries: [Entry] = []
 
     package init() {}
 
     package var count: Int { recent.count }
 
-    /// A beacon was heard. `now` never lies before an earlier one.
+    /// Records a sighting. `now` must not be before that of an earlier call.
     package mutating func hear(_ sighting: Sighting, at now: MonotonicInstant) {
         let step = Self.stepNumber(at: now)
         let (place, isNew) = recent.hear(sighting.beacon)
@@ -55,7 +55,7 @@ package struct BeaconLog: Sendable {
         }
     }
 
-    /// The beacons heard within `memory`, the strongest first; `distance` and `regions` are left open.
+    /// The beacons heard within `memory`, the strongest first, without `distance` and `regions`.
     package func states(at now: MonotonicInstant) -> [StatusSnapshot.BeaconState] {
         let step = Self.stepNumber(at: now)
         return recent.places.map { entries[$0] }
@@ -70,7 +70,7 @@ package struct BeaconLog: Sendable {
 }
 
 extension BeaconLog.Entry {
-    /// Weight of the newest gap in the running mean: one lost packet does not double the interval.
+    /// Weight of the newest gap in the running mean, so that one lost packet does not double the interval.
     private static var weight: Double { 0.1 }
 
     fileprivate mutating func hear(_ sighting: Sighting, at now: MonotonicInstant, step: Int64) {
@@ -86,7 +86,7 @@ extension BeaconLog.Entry {
         if points[slot] == 127 || points[slot] < rssi.dBm { points[slot] = rssi.dBm }
     }
 
-    /// Empties the points between the newest and `step`.
+    /// Empties the points after the newest one, up to `step`.
     private mutating func advance(to step: Int64) {
         guard step > newestStep else { return }
         for passed in max(newestStep + 1, step - Int64(BeaconLog.points) + 1)...step {

@@ -1,27 +1,27 @@
 import Beacon
 
 /// Places for a bounded number of beacons, in the order in which they were heard. When all are taken, the beacon heard
-/// longest ago gives its place to a new one. Everything but `init` costs the same however many there are, and
-/// allocates nothing: a crowded street brings new addresses and invented identities by the hundred.
+/// longest ago gives its place to a new one. `hear` and `removeOldest` take constant time and allocate nothing, because
+/// a crowded street brings new addresses and invented identities by the hundred.
 struct RecentBeacons: Sendable {
     private struct Item: BitwiseCopyable {
         var beacon: BeaconID
-        /// Places of the neighbours in the order of hearing; −1: there is none.
+        /// Places of the neighbours in the order of hearing; −1 at the ends.
         var older: Int32 = -1
         var newer: Int32 = -1
     }
 
     private let capacity: Int
     private var items: [Item] = []
-    /// Places that were given back, to be taken first.
+    /// Places that were freed. They are reused first.
     private var free: [Int32] = []
     private var newest: Int32 = -1
     private var oldestPlace: Int32 = -1
-    /// Place + 1 by hash, 0 is empty; open addressing with linear probing, at most half of them taken.
+    /// Place + 1 by hash; 0 is empty. Open addressing with linear probing; at most half of the slots are used.
     private var table: [UInt16]
     private let hash = BeaconHash()
 
-    /// - Parameter capacity: Beacons that are remembered, at most 32,767.
+    /// - Parameter capacity: Largest number of remembered beacons, at most 32,767.
     init(capacity: Int) {
         self.capacity = min(max(1, capacity), Int(Int16.max))
         items.reserveCapacity(self.capacity)
@@ -36,7 +36,7 @@ struct RecentBeacons: Sendable {
     /// The place of the beacon heard longest ago.
     var oldest: Int? { oldestPlace < 0 ? nil : Int(oldestPlace) }
 
-    /// All places, that of the beacon heard last first.
+    /// All places; that of the beacon heard last comes first.
     var places: [Int] {
         var places: [Int] = []
         var place = newest
@@ -47,7 +47,7 @@ struct RecentBeacons: Sendable {
         return places
     }
 
-    /// The beacon was heard: gives its place, which is one below `capacity`.
+    /// Records that the beacon was heard, and returns its place, which is below `capacity`.
     mutating func hear(_ beacon: BeaconID) -> (place: Int, isNew: Bool) {
         let home = hash(beacon)
         if let place = find(beacon, from: home) {
@@ -115,7 +115,7 @@ struct RecentBeacons: Sendable {
         table[slot] = UInt16(truncatingIfNeeded: place + 1)
     }
 
-    /// Empties the slot, and moves what follows it back to where a search would begin to miss it.
+    /// Empties the slot of a place, and moves later entries back so that searches still find them.
     private mutating func removeFromTable(_ place: Int) {
         let mask = table.count - 1
         var hole = hash(items[place].beacon) & mask
@@ -125,7 +125,7 @@ struct RecentBeacons: Sendable {
             slot = (slot + 1) & mask
             guard table[slot] != 0 else { break }
             let home = hash(items[Int(table[slot]) - 1].beacon) & mask
-            // It may stay if its search begins after the hole.
+            // An entry may stay if its search begins after the hole.
             guard (slot &- home) & mask >= (slot &- hole) & mask else { continue }
             table[hole] = table[slot]
             hole = slot

@@ -18,11 +18,11 @@ extension StatusSnapshot {
         package var interval: Duration?
         package var lastHeard: MonotonicInstant
         package var sightings: UInt64
-        /// The strongest signal in each step of `BeaconLog.step`, the oldest first; nil: not heard.
+        /// The strongest signal in each step of `BeaconLog.step`, the oldest first; nil if not heard.
         package var series: [RSSI?]
         /// The regions that the beacon belongs to.
         package var regions: [RegionKey]
-        /// nil: the battery was not read since the start, or the beacon belongs to no region.
+        /// nil if the battery was not read since the start or the beacon belongs to no region.
         package var battery: BatteryState?
 
         package init(
@@ -51,7 +51,7 @@ extension StatusSnapshot.BeaconState {
             "distance": .optional(distance.map { .tenths($0) }),
             "interval": .optional(interval.map { .hundredths($0.inSeconds) }), "heardAgo": .ago(lastHeard, at: now),
             "sightings": .count(sightings),
-            // One string and not thirty values, because it is sent to each client every second.
+            // One string instead of thirty values, because it is sent to each client every second.
             "series": .string(series.map { $0.map { "\($0.dBm)" } ?? "" }.joined(separator: ",")),
             "regions": .array(regions.map { .shown(names[$0] ?? $0.rid) }),
             "battery": .optional(battery.map { $0.json(at: now) }),

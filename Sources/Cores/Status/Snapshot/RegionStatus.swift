@@ -15,7 +15,7 @@ extension StatusSnapshot {
         package var device: String
         /// OwnTracks' `monitoring`, −1 … 2; −1 sends no events.
         package var monitoring: Int
-        /// The name for people; nil: none is set.
+        /// The name for people; nil if none is set.
         package var name: String?
         package var regions: [RegionStatus]
 
@@ -52,7 +52,7 @@ extension StatusSnapshot {
         package var leaveDeadline: MonotonicInstant?
         /// Why the region is occupied or not, in a sentence.
         package var explanation = ""
-        /// The battery of the beacon; nil: it was not read since the start.
+        /// The battery of the beacon; nil if it was not read since the start.
         package var battery: BatteryState?
 
         package init(rid: String, name: String, description: String, isInside: Bool) {

@@ -8,7 +8,7 @@ extension StatusSnapshot {
         /// `mgmt`, `hci`, `bluez` or `capture`.
         package var name = ""
         package var adapters: [Adapter] = []
-        /// The setting `scanDuty`; nil: "auto", or a recording is played.
+        /// The setting `scanDuty`; nil for "auto" or a recording.
         package var scanDuty: Double?
 
         package init(name: String = "", adapters: [Adapter] = [], scanDuty: Double? = nil) {
@@ -25,7 +25,7 @@ extension StatusSnapshot {
         package var isListening: Bool
         /// Advertising reports since the start.
         package var reports: UInt64 = 0
-        /// Advertising reports in each second of the last minute or so.
+        /// Advertising reports per second, over about the last minute.
         package var reportsPerSecond: Double = 0
         package var malformed: UInt64 = 0
         /// Reports that were lost before the gateway received them, as far as known.

@@ -4,7 +4,7 @@ package import Health
 import JSON
 
 extension StatusSnapshot {
-    /// The findings of the health check that this snapshot allows, the worst first.
+    /// The findings of the health check that follow from this snapshot, the worst first.
     package var liveFindings: [Finding] {
         let all =
             radioFindings + brokers.map(\.finding) + [
@@ -73,7 +73,7 @@ extension StatusSnapshot {
             cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
     }
 
-    /// Names in a finding. A person replaces the batteries one after the other.
+    /// Largest number of names in a finding. A person replaces the batteries one after the other.
     private static let namedBatteries = 3
 
     private var batteryFinding: Finding? {

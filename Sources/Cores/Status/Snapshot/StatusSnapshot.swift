@@ -61,8 +61,8 @@ extension StatusSnapshot {
 
     /// The JSON of `/status.json`, the live events and `status --json`.
     ///
-    /// Times are ages in seconds (`…Ago`), since the time of day may be unknown; `time` is epoch
-    /// seconds, or null then. Signals are dBm, distances metres.
+    /// Times are ages in seconds (`…Ago`), because the time of day may be unknown. `time` is in epoch seconds, or null
+    /// if unknown. Signals are dBm, distances metres.
     package var json: JSONValue {
         [
             "version": .string(version),
