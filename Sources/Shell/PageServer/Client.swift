@@ -5,7 +5,7 @@ import System
 /// One connection.
 final class Client {
     let descriptor: CInt
-    /// The user who connected to a Unix socket; nil: the connection is of a port.
+    /// The user who connected to a Unix socket; nil for a connection to a port.
     let user: uid_t?
     /// When the client is dropped unless it makes progress; nil while it waits for the server.
     ///

@@ -62,7 +62,7 @@ package struct MetricsWriter {
         }
     }
 
-    /// What became of the commands on `/cmd`.
+    /// The results of the commands on `/cmd`.
     ///
     /// - Parameter service: The prefix of the service's metrics.
     package mutating func commands(_ counts: CommandCounts, of service: String) {

@@ -12,7 +12,7 @@ struct RequestHeaders: Hashable, Sendable {
     var contentType: String?
     /// nil if missing or not a number.
     var contentLength: UInt64?
-    /// The user at the other end of a Unix socket; nil: the request came through a port.
+    /// The user at the other end of a Unix socket; nil if the request came through a port.
     var user: uid_t?
 }
 
@@ -60,7 +60,7 @@ struct RequestGuard: Sendable {
     /// Whether the state may be read.
     func mayRead(_ headers: RequestHeaders) -> Verdict {
         guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
-        // A request from a page of another site. That page could not read the answer, but it could still measure it.
+        // The request is from a page of another site, which could not read the answer but could measure it.
         if let site = headers.fetchSite, site == "cross-site" || site == "same-site" {
             return .refused(status: 403, reason: "another site may not ask")
         }

@@ -101,7 +101,7 @@ package final class StatusServer {
         registration?.cancel()
         timers.values.forEach { $0.cancel() }
         timers = [:]
-        // The library aborts the process if a connection sleeps while it is stopped.
+        // The library aborts the process if a connection is suspended when it stops.
         for client in clients.values {
             client.stream?.end(deadline: patienceFromNow)
             client.drop()

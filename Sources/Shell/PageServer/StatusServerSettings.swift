@@ -14,7 +14,7 @@ package struct StatusServerSettings: Sendable {
 
     package var entrance: Entrance
     /// The secret that a client of a port needs for changes, and also for reading if the address is not loopback. At
-    /// least 16 characters that a cookie allows. nil: nothing can be changed there.
+    /// least 16 characters that a cookie allows. If it is nil, nothing can be changed there.
     package var token: String?
     /// The names of this machine that a request may use, besides numeric addresses and `localhost`. Any other name is
     /// refused, because the page of an attacker could point its own name to this address (DNS rebinding).
