@@ -1,14 +1,14 @@
 package import Glibc
 
-/// Replaces a file so that a reader sees either the whole old content or the whole new content, also after a power cut.
+/// Replaces a file so that a reader sees either the whole old content or the whole new content, even after a power cut.
 package enum AtomicFile {
     /// Mode and owner of the new file.
     package struct Attributes: Hashable, Sendable {
         /// Permission bits.
         package var mode: mode_t
-        /// nil: as the process makes files.
+        /// nil for that of files that the process creates.
         package var owner: uid_t?
-        /// nil: as the process makes files.
+        /// nil for that of files that the process creates.
         package var group: gid_t?
 
         package init(mode: mode_t, owner: uid_t? = nil, group: gid_t? = nil) {
@@ -21,8 +21,8 @@ package enum AtomicFile {
     /// Writes `bytes` into a new file beside `path` and renames it. A symbolic link at `path` is replaced, not
     /// followed; `resolved(_:)` follows it.
     ///
-    /// - Throws: with `create` if the new file cannot be made, with `write` if it cannot be filled, get its
-    ///   attributes or take the place of the old file. The old file is untouched then.
+    /// - Throws: `FileError` with `create` if the new file cannot be created, with `write` if it cannot be filled, get
+    ///   its attributes or replace the old file. The old file is then unchanged.
     package static func replace(
         _ path: String, by bytes: [UInt8], _ attributes: Attributes
     ) throws(FileError) {
@@ -38,14 +38,14 @@ package enum AtomicFile {
         synchroniseDirectory(of: path)
     }
 
-    /// Makes a file that is readable for its owner alone until it has its attributes: the content may be a secret.
+    /// Creates a file that only its owner can read until the attributes are set: the content may be a secret.
     private static func create(_ path: String) throws(SystemError) -> CInt {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         do throws(SystemError) {
             return try systemCall("open") { open(path, flags, 0o600) }
         } catch {
             guard error.code == EEXIST else { throw error }
-            // A file of a killed process with the same number. In a container the number is the same at every start.
+            // A killed process with the same id left this file. In a container the id is the same at every start.
             unlink(path)
             return try systemCall("open") { open(path, flags, 0o600) }
         }
@@ -71,7 +71,7 @@ package enum AtomicFile {
         try systemCall("fstat") { fstat(descriptor, &status) }
         let owner = attributes.owner ?? status.st_uid
         let group = attributes.group ?? status.st_gid
-        // The owner first, since a change of owner clears bits of the mode.
+        // The owner is set first, because a change of owner clears bits of the mode.
         if owner != status.st_uid || group != status.st_gid {
             try systemCall("fchown") { fchown(descriptor, owner, group) }
         }
@@ -86,13 +86,13 @@ package enum AtomicFile {
         close(descriptor)
     }
 
-    /// The directory that a path names an entry of.
+    /// The directory that contains the entry at a path.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path after all symbolic links; `path` itself if there is no target.
+    /// The path with all symbolic links resolved; `path` itself if it leads to no file.
     package static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }

@@ -2,15 +2,15 @@ package import Base
 import CSystem
 import Glibc
 
-/// The only place where clocks are read.
+/// Reads the clocks of the system.
 package enum Clocks {
     /// Now on CLOCK_BOOTTIME, which runs during suspend and never jumps.
     package static func now() -> MonotonicInstant {
         MonotonicInstant(nanoseconds: nanoseconds(CLOCK_BOOTTIME))
     }
 
-    /// How long the machine has been suspended since it was started: CLOCK_MONOTONIC stands still meanwhile. Two
-    /// clocks are read one after the other, so it is a little more or less each time.
+    /// How long the machine has been suspended since it started. CLOCK_MONOTONIC does not run during suspend. The two
+    /// clocks are read one after the other, so the result varies slightly.
     package static func suspended() -> Duration {
         let running = nanoseconds(CLOCK_MONOTONIC)
         return .nanoseconds(max(0, nanoseconds(CLOCK_BOOTTIME) - running))

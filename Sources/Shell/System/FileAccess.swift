@@ -4,7 +4,7 @@ import Glibc
 package enum FileAccess {
     /// The bytes of a file.
     ///
-    /// - Parameter kind: `.regular` for all that the service reads: it must not wait for a pipe.
+    /// - Parameter kind: `.regular` for all files of the service, which must not wait for a pipe.
     package static func read(_ path: String, _ kind: InputFile.Kind = .regular) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try InputFile.read(path, kind) } catch { throw Failure(error) }
     }
@@ -20,7 +20,7 @@ package enum FileAccess {
         do throws(FileError) { try OutputFile.write(bytes, to: path) } catch { throw Failure(error) }
     }
 
-    /// Creates a directory that only its owner and group may enter, and its parents. An existing directory stays.
+    /// Creates a directory that only its owner and group may enter, and its parents. Existing directories are kept.
     package static func createDirectory(_ path: String) throws(Failure) {
         var prefix = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {

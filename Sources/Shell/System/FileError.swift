@@ -5,7 +5,7 @@ package struct FileError: Error, Hashable, Sendable {
         case system(SystemError)
         /// The path leads to something that is not a regular file.
         case notRegular
-        /// The file is longer than the reader takes, in bytes.
+        /// The file is longer than `limit` bytes.
         case tooLong(limit: Int)
     }
 
@@ -23,7 +23,7 @@ package struct FileError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Makes system calls for an operation on a file.
+    /// Makes system calls, and adds the operation and the file to their errors.
     @discardableResult
     static func wrapping<Result>(
         _ operation: Operation, _ path: String, _ calls: () throws(SystemError) -> Result

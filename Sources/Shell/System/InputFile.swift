@@ -12,7 +12,7 @@ package enum InputFile {
         case any
     }
 
-    /// Opens a file for reading. The open itself never blocks for `.regular`: a FIFO without a writer would.
+    /// Opens a file for reading. For `.regular` the open never blocks, not even for a FIFO without a writer.
     ///
     /// - Returns: a descriptor that the caller closes.
     package static func open(_ path: String, _ kind: Kind) throws(FileError) -> CInt {
@@ -31,7 +31,7 @@ package enum InputFile {
 
     /// The bytes of a file.
     ///
-    /// - Throws: if it is not of that kind, cannot be read, or has more than `limit` bytes.
+    /// - Throws: if the file is not of that kind, cannot be read, or has more than `limit` bytes.
     package static func read(
         _ path: String, _ kind: Kind = .regular, limit: Int = longest
     ) throws(FileError) -> [UInt8] {

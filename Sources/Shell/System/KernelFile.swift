@@ -1,6 +1,6 @@
 import Glibc
 
-/// The kernel's short texts below /proc and /sys. A file or directory that cannot be read is like one that is not there.
+/// The kernel's short texts below /proc and /sys. Files and directories that cannot be read count as missing.
 package enum KernelFile {
     /// The whole text.
     package static func text(_ path: String) -> String? {
@@ -8,13 +8,13 @@ package enum KernelFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text up to the first line break, or the zero that ends a C string; nil if there is none.
+    /// The text up to the first line break or zero byte; nil if it is empty.
     package static func firstLine(_ path: String) -> String? {
         let line = text(path)?.prefix { $0 != "\n" && $0 != "\0" } ?? ""
         return line.isEmpty ? nil : String(line)
     }
 
-    /// What follows `name` in the first line that begins with it.
+    /// The rest of the first line that begins with `name`.
     package static func value(after name: String, in path: String) -> String? {
         let line = text(path)?.split(separator: "\n").first { $0.hasPrefix(name) }
         return line.map { String($0.dropFirst(name.count)) }

@@ -6,7 +6,7 @@ package struct LocalSocket: Hashable, Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// - Returns: A new socket; negative with `errno` if there is none.
+    /// - Returns: A new socket; negative with `errno` on failure.
     package static func make(isBlocking: Bool = true) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         return socket(AF_UNIX, kind | (isBlocking ? 0 : CInt(SOCK_NONBLOCK.rawValue)), 0)
@@ -15,9 +15,9 @@ package struct LocalSocket: Hashable, Sendable {
     /// - Returns: 0, or -1 with `errno`.
     package func connect(_ descriptor: CInt) -> CInt { withAddress { Glibc.connect(descriptor, $0, $1) } }
 
-    /// Opens a listening socket. Every user may connect; who asks is known by `peer(of:)`.
+    /// Opens a listening socket. Every user may connect; `peer(of:)` identifies the user.
     ///
-    /// The file of a service that ended without removing it is replaced.
+    /// A socket file that an ended service left behind is replaced.
     ///
     /// - Throws: `EADDRINUSE` if another process listens there.
     package func listen() throws(SystemError) -> CInt {
@@ -45,7 +45,7 @@ package struct LocalSocket: Hashable, Sendable {
         return descriptor
     }
 
-    /// Whether the path is that of a socket at which nobody listens.
+    /// Whether the path is a socket on which no process listens.
     private var isAbandoned: Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
@@ -68,7 +68,7 @@ package struct LocalSocket: Hashable, Sendable {
         return credentials.1
     }
 
-    /// The kernel takes 107 bytes of a path. A longer one is reached through the descriptor of its directory.
+    /// The kernel accepts 107 bytes of a path. A longer path is reached through a descriptor of its directory.
     private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         guard path.utf8.count > Self.longestPath else { return Self.withAddress(path, body) }
         let directory = open(AtomicFile.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -7,15 +7,15 @@ package struct OwnershipError: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// A directory of another user in which root works, as the command line does beside the service.
 ///
-/// That user can put anything into it: a link to a file of root's, a hard link, a FIFO. So root resolves the
-/// directory once, and uses only regular files of that user, or of its own, with a single name.
+/// That user can put anything into it: a link to a file of root, a hard link, a FIFO. So root resolves the directory
+/// once, and uses only regular files that belong to that user or to root and have a single name.
 package struct OwnedDirectory: Hashable, Sendable {
-    /// Without symbolic links.
+    /// The path without symbolic links.
     package let path: String
-    /// nil: the process is not root, so the system checks its rights.
+    /// nil if the process is not root, so that the system checks its rights, or if there is no directory.
     private let owner: uid_t?
 
-    /// - Throws: for root, if other users than the owner can write to the directory.
+    /// - Throws: for root, if users other than the owner can write to the directory.
     package init(_ path: String, as user: uid_t = geteuid()) throws(OwnershipError) {
         let resolved = AtomicFile.resolved(path)
         self.path = resolved
@@ -37,8 +37,8 @@ package struct OwnedDirectory: Hashable, Sendable {
 
     /// Checks a file of the directory before it is opened without following a link.
     ///
-    /// - Throws: if it is there and is a symbolic link, no regular file, or for root a file that its owner may have
-    ///   linked here from somewhere else.
+    /// - Throws: if the file exists and is not a regular file, or if, for root, its owner may have linked it here from
+    ///   somewhere else.
     package func check(_ name: String) throws(OwnershipError) {
         let path = file(name)
         var status = stat()

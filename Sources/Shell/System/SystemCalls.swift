@@ -1,6 +1,6 @@
 import Glibc
 
-/// Makes a system call, and makes it again as often as a signal interrupts it. Not for close(2), which must not be repeated.
+/// Makes a system call, and repeats it as long as signals interrupt it. Not for close(2), which must not be repeated.
 ///
 /// - Parameter name: The call, as its manual page names it.
 /// - Returns: The result of the call, not negative.
@@ -20,7 +20,7 @@ package func writeAll(_ bytes: [UInt8], to descriptor: CInt) throws(SystemError)
     while !rest.isEmpty {
         do throws(SystemError) {
             let count = try systemCall("write") { rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
-            // Otherwise it would be repeated for ever.
+            // A result of 0 would be repeated forever.
             guard count > 0 else { throw SystemError("write", code: EIO) }
             rest = rest.dropFirst(count)
         } catch {
@@ -34,9 +34,9 @@ package func writeAll(_ bytes: [UInt8], to descriptor: CInt) throws(SystemError)
 
 /// Closes a file that was written. A network file system reports a full disk here.
 func closeWritten(_ descriptor: CInt) throws(SystemError) {
-    // After EINTR the descriptor is gone, as after any other error.
+    // After EINTR the descriptor is closed, as after any other error.
     guard close(descriptor) == 0 || errno == EINTR else { throw SystemError("close", code: errno) }
 }
 
-/// The kind bits of a mode.
+/// The type bits of a mode.
 func kind(_ status: stat) -> mode_t { status.st_mode & S_IFMT }

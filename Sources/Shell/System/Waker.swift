@@ -23,7 +23,7 @@ package final class Waker: Sendable {
 
     /// Waits until a wake-up is pending. It stays pending.
     ///
-    /// - Parameter end: nil: without a limit.
+    /// - Parameter end: nil for no limit.
     /// - Returns: false if none is pending at `end`.
     @discardableResult
     package func wait(until end: MonotonicInstant?) -> Bool {

@@ -1,8 +1,8 @@
 package import Base
 import Synchronization
 
-/// The values that wait between a thread and its owner, in both directions, with their bounds: it joins, drops or
-/// refuses what has no room. A value that knows no thread.
+/// The orders and events that wait between a thread and its owner. The mail limits their number: it joins, drops or
+/// refuses what has no room. It is a value and does not depend on threads.
 package protocol WorkerMail: Sendable {
     associatedtype Order: Sendable
     associatedtype Event: Sendable
@@ -17,13 +17,13 @@ package protocol WorkerMail: Sendable {
     mutating func drainEvents() -> [Event]
 }
 
-/// Orders in sequence, up to a limit. Events are not limited: for a thread that posts a few for each order.
+/// Orders in sequence, up to a limit. Events are not limited, so the thread should post only a few for each order.
 package struct BoundedMail<Order: Sendable, Event: Sendable>: WorkerMail {
     private let limit: Int
     private var orders: [Order] = []
     private var events: [Event] = []
 
-    /// - Parameter limit: The number of waiting orders.
+    /// - Parameter limit: Largest number of waiting orders.
     package init(limit: Int) { self.limit = limit }
 
     package mutating func append(_ order: Order) -> Bool {
@@ -32,7 +32,7 @@ package struct BoundedMail<Order: Sendable, Event: Sendable>: WorkerMail {
         return true
     }
 
-    /// The oldest order. It stays the oldest, and counts, until it is removed.
+    /// The oldest order. It counts as waiting until it is removed.
     package var first: Order? { orders.first }
 
     package mutating func removeFirst() { orders.removeFirst() }
@@ -61,9 +61,9 @@ package final class Worker<Mail: WorkerMail>: Sendable {
     /// Starts the thread. Orders that were submitted before wait for it. Calling it again does nothing.
     ///
     /// - Parameters:
-    ///   - name: As `ps` shows it, at most 15 bytes.
-    ///   - work: Called on the thread. It returns when a stop was requested and all earlier orders are carried out, or the
-    ///     time of the stop is over.
+    ///   - name: The name that `ps` shows, at most 15 bytes.
+    ///   - work: Called on the thread. It returns when a stop was requested and all earlier orders are done, or the
+    ///     time for the stop is over.
     /// - Throws: when no thread can be created.
     package func start(
         name: String, _ work: @escaping @Sendable (WorkerMailbox<Mail>) -> Void
@@ -81,11 +81,11 @@ package final class Worker<Mail: WorkerMail>: Sendable {
     /// Removes and returns the events since the last call, in order.
     package func drainEvents() -> [Mail.Event] { mailbox.withMail { $0.drainEvents() } }
 
-    /// Looks at the mail.
+    /// Reads the mail.
     package func read<Result: Sendable>(_ body: (Mail) -> Result) -> Result { mailbox.withMail { body($0) } }
 
-    /// Requests the stop, and waits until the thread has ended, but no longer than `limit`. The thread is told to end in
-    /// three quarters of it; the rest is for the last steps.
+    /// Requests a stop, and waits until the thread has ended, but at most for `limit`. The thread has three quarters of
+    /// that time for its orders; the rest is for the last steps.
     ///
     /// - Returns: false if the thread has not ended by then. It ends later by itself.
     package func stop(within limit: Duration) -> Bool {
@@ -130,14 +130,14 @@ package final class WorkerMailbox<Mail: WorkerMail>: Sendable {
         bell.wake()
     }
 
-    /// Readable while `take` was not called since the last order or request to stop.
+    /// Readable from an order or a request to stop until the next `take`.
     package var descriptor: Int32 { bell.descriptor }
 
-    /// When a requested stop is to be complete; nil: none is requested.
+    /// When a requested stop must be complete; nil if none is requested.
     package var stopBy: MonotonicInstant? { shared.withLock { $0.stopBy } }
 
-    /// Clears the wake-up, and gives access to the orders, together with the request to stop: with one, all orders before it
-    /// are there.
+    /// Clears the wake-up, and gives access to the mail and the request to stop. With a request, all earlier orders are
+    /// in the mail.
     package func take<Result: Sendable>(_ body: (inout Mail, _ stopBy: MonotonicInstant?) -> Result) -> Result {
         bell.clear()
         return shared.withLock { body(&$0.mail, $0.stopBy) }
@@ -160,7 +160,7 @@ package final class WorkerMailbox<Mail: WorkerMail>: Sendable {
 
     /// Waits until there is an order or a request to stop since the last `take`.
     ///
-    /// - Parameter end: nil: without a limit.
+    /// - Parameter end: nil for no limit.
     /// - Returns: false if there is none at `end`.
     @discardableResult
     package func wait(until end: MonotonicInstant?) -> Bool { bell.wait(until: end) }

@@ -8,13 +8,13 @@ import Synchronization
 /// No signal is delivered to it: only the event loop handles signals. SIGPIPE, which a write to a closed connection may
 /// raise, becomes an error of that write.
 package final class WorkerThread: Sendable {
-    /// nil: it has been joined.
+    /// nil after the thread was joined.
     private let thread: Mutex<pthread_t?>
     private let finished: Waker
 
-    /// Starts it.
+    /// Starts the thread.
     ///
-    /// - Parameter name: As `ps` shows it, at most 15 bytes.
+    /// - Parameter name: The name that `ps` shows, at most 15 bytes.
     /// - Throws: when no thread or descriptor is left.
     package init(name: String, _ work: @escaping @Sendable () -> Void) throws(SystemError) {
         finished = try Waker()
