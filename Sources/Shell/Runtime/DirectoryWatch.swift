@@ -2,8 +2,8 @@ import CSystemd
 import Glibc
 package import System
 
-/// Reports when a process has closed a file in a directory that it had open for writing, for the life of this object.
-/// Files of this program count too.
+/// Reports when a process closes a file in a directory that it had open for writing, for the life of this object. Files
+/// of this program count too.
 package final class DirectoryWatch {
     private let loop: EventLoop
     private var source: OpaquePointer?

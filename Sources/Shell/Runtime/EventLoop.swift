@@ -3,11 +3,11 @@ import CSystemd
 import Glibc
 package import System
 
-/// The one thread that decides: descriptors, timers on CLOCK_BOOTTIME, signals and wake-ups from other
-/// threads, all as calls in turn. A thin owner of libsystemd's sd-event; `Docs/architecture.md` says why.
+/// The loop of the one thread that decides. Descriptors, timers on CLOCK_BOOTTIME, signals and wake-ups from other
+/// threads become calls, one at a time. A thin owner of libsystemd's sd-event; `Docs/architecture.md` says why.
 ///
-/// Not `Sendable` on purpose: everything but a `Waker` belongs to the thread that made the loop.
-/// What is registered lives as long as the object that `watch`, `timer` or `onSignal` returned.
+/// Not `Sendable` on purpose: everything but a `Waker` belongs to the thread that made the loop. A registration lasts
+/// as long as the object that `watch`, `timer` or `onSignal` returned.
 package final class EventLoop {
     let handle: OpaquePointer
     /// The longest time for which one handler has delayed all others since `run` began.
@@ -47,13 +47,13 @@ package final class EventLoop {
 
     /// Handles at most one event, waiting up to `timeout` for it.
     ///
-    /// - Returns: whether something was handled.
+    /// - Returns: whether an event was handled.
     package func step(timeout: Duration) throws(SystemError) -> Bool {
         let microseconds = UInt64(max(0, timeout.nanoseconds / 1_000))
         return try checked("sd_event_run", sd_event_run(handle, microseconds)) > 0
     }
 
-    /// Handles events until `isDone`, which is called before each, or until `end`.
+    /// Handles events until `isDone` (called before each) is true, or until `end`.
     package func step(until end: MonotonicInstant, unless isDone: () -> Bool) throws(SystemError) {
         while !isDone() {
             let left = Clocks.now().duration(to: end)
@@ -66,14 +66,14 @@ package final class EventLoop {
     ///
     /// - Parameter code: the process exit code, 0 … 255.
     package func exit(_ code: Int32) {
-        // Fails only in a forked child or when the loop has already ended; neither leaves anything to do.
+        // Fails only in a forked child or when the loop has already ended; neither needs handling.
         _ = sd_event_exit(handle, code)
     }
 
-    /// Lets the loop feed systemd's watchdog itself, so that a loop that hangs is noticed: sd-event wakes
-    /// between one half and three quarters of the interval, and only from its own iteration.
+    /// Lets the loop feed systemd's watchdog itself, so that systemd notices a loop that hangs: sd-event wakes between
+    /// one half and three quarters of the interval, and only from its own iteration.
     ///
-    /// - Returns: false where the service manager asked for no watchdog (`WATCHDOG_USEC` unset).
+    /// - Returns: false if the service manager requires no watchdog (`WATCHDOG_USEC` unset).
     @discardableResult
     package func feedWatchdog() throws(SystemError) -> Bool {
         try checked("sd_event_set_watchdog", sd_event_set_watchdog(handle, 1)) > 0
@@ -81,7 +81,7 @@ package final class EventLoop {
 
     /// Calls `handler` on this thread as long as `descriptor` is ready (level-triggered).
     ///
-    /// The descriptor stays the caller's: drop the watch before closing it.
+    /// The caller owns the descriptor and must drop the watch before closing it.
     /// - Throws: EPERM for what cannot be polled, such as a regular file; EEXIST for a second watch on one descriptor.
     package func watch(
         _ descriptor: Int32, for interest: Readiness = .readable, _ handler: @escaping (Readiness) -> Void
@@ -91,7 +91,7 @@ package final class EventLoop {
 
     /// A timer that is off until armed; it fires once per arming.
     ///
-    /// - Parameter tolerance: how much later than asked it may fire, so that wake-ups share one; at least 1 µs.
+    /// - Parameter tolerance: how much later than requested it may fire, so that timers share a wake-up; at least 1 µs.
     package func timer(
         tolerance: Duration = .milliseconds(10), _ handler: @escaping (MonotonicInstant) -> Void
     ) throws(SystemError) -> LoopTimer {
@@ -100,8 +100,8 @@ package final class EventLoop {
 
     /// Turns a signal into an ordinary event.
     ///
-    /// Blocks the signal in the calling thread, so call it before any other thread starts: a signal that one
-    /// thread does not block goes past the loop to its default action.
+    /// Blocks the signal in the calling thread, so call it before any other thread starts: if one thread does not block
+    /// the signal, its default action happens and the loop does not see it.
     package func onSignal(_ number: Int32, _ handler: @escaping () -> Void) throws(SystemError) -> SignalWatch {
         try SignalWatch(loop: self, signal: number, handler: handler)
     }

@@ -2,10 +2,10 @@ import Base
 import CSystemd
 import Glibc
 
-/// systemd's journal, which keeps fields beside the text, so that `journalctl IBEACON_EVENT=enter` finds them.
+/// systemd's journal, which stores fields with the text, so that `journalctl IBEACON_EVENT=enter` finds entries.
 enum Journal {
-    /// Whether a descriptor is the journal: systemd provides its device and inode (systemd.exec(5), $JOURNAL_STREAM).
-    /// After a manual redirection they differ, and then plain lines are written.
+    /// Whether a descriptor leads to the journal. systemd provides the journal's device and inode (systemd.exec(5),
+    /// $JOURNAL_STREAM). After a manual redirection they differ, and then plain lines are written.
     static func isBehind(_ descriptor: Int32, stream: String? = environmentStream) -> Bool {
         let parts = (stream ?? "").split(separator: ":", omittingEmptySubsequences: false).map { UInt64($0) }
         var information = stat()
@@ -17,8 +17,8 @@ enum Journal {
 
     private static var environmentStream: String? { getenv("JOURNAL_STREAM").map { String(cString: $0) } }
 
-    /// One entry in the journal's format: `NAME=value`, each in its own bytes. Fields with a name that the journal does
-    /// not accept (only upper case letters, digits and `_`, not `_` at the start) are left out.
+    /// One entry in the journal's format: `NAME=value`, one array of bytes each. Fields with a name that the journal
+    /// does not accept (only upper case letters, digits and `_`, not `_` at the start) are left out.
     static func entry(_ priority: LogPriority, _ text: String, _ fields: [String: String]) -> [[UInt8]] {
         var entry = ["MESSAGE=\(text)", "PRIORITY=\(priority.rawValue)", "SYSLOG_IDENTIFIER=ibeacon-gateway"]
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) where isName(name) {

@@ -6,7 +6,7 @@ import System
 
 /// Lines on standard error with journal priorities. Any thread may log; each line is one write.
 ///
-/// It must get no secrets: secret values have a type whose description is masked.
+/// It must not receive secrets; secret values have a type whose description is masked.
 package final class Log: Sendable {
     /// How a line is written.
     package enum Style: Sendable, Equatable {
@@ -14,7 +14,7 @@ package final class Log: Sendable {
         case prefixed
         /// An entry of the journal, with fields.
         case journal
-        /// The text alone, for a person at a terminal; from a warning up with the word before it.
+        /// The text alone, for a person at a terminal. Warnings and errors begin with that word.
         case plain
     }
 
@@ -25,7 +25,7 @@ package final class Log: Sendable {
 
     /// - Parameters:
     ///   - threshold: the least serious priority that is written.
-    ///   - style: nil to choose by what `descriptor` is.
+    ///   - style: nil to choose by the kind of `descriptor`.
     package init(
         threshold: LogPriority = .info, style: Style? = nil, descriptor: Int32 = STDERR_FILENO,
         limiter: LogLimiter = LogLimiter()
@@ -49,12 +49,12 @@ package final class Log: Sendable {
     package func info(_ text: @autoclosure () -> String) { write(.info, text) }
     package func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
 
-    /// Writes one line with fields, which only the journal keeps: `IBEACON_REGION` and the like.
+    /// Writes one line with fields such as `IBEACON_REGION`, which only the journal keeps.
     package func write(_ priority: LogPriority, _ text: String, fields: [String: String] = [:]) {
         write(priority, { text }, fields)
     }
 
-    /// Writes one line per kind and minute, with the number of those left out since the last one.
+    /// Writes one line per kind and minute, with the number of lines left out since the last one.
     ///
     /// - Parameter kind: the kind of the line. It must not consist of outside data alone.
     package func once(

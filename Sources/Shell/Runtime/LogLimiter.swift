@@ -68,7 +68,7 @@ package struct LogLimiter: Sendable {
         return .write(suppressed: suppressed)
     }
 
-    /// Forgets every kind whose interval is over, or the oldest if there is none.
+    /// Forgets every kind whose interval is over; if there is no such kind, the oldest.
     private mutating func makeRoom(at now: MonotonicInstant) {
         let stale = kinds.filter { $0.value.since.duration(to: now) >= interval }
         for kind in stale.keys { kinds[kind] = nil }

@@ -26,7 +26,7 @@ package final class DescriptorWatch {
 
     deinit { sd_event_source_disable_unref(source) }
 
-    /// Lets everything else go first that is ready at the same time.
+    /// Handles this source after everything else that is ready at the same time.
     package func goLast() throws(SystemError) { try putLast(source) }
 
     /// Changes the watched conditions; an empty set pauses all except failures.
@@ -57,10 +57,10 @@ package final class LoopTimer {
 
     deinit { sd_event_source_disable_unref(source) }
 
-    /// Lets everything else go first that is ready at the same time.
+    /// Handles this source after everything else that is ready at the same time.
     package func goLast() throws(SystemError) { try putLast(source) }
 
-    /// Lets everything of the usual priority go first that is ready at the same time.
+    /// Handles this timer after everything of the usual priority that is ready at the same time.
     package func goAfterOthers() throws(SystemError) {
         try checked("sd_event_source_set_priority", sd_event_source_set_priority(source, 10))
     }

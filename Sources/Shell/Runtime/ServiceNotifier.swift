@@ -18,7 +18,7 @@ package struct ServiceNotifier: Sendable {
     /// A reload begins; `ready` ends it.
     ///
     /// `Type=notify-reload` requires CLOCK_MONOTONIC in microseconds, to distinguish this reload from an earlier one.
-    /// It is read here because no other part of the program uses that clock.
+    /// It is read here because the program's instants are on CLOCK_BOOTTIME.
     package func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -10,7 +10,7 @@ package final class WakerWatch {
         let waker = try Waker()
         self.waker = waker
         watch = try loop.watch(waker.descriptor) { _ in
-            // Cleared first: a wake-up that comes while the handler runs is then not lost.
+            // Cleared first, so that a wake-up while the handler runs is not lost.
             waker.clear()
             handler()
         }
@@ -18,7 +18,7 @@ package final class WakerWatch {
 }
 
 extension EventLoop {
-    /// A waker that any thread may use to make this thread call `handler`. Simultaneous wake-ups are one call.
+    /// A waker that any thread may use to make this thread call `handler`. Simultaneous wake-ups cause one call.
     package func waker(_ handler: @escaping () -> Void) throws(SystemError) -> WakerWatch {
         try WakerWatch(loop: self, handler: handler)
     }
