@@ -91,7 +91,7 @@ enum ArgumentReader {
         let name = word.map { String($0.drop { $0 == "-" }) } ?? ""
         let argument = options.first { $0.name == name }?.argument ?? "a value"
         return
-            "--\(name) wants \(argument) behind it; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
+            "--\(name) requires \(argument); see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
     }
 
     private static func unknownOption(

@@ -39,10 +39,10 @@ struct CommandSpecification {
     /// The options of every command. They may precede or follow its name.
     static let globalOptions = [
         OptionSpecification("config", "FILE", "configuration file (default /etc/ibeacon-gateway/config.json)"),
-        OptionSpecification("state-dir", "DIR", "where state is kept (default /var/lib/ibeacon-gateway)"),
+        OptionSpecification("state-dir", "DIR", "state directory (default /var/lib/ibeacon-gateway)"),
         OptionSpecification("json", nil, "print JSON instead of tables"),
-        OptionSpecification("verbose", nil, "say more"),
-        OptionSpecification("quiet", nil, "say only what went wrong"),
+        OptionSpecification("verbose", nil, "show more details"),
+        OptionSpecification("quiet", nil, "show only problems"),
         OptionSpecification("help", nil, "show help"),
         OptionSpecification("version", nil, "show the version"),
     ]

@@ -5,7 +5,7 @@ extension Arguments {
     func seconds(_ option: String) throws(Failure) -> Duration? {
         guard let text = value(option) else { return nil }
         guard let seconds = Double(text), seconds.isFinite, (0...1e9).contains(seconds) else {
-            throw Failure(.usage, "--\(option) '\(text)' is no number of seconds; write one from 0 on, such as 120")
+            throw Failure(.usage, "--\(option) '\(text)' is not a number of seconds; write 0 or more, such as 120")
         }
         return .nanoseconds(Int64(seconds * 1e9))
     }
@@ -14,7 +14,7 @@ extension Arguments {
     func positiveNumber(_ option: String) throws(Failure) -> Double? {
         guard let text = value(option) else { return nil }
         guard let number = Double(text), number.isFinite, number > 0 else {
-            throw Failure(.usage, "--\(option) '\(text)' is no number above 0")
+            throw Failure(.usage, "--\(option) '\(text)' is not a number above 0")
         }
         return number
     }

@@ -12,7 +12,7 @@ enum RunCommand {
         "run", "run the service in the foreground, as systemd does",
         examples: [
             ("ibeacon-gateway run", "with /etc/ibeacon-gateway/config.json"),
-            ("ibeacon-gateway --config my.json --state-dir /tmp/state run", "with a configuration of your own"),
+            ("ibeacon-gateway --config my.json --state-dir /tmp/state run", "with your own configuration"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {

@@ -19,7 +19,7 @@ enum TimeText {
         if let seconds = Int64(text), text.count >= 5 { return seconds }
         if let seconds = calendar(text) { return seconds }
         throw Failure(
-            .usage, "'\(text)' is no time; write 90m, 2h, 3d, epoch seconds, or a date such as 2026-01-31T12:00")
+            .usage, "'\(text)' is not a time; write 90m, 2h, 3d, epoch seconds, or a date such as 2026-01-31T12:00")
     }
 
     /// Reads `2026-01-31`, optionally with `T12:00` or `T12:00:00`; nil if the date does not exist.

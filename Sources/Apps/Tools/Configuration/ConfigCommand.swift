@@ -11,9 +11,9 @@ enum ConfigCommand {
     static let specification = CommandSpecification(
         "config", operands: "check | show | default", "check or show the configuration, or print a commented default",
         examples: [
-            ("ibeacon-gateway config check", "names everything that is wrong in /etc/ibeacon-gateway/config.json"),
-            ("ibeacon-gateway --config new.json config show", "the settings in force, secrets masked"),
-            ("ibeacon-gateway config default > config.json", "a file to begin with"),
+            ("ibeacon-gateway config check", "list all mistakes in /etc/ibeacon-gateway/config.json"),
+            ("ibeacon-gateway --config new.json config show", "show the settings in force, with secrets masked"),
+            ("ibeacon-gateway config default > config.json", "create a file to start from"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {

@@ -8,7 +8,7 @@ import System
 /// `doctor`: checks everything that the service needs. Each finding is fine or has a cure.
 enum DoctorCommand {
     static let specification = CommandSpecification(
-        "doctor", "look at everything that the service needs, and say what to do",
+        "doctor", "check everything the service needs and suggest fixes",
         options: [
             OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 3; 0: not at all)"),
             OptionSpecification(
@@ -17,9 +17,9 @@ enum DoctorCommand {
             OptionSpecification("force", nil, "with --report: replace the file if it exists"),
         ],
         examples: [
-            ("sudo ibeacon-gateway doctor", "one line for each thing; exit code 0 only if all is well"),
-            ("sudo ibeacon-gateway doctor --json | jq '.findings[] | select(.ok | not)'", "what is wrong, for scripts"),
-            ("sudo ibeacon-gateway doctor --report report.json", "figures of this machine, without identities"),
+            ("sudo ibeacon-gateway doctor", "one line per check; exit code 0 only if all is well"),
+            ("sudo ibeacon-gateway doctor --json | jq '.findings[] | select(.ok | not)'", "the problems, for scripts"),
+            ("sudo ibeacon-gateway doctor --report report.json", "measurements of this machine, without identities"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {

@@ -20,15 +20,18 @@ enum RegionsCommand {
         options: [
             OptionSpecification(
                 "rid", "RID",
-                "with add: the key of the region; one that is there is changed (default: made of name and time)"),
-            OptionSpecification("leave-after", "SECONDS", "with add: silence before leave, or 'auto'"),
+                "with add: the key of the region; an existing region is changed (default: from name and time)"),
+            OptionSpecification("leave-after", "SECONDS", "with add: silence before the region is left, or 'auto'"),
             OptionSpecification(
-                "tracker", "TID", "whose regions, where there are several trackers (default: the first)"),
+                "tracker", "TID", "whose regions, if there are several trackers (default: the first)"),
         ],
         examples: [
-            ("ibeacon-gateway regions add 'Keys:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'", "one beacon, one region"),
-            ("ibeacon-gateway regions list", "as a table; major and minor in both bases"),
-            ("ibeacon-gateway regions export phone.otrw", "a file that OwnTracks apps can load"),
+            (
+                "ibeacon-gateway regions add 'Keys:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
+                "add a region for one beacon"
+            ),
+            ("ibeacon-gateway regions list", "a table, with major and minor in decimal and hexadecimal"),
+            ("ibeacon-gateway regions export phone.otrw", "write a file that OwnTracks apps can load"),
         ])
 
     static let actions = ["list", "show", "add", "remove", "import", "export"]

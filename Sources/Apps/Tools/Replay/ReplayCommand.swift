@@ -15,9 +15,9 @@ enum ReplayCommand {
         options: [
             OptionSpecification("regions", "FILE", "an OwnTracks .otrw file with the regions"),
             OptionSpecification(
-                "tail", "SECONDS", "go on listening after the last record, so that pending leaves fire"),
-            OptionSpecification("publish", nil, "send the messages to the configured broker, too"),
-            OptionSpecification("speed", "N", "play N times as fast as it was recorded (default: as fast as it goes)"),
+                "tail", "SECONDS", "keep listening after the last record, so that pending leaves happen"),
+            OptionSpecification("publish", nil, "also send the messages to the configured broker"),
+            OptionSpecification("speed", "N", "play at N times the recorded speed (default: as fast as possible)"),
         ],
         examples: [
             (
@@ -26,7 +26,7 @@ enum ReplayCommand {
             ),
             (
                 "ibeacon-gateway replay walk.btsnoop --regions home.otrw | jq -r 'select(.payload.event) | .payload | \"\\(.tst) \\(.event) \\(.desc)\"'",
-                "who came and went, when"
+                "who came and went, and when"
             ),
         ])
 

@@ -11,11 +11,11 @@ enum HistoryCommand {
     static let specification = CommandSpecification(
         "history", "show who came and went",
         options: [
-            OptionSpecification("region", "REGION", "only this region, by rid or name"),
+            OptionSpecification("region", "REGION", "show only this region (name or RID)"),
             OptionSpecification(
-                "since", "TIME", "from this time on: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
-            OptionSpecification("csv", nil, "comma-separated values"),
-            OptionSpecification("gpx", nil, "the locations instead, as a GPX file with a track for each tracker"),
+                "since", "TIME", "start at this time: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
+            OptionSpecification("csv", nil, "print comma-separated values"),
+            OptionSpecification("gpx", nil, "print locations instead, as a GPX file with a track for each tracker"),
         ],
         examples: [
             ("ibeacon-gateway history --since 2d", "the last two days"),

@@ -13,15 +13,15 @@ import System
 /// message. The occupied regions come from the store, which a running service updates at every transition.
 enum ReportCommand {
     static let specification = CommandSpecification(
-        "report", "publish a location now, by hand",
+        "report", "publish a location now",
         options: [
-            OptionSpecification("tag", "TEXT", "in this location instead of the configuration's tag; '' for none"),
-            OptionSpecification("poi", "TEXT", "a point of interest, in this location"),
+            OptionSpecification("tag", "TEXT", "tag of this location (default: from the configuration; '' for none)"),
+            OptionSpecification("poi", "TEXT", "point of interest of this location"),
             OptionSpecification(
-                "tracker", "TID", "whose location, where there are several trackers (default: the first)"),
+                "tracker", "TID", "whose location, if there are several trackers (default: the first)"),
         ],
         examples: [
-            ("ibeacon-gateway report", "where this gateway stands, and who is in which region"),
+            ("ibeacon-gateway report", "the place of this gateway and its occupied regions"),
             ("ibeacon-gateway report --poi 'delicious seafood'", "with a point of interest"),
         ])
 

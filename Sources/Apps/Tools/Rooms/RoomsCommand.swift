@@ -9,43 +9,52 @@ enum RoomsCommand {
         operands:
             "run | status | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
         words: [("tags", RegionsCommand.actions), ("gateways", RoomsGatewaysCommand.actions)],
-        "tell the rooms of tags from what several gateways hear",
+        "find the room of each tag from the readings of several gateways",
         options: [
             OptionSpecification(
-                "tag", "NAME", "with learn: the tag that is carried through the room; with history: only this tag"),
-            OptionSpecification("seconds", "SECONDS", "with learn: for how long (default: 120; 0 ends a run)"),
-            OptionSpecification("rid", "ID", "with tags add: the id of the tag (default: made of its name)"),
-            OptionSpecification("erase", nil, "with tags remove: delete the tag's history too"),
+                "tag", "NAME", "with learn: the tag to carry through the room; with history: show only this tag"),
+            OptionSpecification("seconds", "SECONDS", "with learn: how long to learn (default 120; 0 ends a run)"),
+            OptionSpecification("rid", "ID", "with tags add: the id of the tag (default: from its name)"),
+            OptionSpecification("erase", nil, "with tags remove: also delete the tag's history"),
             OptionSpecification(
-                "since", "TIME", "with history: from this time on, such as 2h, 3d or 2026-01-31T12:00 (UTC)"),
-            OptionSpecification("csv", nil, "with history: comma-separated values"),
+                "since", "TIME", "with history: start at this time, such as 2h, 3d or 2026-01-31T12:00 (UTC)"),
+            OptionSpecification("csv", nil, "with history: print comma-separated values"),
             OptionSpecification(
-                "tail", "SECONDS", "with replay: let virtual time run on after the last line of a recording"),
+                "tail", "SECONDS", "with replay: continue virtual time after the last line"),
         ],
         examples: [
             (
                 "ibeacon-gateway rooms run",
-                "the service of a house, in the foreground, as ibeacon-gateway-rooms.service runs it"
+                "run the rooms service in the foreground, as ibeacon-gateway-rooms.service does"
             ),
-            ("ibeacon-gateway rooms status", "which tag is in which room, and the gateways, from any machine"),
+            ("ibeacon-gateway rooms status", "show the room of each tag, and the gateways, from any machine"),
             (
                 "sudo ibeacon-gateway rooms tags add 'Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
-                "a tag, where the rooms service runs; tags list, remove, import and export as for regions"
+                "add a tag, on the machine of the rooms service; list, remove, import and export work as for regions"
             ),
-            ("ibeacon-gateway rooms gateways", "the gateways, what is wrong with them, and what to do"),
-            ("ibeacon-gateway rooms gateways remove attic-pi", "forget a gateway that is gone, with its entities"),
-            ("ibeacon-gateway rooms learn Kitchen --tag Jane", "two minutes of walking through the kitchen"),
-            ("ibeacon-gateway rooms forget Kitchen", "delete what was learned of the kitchen"),
-            ("sudo ibeacon-gateway rooms history --tag Jane --since 2d", "where Jane was, where the service runs"),
-            ("sudo ibeacon-gateway rooms tags remove jane --erase", "a tag, with the history of where it was"),
-            ("ibeacon-gateway rooms clear", "turn rooms off at the broker, when no service runs any more"),
+            ("ibeacon-gateway rooms gateways", "show the gateways, their problems, and what to do"),
+            (
+                "ibeacon-gateway rooms gateways remove attic-pi",
+                "remove a gateway that no longer exists, and its entities"
+            ),
+            (
+                "ibeacon-gateway rooms learn Kitchen --tag Jane",
+                "learn the kitchen; carry the tag through it for two minutes"
+            ),
+            ("ibeacon-gateway rooms forget Kitchen", "delete what was learned about the kitchen"),
+            (
+                "sudo ibeacon-gateway rooms history --tag Jane --since 2d",
+                "show where Jane was, on the machine of the rooms service"
+            ),
+            ("sudo ibeacon-gateway rooms tags remove jane --erase", "remove a tag and the history of where it was"),
+            ("ibeacon-gateway rooms clear", "turn rooms off at the broker, after the service was stopped"),
             (
                 "ibeacon-gateway rooms replay house.jsonl --config rooms.json",
                 "every message that the rooms service would publish, one JSON line each"
             ),
             (
                 "mosquitto_sub -t 'ibeacon-rooms/#' -t 'ibeacon-gateway/+/availability' -F '%j' >house.jsonl",
-                "makes such a recording"
+                "make such a recording"
             ),
         ])
 

@@ -14,15 +14,15 @@ import System
 /// `scan`: shows the beacons nearby, with or without a running service.
 enum ScanCommand {
     static let specification = CommandSpecification(
-        "scan", "show who is near",
+        "scan", "show the beacons nearby",
         options: [
-            OptionSpecification("duration", "SECONDS", "end after this time (default: when interrupted)"),
+            OptionSpecification("duration", "SECONDS", "stop after this time (default: when interrupted)"),
             OptionSpecification("all", nil, "show every advertiser, not only iBeacons"),
-            OptionSpecification("write", "FILE", "record what is heard, as btsnoop that replay takes"),
+            OptionSpecification("write", "FILE", "record what is heard, as a btsnoop file for replay"),
         ],
         examples: [
-            ("ibeacon-gateway scan", "a table that is renewed every second"),
-            ("ibeacon-gateway scan --json --duration 10", "JSON lines: each beacon, each second"),
+            ("ibeacon-gateway scan", "a table that is refreshed every second"),
+            ("ibeacon-gateway scan --json --duration 10", "a JSON line per beacon and second"),
             ("ibeacon-gateway scan --duration 60 --write walk.btsnoop", "a recording for replay"),
         ])
 

@@ -8,34 +8,35 @@ import System
 /// `setup`: makes the first configuration from answers or options.
 enum SetupCommand {
     static let specification = CommandSpecification(
-        "setup", "find the broker, make the first region, write the configuration, start the service",
+        "setup", "find the broker, create the first region, write the configuration, and start the service",
         options: [
-            OptionSpecification("host", "HOST", "the broker (default: sought here and in the local network)"),
-            OptionSpecification("port", "PORT", "its port (default 1883, or 8883 with --tls)"),
-            OptionSpecification("tls", nil, "encrypt the connection to it"),
-            OptionSpecification("ca-file", "FILE", "its own certificate authority"),
-            OptionSpecification("username", "NAME", "the login there"),
+            OptionSpecification(
+                "host", "HOST", "the broker (default: search on this machine and in the local network)"),
+            OptionSpecification("port", "PORT", "port of the broker (default 1883, or 8883 with --tls)"),
+            OptionSpecification("tls", nil, "encrypt the connection to the broker"),
+            OptionSpecification("ca-file", "FILE", "certificate authority of the broker"),
+            OptionSpecification("username", "NAME", "user name at the broker"),
             OptionSpecification(
                 "password-file", "FILE", "a file whose first line is the password; '-' is standard input"),
-            OptionSpecification("room", "NAME", "where this gateway is (default: the host's name)"),
-            OptionSpecification("tid", "TID", "two characters for trackers' maps (default: made of the room)"),
+            OptionSpecification("room", "NAME", "room of this gateway (default: the host name)"),
+            OptionSpecification("tid", "TID", "tracker id, two characters for maps (default: from the room)"),
             OptionSpecification("region", "NAME", "name of the first region (default: Beacon)"),
             OptionSpecification(
                 "beacon", "BEACON", "UUID[:MAJOR[:MINOR]] of the first region, 'strongest', or 'none'"),
-            OptionSpecification("listen", "SECONDS", "how long beacons are listened for (default 10)"),
+            OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 10)"),
             OptionSpecification("scanner", "WAY", "auto, mgmt, hci, bluez, or the path of a recording"),
             OptionSpecification(
-                "rooms-service", nil, "this machine decides which room each tag is in; one per house does"),
+                "rooms-service", nil, "run the rooms service on this machine; one machine per house does"),
             OptionSpecification("no-test", nil, "do not test the broker"),
-            OptionSpecification("no-service", nil, "do not touch the service"),
-            OptionSpecification("force", nil, "replace a configuration that is there; the old one is kept as .old"),
-            OptionSpecification("yes", nil, "ask nothing"),
+            OptionSpecification("no-service", nil, "do not start or restart the service"),
+            OptionSpecification("force", nil, "replace an existing configuration; the old one is kept as .old"),
+            OptionSpecification("yes", nil, "ask no questions"),
         ],
         examples: [
-            ("sudo ibeacon-gateway setup", "asks what it cannot find"),
+            ("sudo ibeacon-gateway setup", "asks for what it cannot find"),
             (
                 "sudo ibeacon-gateway setup --yes --host broker.lan --room Kitchen --beacon strongest --region Keys",
-                "asks nothing"
+                "asks no questions"
             ),
         ])
 

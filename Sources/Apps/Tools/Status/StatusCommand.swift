@@ -7,18 +7,18 @@ import System
 /// `status`: the state of the running service.
 enum StatusCommand {
     static let specification = CommandSpecification(
-        "status", "show what the running service sees and does",
+        "status", "show the state of the running service",
         options: [
             OptionSpecification(
-                "address", "HOST:PORT", "ask the page at this address over TCP, and send it the token"),
-            OptionSpecification("explain", "REGION", "why this region (name or RID) is occupied or not"),
+                "address", "HOST:PORT", "query the page at this address over TCP, and send it the token"),
+            OptionSpecification("explain", "REGION", "explain why this region (name or RID) is occupied or not"),
             OptionSpecification(
-                "token", nil, "print the token that the status page asks for; make it if there is none"),
+                "token", nil, "print the token for the status page; create it if it does not exist"),
         ],
         examples: [
-            ("ibeacon-gateway status", "scanner, broker, queue, and who is where"),
+            ("ibeacon-gateway status", "scanner, broker, queue, and regions"),
             ("ibeacon-gateway status --json | jq '.trackers[].regions[] | select(.inside).name'", "for scripts"),
-            ("ibeacon-gateway status --explain Kitchen", "the beacon's rhythm, and when it would leave"),
+            ("ibeacon-gateway status --explain Kitchen", "the beacon's interval, and when it would leave"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
