@@ -24,6 +24,10 @@ struct FeedCrowd {
         bounds.rooms = max(bounds.rooms, gateways)
         bounds.tags = max(bounds.tags, tags)
         var engine = RoomEngine(bounds: bounds)
+        // What a gateway says does not count before its third message.
+        var learned = LearnedSite()
+        learned.gateways = (0..<gateways).map { LearnedSite.Gateway(name: "gateway\($0)", room: nil) }
+        engine.restore(learned)
         let descriptions = (0..<tags).map { tag in
             TagDescription(
                 id: "tag\(tag)", name: "Tag \(tag)",
