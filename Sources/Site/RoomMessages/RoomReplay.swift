@@ -76,7 +76,7 @@ package struct RoomReplay: Sendable {
         return try SiteMessage(topic, payload)
     }
 
-    /// Without a configured site, the replay is of the site of the first message.
+    /// Without a configured site, the replay uses the site of the first message.
     private mutating func belongs(_ topic: RoomTopic) -> Bool {
         guard let met = topic.site else { return true }
         guard TopicIdentifier.isIdentifier(met) else { return false }

@@ -1,9 +1,9 @@
 import Base
 
-/// Whether what a gateway hears counts.
+/// Whether the messages of a gateway count.
 ///
-/// Anyone who may publish can invent a gateway by one message. A gateway that is there goes on sending, so it counts from its third
-/// message of one start on, if that comes late enough. It counts from then on: after it starts anew, too.
+/// Any client with publish rights can invent a gateway with one message. A real gateway keeps sending, so it counts from its
+/// third message of one start on, if that message comes late enough. It then counts permanently, also after a restart.
 enum Acquaintance: Hashable, Sendable {
     case unknown
     case met(boot: String, first: MonotonicInstant, messages: Int)
@@ -14,10 +14,10 @@ enum Acquaintance: Hashable, Sendable {
     /// An ESPresense node reports about every 5 s.
     private static let fewestSecondsOfNode: Duration = .seconds(10)
 
-    /// Takes a message of the gateway.
+    /// Records a message of the gateway.
     ///
-    /// - Parameter boot: Names the start of the gateway; empty for an ESPresense node.
-    /// - Returns: Whether it counts.
+    /// - Parameter boot: Identifies the start of the gateway; empty for an ESPresense node.
+    /// - Returns: Whether the gateway counts.
     mutating func record(boot: String, at now: MonotonicInstant) -> Bool {
         switch self {
         case .known: return true

@@ -3,48 +3,48 @@ import Base
 /// The level that one gateway had in a fingerprint.
 struct FingerprintLevel: Hashable, Sendable, BitwiseCopyable {
     var gateway: GatewayIndex
-    /// `.min`: none. It does not leave this type.
+    /// `.min` represents nil. It does not leave this type.
     private var value: Int16
 
     init(gateway: GatewayIndex, eighths: Int16?) { (self.gateway, value) = (gateway, eighths ?? .min) }
 
-    /// Eighths of a dB; nil: the gateway was not listening, so nothing is known.
+    /// Eighths of a dB; nil if the gateway was not listening, so that nothing is known.
     var eighths: Int16? {
         get { value == .min ? nil : value }
         set { value = newValue ?? .min }
     }
 }
 
-/// A moment that was spent in a room, as the gateways heard it. Gateways that are not in it heard nothing.
+/// A moment in a room, as the gateways heard it. Gateways that are not in it heard nothing.
 struct Fingerprint: Sendable {
     /// Sorted by gateway.
     var levels: [FingerprintLevel]
-    /// Seconds that it stands for.
+    /// Seconds that the fingerprint represents.
     var seconds: Float
     /// When it was last confirmed, in the order of learning.
     var order: UInt64
 }
 
-/// What a tag's levels are in one window, spread out over all gateways.
+/// A tag's levels in one window, one element for each gateway.
 struct LevelVector: Sendable {
-    /// `missLevel`: the gateway listens, and does not hear the tag. None: the gateway says nothing.
+    /// `missLevel` if the gateway listens and does not hear the tag; none if the gateway says nothing.
     var levels = Table<GatewayIndex, OptionalLevel>()
     /// Gateways that hear the tag, sorted.
     var heard: [GatewayIndex] = []
-    /// Packets of the tag in the window, as far as the gateway that heard most knows.
+    /// Packets of the tag in the window: the largest count of any gateway.
     var packets: Int16 = 1
-    /// Whether the gateway that hears the tag best has heard it since the window before.
+    /// Whether the gateway that hears the tag best has heard it since the previous window.
     var isLoudestNew = false
     /// When the window ended.
     var now = MonotonicInstant.zero
-    /// Seconds since the tag's window before.
+    /// Seconds since the tag's previous window.
     var elapsed: Float = 1
 }
 
 /// The fingerprints of one room.
 struct RoomFingerprints: Sendable {
     private(set) var prints: [Fingerprint] = []
-    /// Seconds of training, capped by what is kept.
+    /// Seconds of training that the kept fingerprints represent.
     private(set) var seconds: Float = 0
 
     var count: Int { prints.count }
@@ -63,7 +63,7 @@ struct RoomFingerprints: Sendable {
         }
     }
 
-    /// A gateway came that nothing is known of.
+    /// Adds a new gateway, of which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
         for place in prints.indices where prints[place].levels.count < Self.mostLevels {
             let levels = prints[place].levels
@@ -74,9 +74,9 @@ struct RoomFingerprints: Sendable {
         }
     }
 
-    /// Takes over a fingerprint that was kept.
+    /// Restores a stored fingerprint.
     ///
-    /// - Parameter gateways: Its gateways; nil for one that has no index.
+    /// - Parameter gateways: The index of each gateway of the `LearnedSite`; nil for one without an index.
     mutating func restore(_ moment: LearnedSite.Moment, _ gateways: [GatewayIndex?], order: UInt64) {
         var levels: [FingerprintLevel] = []
         for level in moment.levels {
@@ -92,10 +92,10 @@ struct RoomFingerprints: Sendable {
         seconds += moment.seconds
     }
 
-    /// Levels in one fingerprint, those that are unknown included.
+    /// Largest number of levels in one fingerprint, including unknown ones.
     static let mostLevels = 24
 
-    /// Adds a window that lasted `seconds`: to the fingerprint that is nearest, if that one is near enough.
+    /// Adds a window that lasted `seconds`: to the nearest fingerprint if that is near enough, otherwise as a new one.
     mutating func add(_ levels: [FingerprintLevel], seconds: Float, order: UInt64, _ tuning: RoomTuning) {
         var nearest: Int?
         var least = tuning.mergeDistance
@@ -129,7 +129,7 @@ struct RoomFingerprints: Sendable {
         prints[place].order = order
     }
 
-    /// Makes room: the one that stands for least, the oldest of equals.
+    /// Removes the fingerprint that represents the fewest seconds; of equals, the oldest.
     private mutating func removeLeast() {
         guard
             let least = prints.indices.min(by: {
@@ -169,7 +169,7 @@ struct RoomFingerprints: Sendable {
         return count > 0 ? sum / count : .infinity
     }
 
-    /// Adds up `seconds · exp(-d²/2)` of all fingerprints.
+    /// Sum of `seconds · exp(-d²/2)` over all fingerprints.
     ///
     /// - Parameters:
     ///   - base: Squared distance to a fingerprint in which nothing was heard.

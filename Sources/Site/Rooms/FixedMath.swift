@@ -8,7 +8,7 @@ package enum FixedMath {
     private static let ln2High: Float = 0.693_359_375
     private static let ln2Low: Float = -2.121_944_4e-4
 
-    /// e to the power of `x`, relative error below 3e-7. Below -87 it is 0, above 88 it is e^88; of NaN it is 0.
+    /// e to the power of `x`, relative error below 3e-7; 0 for NaN and for `x` up to -87, e^88 for `x` above 88.
     package static func exp(_ x: Float) -> Float {
         guard x > -87 else { return 0 }
         let x = min(x, 88)
@@ -26,8 +26,8 @@ package enum FixedMath {
         return sum * Float(bitPattern: UInt32(truncatingIfNeeded: Int32(exponent) + 127) << 23)
     }
 
-    /// Natural logarithm, error below 2e-7 of the larger of 1 and the result. Of zero, negative numbers, subnormal
-    /// numbers and NaN it is -87.
+    /// Natural logarithm, error below 2e-7 of the larger of 1 and the result; -87 for zero, negative numbers, subnormal numbers
+    /// and NaN.
     package static func log(_ x: Float) -> Float {
         guard x >= .leastNormalMagnitude else { return -87 }
         guard x.isFinite else { return 88.722_84 }

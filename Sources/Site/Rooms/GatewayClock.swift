@@ -1,17 +1,17 @@
 import Base
 import SiteProtocol
 
-/// Relates a gateway's monotonic clock to the service's: the least delay seen is taken for none.
+/// Relates a gateway's monotonic clock to the service's. The smallest delay seen is taken as zero.
 ///
-/// A clock may be set: that of a virtual machine stands still while the machine is moved. Then all messages seem to be late, each
-/// by the same time. A backlog is late, too, but arrives faster than it was made: each message is less late than the one before.
+/// A clock can be set: the clock of a virtual machine stops while the machine is moved. Then all messages seem to be late by
+/// the same time. A backlog is late, too, but arrives faster than it was made: each message is less late than the one before.
 struct GatewayClock: Sendable {
-    /// Readings that are older are worth nothing.
+    /// Readings that are later than this are rejected, nanoseconds.
     private static let oldest: Int64 = Duration.seconds(5).nanoseconds
     /// How fast the estimate follows a gateway whose clock runs slow: 200 parts per million.
     private static let drift: Int64 = 5_000
 
-    /// What is known of the gateway since its latest start. Numbers are nanoseconds, because two clocks are compared.
+    /// What is known about the gateway since its latest start. Numbers are nanoseconds, because two clocks are compared.
     private struct Start: Sendable {
         var boot: String
         var sequence: Int64
@@ -19,22 +19,22 @@ struct GatewayClock: Sendable {
         var end: Int64
         /// Arrival on the service's clock minus the end of the second on the gateway's, the smallest so far.
         var leastDelay: Int64
-        /// When a message was judged last.
+        /// When the latest message was judged.
         var judged: MonotonicInstant
-        /// What may be another time of one of the clocks; nil: the latest message was not late.
+        /// Late messages that may show that one of the clocks was set; nil if the latest message was not late.
         var shift: Shift?
     }
 
-    /// Messages that are late by the same time.
+    /// Consecutive messages that are late by the same time.
     private struct Shift: Sendable {
         var began: MonotonicInstant
         var messages = 1
         var leastDelay: Int64
         var mostDelay: Int64
 
-        /// Takes the next message.
+        /// Adds the next message.
         ///
-        /// - Returns: false if it is late by another time than the messages before.
+        /// - Returns: false if its delay differs from that of the messages before.
         mutating func add(delay: Int64) -> Bool {
             let (least, most) = (min(leastDelay, delay), max(mostDelay, delay))
             guard most &- least <= GatewayClock.steadiness else { return false }
@@ -44,8 +44,8 @@ struct GatewayClock: Sendable {
         }
     }
 
-    /// Messages that are late by the same time to this many nanoseconds, at least so many and for so long, without one missing
-    /// among them, show that a clock was set.
+    /// At least `fewestSteady` consecutive messages over at least `steadyFor` show that a clock was set if their delays differ
+    /// by at most this many nanoseconds.
     private static let steadiness: Int64 = Duration.milliseconds(500).nanoseconds
     private static let fewestSteady = 3
     private static let steadyFor: Duration = .seconds(10)
@@ -87,8 +87,8 @@ struct GatewayClock: Sendable {
         return .fresh
     }
 
-    /// A gateway that was started anew has a new boot, and does not return to the one before. A message that comes late from the
-    /// start before is a return to it, and the next one another.
+    /// A restarted gateway has a new boot, and does not return to the previous one. A late message of the previous start counts
+    /// as a return to it, and the next message as another return.
     private mutating func detectReturn(to new: String, at now: MonotonicInstant) {
         guard let boot = start?.boot, !boot.isEmpty else { return }
         if pastBoots.contains(new) { returns = returns.suffix(Self.fewestReturns - 1) + [now] }
@@ -100,11 +100,11 @@ struct GatewayClock: Sendable {
     /// The returns must lie within this time.
     private static let alternation: Duration = .seconds(600)
 
-    /// Whether boots alternate: several gateways have this name.
+    /// Whether boots alternate because several gateways have this name.
     func isShared(at now: MonotonicInstant) -> Bool {
         returns.count >= Self.fewestReturns && returns[0].duration(to: now) < Self.alternation
     }
 
-    /// What comes next is another recording, or another connection: nothing of before holds.
+    /// Forgets everything, because another recording or another connection follows.
     mutating func forget() { self = GatewayClock() }
 }

@@ -1,8 +1,8 @@
 package import SiteProtocol
 
-/// What was learned about a site, as a value: to keep it, and to go on from it.
+/// What was learned about a site, as a value that can be stored and restored.
 package struct LearnedSite: Hashable, Sendable {
-    /// A moment that was spent in a room.
+    /// A moment in a room.
     package struct Moment: Hashable, Sendable {
         /// The level of one gateway.
         package struct Level: Hashable, Sendable {
@@ -14,14 +14,14 @@ package struct LearnedSite: Hashable, Sendable {
             package init(gateway: Int, eighths: Int?) { (self.gateway, self.eighths) = (gateway, eighths) }
         }
 
-        /// Seconds that it stands for, 0 … 30.
+        /// Seconds that the moment represents, more than 0, at most 30.
         package var seconds: Float
         package var levels: [Level]
 
         package init(seconds: Float, levels: [Level]) { (self.seconds, self.levels) = (seconds, levels) }
     }
 
-    /// How tags were heard in a room, by the engine's own decisions.
+    /// How tags were heard in a room, learned from the engine's own decisions.
     package struct Levels: Hashable, Sendable {
         /// What one gateway heard.
         package struct Cell: Hashable, Sendable {
@@ -41,7 +41,7 @@ package struct LearnedSite: Hashable, Sendable {
             }
         }
 
-        /// All seconds; 0: nothing was learned.
+        /// Total seconds; 0 if nothing was learned.
         package var seconds: Float
         package var cells: [Cell]
 
@@ -50,9 +50,9 @@ package struct LearnedSite: Hashable, Sendable {
 
     package struct Gateway: Hashable, Sendable {
         package var name: String
-        /// Position in `rooms`; nil: it has not said where it stands.
+        /// Position in `rooms`; nil if the gateway's room is unknown.
         package var room: Int?
-        /// Whether what it hears counts: it has sent enough messages.
+        /// Whether its messages count: it has sent enough of them.
         package var isKnown: Bool
 
         package init(name: String, room: Int?, isKnown: Bool = true) {
@@ -66,7 +66,7 @@ package struct LearnedSite: Hashable, Sendable {
         package var labelled: [Moment]
         /// From the engine's own decisions.
         package var own: Levels
-        /// How often tags went between this room and others, which are given by their positions in `rooms`.
+        /// How often tags moved between this room and others, which are given by their positions in `rooms`.
         package var exits: [Exit]
 
         package struct Exit: Hashable, Sendable {

@@ -1,6 +1,6 @@
-/// A level in dBm, or none, in the memory of a number: 250 of them are read for each window of a tag.
+/// A level in dBm, or none, in the size of a `Float`: 250 of them are read for each window of a tag.
 struct OptionalLevel: Sendable, BitwiseCopyable {
-    /// NaN: none. It does not leave this type.
+    /// NaN represents none. It does not leave this type.
     private var value: Float
 
     init(_ dBm: Float?) { value = dBm ?? .nan }

@@ -1,6 +1,6 @@
 import Base
 
-/// The model computes with seconds in 32 bits. `Duration` has 128, and these run for each reading.
+/// The model computes with seconds as `Float`. `Duration` has 128 bits, and these functions run for each reading.
 extension MonotonicInstant {
     func advanced(bySeconds seconds: Float) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: nanoseconds &+ Int64(seconds * 1e9))

@@ -3,10 +3,10 @@ import SiteProtocol
 /// A room as the engine knows it.
 struct Room: Sendable {
     var name: RoomName
-    /// What was learned from people, and from the engine's own decisions.
+    /// What was learned from training runs, and from the engine's own decisions.
     var labelled = RoomFingerprints()
     var own = RoomLevels()
-    /// Gateways that stand in it.
+    /// The gateways in the room.
     var gateways: [GatewayIndex] = []
     /// Where tags came from and went to.
     var exits = RoomExits()

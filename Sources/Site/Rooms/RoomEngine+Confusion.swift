@@ -2,9 +2,9 @@ package import SiteProtocol
 
 /// How well a trained room can be told apart from the others.
 package struct RoomConfusion: Hashable, Sendable {
-    /// Seconds of training that are remembered of the room.
+    /// Seconds of the room's training that are remembered.
     package var seconds: Float
-    /// Rooms for which the room is mistaken, the worst first: the share of its training, 0 … 1, that fits the other room.
+    /// Rooms for which the room is mistaken, the worst first, each with the share of the training, 0 … 1, that fits it.
     package var mistaken: [Mistaken] = []
     /// The share of its training, 0 … 1, in which at most one gateway heard the tag.
     package var alone: Float = 0
@@ -16,14 +16,14 @@ package struct RoomConfusion: Hashable, Sendable {
 }
 
 extension RoomEngine {
-    /// Moments of one room that are weighed; with more, those that stand for most.
+    /// Largest number of moments of one room that are weighed: those that represent the most seconds.
     private static let mostMoments = 24
-    /// Moments times rooms: with more rooms, fewer moments are weighed.
+    /// Largest number of moments times rooms: with more rooms, fewer moments are weighed.
     private static let mostComparisons = 2400
 
     /// Weighs each moment of a room's training as if it were heard again, without the moment itself: which rooms fit?
     ///
-    /// A room is compared with all others, so it costs up to 2,400 · 192 distances: for people who ask, not for each reading.
+    /// A room is compared with all others, up to 2,400 · 64 distances: call this on request, not for each reading.
     ///
     /// - Returns: nil if nothing was trained in the room.
     package func confusion(ofRoom id: String) -> RoomConfusion? {
@@ -36,7 +36,7 @@ extension RoomEngine {
         for moment in moments {
             let heard = HeardMoment(moment, gateways: gateways.count, tuning)
             var densities = Table<RoomIndex, Float>(rooms.elements.map { density($0, heard) })
-            // The moment itself fits perfectly, and says nothing.
+            // The moment itself fits perfectly, so it is left out.
             densities[trained] = density(rooms[trained], heard, without: moment.seconds)
             let sum = densities.elements.reduce(0, +)
             guard sum > 0 else { continue }
@@ -53,8 +53,8 @@ extension RoomEngine {
         return confusion
     }
 
-    /// Likelihood of the levels heard, for each second of the room, weighed as windows are: besides the learned places, there is
-    /// one place that was not learned yet. 0 for a room of which nothing was learned.
+    /// Likelihood of the levels heard, per second of the room, weighed as for windows: besides the learned places, one place
+    /// counts that was not learned yet. 0 for a room of which nothing was learned.
     private func density(_ room: Room, _ heard: HeardMoment, without seconds: Float = 0) -> Float {
         guard room.labelled.count > 0 || room.own.seconds > 0 else { return 0 }
         let labelled = max(0, room.labelled.seconds - seconds) * tuning.labelWorth

@@ -2,18 +2,18 @@ import Base
 
 /// Gateways whose rooms seem to be exchanged.
 ///
-/// Nothing that gateways hear tells a house from the same house with two names exchanged. Two things do: people who say in
-/// which room they walk, and a change of the rooms themselves.
+/// Readings of gateways cannot distinguish a house from the same house with two names exchanged. Two things can: people who say
+/// in which room they walk, and a change of the gateways' rooms.
 extension RoomEngine {
-    /// A walk of at least this many seconds speaks for where a gateway stands.
+    /// A training walk of at least this many seconds shows where a gateway is.
     private static let leastWalk: Float = 60
     /// In a room, its own gateway hears the tag at most this many dB weaker than the strongest one: the tag may be near the
     /// door, or the antennas differ.
     private static let clearlyWeaker: Float = 6
-    /// For so long an exchange of two rooms is reported as one. Whoever moved the gateways knows it by then.
+    /// An exchange of two rooms is reported for this long. By then, whoever moved the gateways knows it.
     private static let recently: Duration = .seconds(86_400)
 
-    /// The gateways that seem to stand in the room of another one, whose room they have.
+    /// The gateways that seem to have swapped rooms with another gateway.
     func exchangedGateways(at now: MonotonicInstant) -> Set<GatewayIndex> {
         let strangers = Table<RoomIndex, GatewayIndex?>(rooms.indices.map(strangerThatHearsBest(in:)))
         var found: Set<GatewayIndex> = []
@@ -34,7 +34,7 @@ extension RoomEngine {
         return found
     }
 
-    /// Whether the gateway said not long ago that it stands in another room than before.
+    /// Whether the gateway's room changed recently.
     private func hasMoved(_ gateway: GatewayIndex, at now: MonotonicInstant) -> Bool {
         guard gateways[gateway].formerRoom != nil, gateways[gateway].room != nil, let placed = gateways[gateway].placed
         else { return false }
@@ -47,7 +47,7 @@ extension RoomEngine {
         guard walks.seconds >= Self.leastWalk, !rooms[room].gateways.isEmpty else { return nil }
         let levels = walks.meanLevels(of: gateways.count, missing: tuning.missLevel)
         let own = rooms[room].gateways.compactMap { levels[$0] }
-        // The own gateways must have been there: what a gateway heard is forgotten when it moves.
+        // The room's own gateways must have taken part: what a gateway heard is forgotten when it moves.
         guard own.count == rooms[room].gateways.count, let loudest = own.max() else { return nil }
         let heard = gateways.indices.compactMap { gateway in
             gateways[gateway].room == nil ? nil : levels[gateway].map { (gateway: gateway, level: $0) }
@@ -58,7 +58,7 @@ extension RoomEngine {
 }
 
 extension RoomFingerprints {
-    /// The mean level of each gateway, dBm; nil: nothing is known of it.
+    /// The mean level of each gateway, dBm; nil if it was unknown for half of the time or more.
     ///
     /// - Parameter missing: The level of a gateway that listened and heard nothing.
     fileprivate func meanLevels(of count: Int, missing: Float) -> Table<GatewayIndex, Float?> {

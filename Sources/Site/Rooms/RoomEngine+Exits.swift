@@ -1,19 +1,19 @@
 extension RoomEngine {
-    /// A tag went from one room to another. Doors are passed both ways.
+    /// Counts a tag's move from one room to another, in both directions: doors are passed both ways.
     mutating func countChange(from: RoomIndex, to: RoomIndex, weight: Float) {
         guard from != to else { return }
         rooms[from].exits.count(to, weight)
         rooms[to].exits.count(from, weight)
     }
 
-    /// Nothing is known any more of where tags go from the room.
+    /// Forgets all moves of tags from and to the room.
     mutating func forgetExits(of room: RoomIndex) {
         for other in rooms.indices { rooms[other].exits.forget(room) }
         rooms[room].exits.removeAll()
     }
 
-    /// Fills `scratch.arriving`: how probable it is that a tag that changes its room now comes to each of the rooms that
-    /// are weighed. Where nothing was learned, all are alike.
+    /// Fills `scratch.arriving`: for each weighed room, the probability that a tag that changes its room now comes there.
+    /// Without learned moves, all rooms are equally probable.
     mutating func weighArrivals(of tag: TagIndex) {
         let rooms = scratch.rooms
         let others = Float(max(1, rooms.count - 1))

@@ -4,46 +4,46 @@ import SiteProtocol
 /// A gateway as the engine knows it.
 struct GatewayState: Sendable {
     var name: String
-    /// Where it stands; nil: it has not said.
+    /// The gateway's room; nil if unknown.
     var room: RoomIndex?
     var clock = GatewayClock()
     var acquaintance = Acquaintance.unknown
     var isAvailable = true
-    /// Whether its silence says something: it is there, and listens.
+    /// Whether its silence is evidence: it is connected and listening.
     var isListening = false
     var isDeaf = false
     /// Several gateways have its name.
     var isShared = false
-    /// It heard nothing at all in its last second: that it did not hear a tag says nothing.
+    /// Whether it heard nothing at all in its last second: then its silence about a tag is no evidence.
     var isQuiet = false
-    /// Whether it sends messages without readings, too. An ESPresense node does not: its silence may mean anything.
+    /// Whether it also sends messages without readings. An ESPresense node does not, so its silence may mean anything.
     var sendsAlways = false
-    /// nil: none yet.
+    /// nil if no message has arrived yet.
     var lastMessage: MonotonicInstant?
-    /// When a message came that was too late to count; nil: none so far.
+    /// When the latest message arrived that was too late to count; nil if there was none.
     var lastLate: MonotonicInstant?
     /// When it last reported a tag.
     var lastReading: MonotonicInstant?
     /// When it last received any advertisement at all.
     var lastReport: MonotonicInstant?
-    /// Where it stood before; nil: nowhere else since the start.
+    /// Its previous room; nil if it had no other room since the start.
     var formerRoom: RoomIndex?
-    /// When it said where it stands; nil: before this start.
+    /// When its room was set; nil if that was before this start.
     var placed: MonotonicInstant?
 
-    /// When it ceases to listen unless a message comes; nil: none has come yet.
+    /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant? {
         lastMessage?.advanced(bySeconds: silenceSeconds(tuning))
     }
 
-    /// It ceases to listen this long after its last message. One that has sent none yet may be a gateway.
+    /// It counts as listening for this long after its last message. One that has sent none yet may be an ibeacon-gateway.
     func silenceSeconds(_ tuning: RoomTuning) -> Float {
         lastMessage == nil || sendsAlways ? tuning.gatewaySilenceSeconds : tuning.nodeSilenceSeconds
     }
 }
 
 extension RoomEngine {
-    /// The index of a gateway, which is added if it is new and there is room.
+    /// The index of a gateway, which is added if it is new; nil if there are too many.
     mutating func gatewayIndex(_ name: String, _ effects: inout [Effect]) -> GatewayIndex? {
         if let gateway = gatewayIndices[name] { return gateway }
         guard gateways.count < bounds.gateways else {
@@ -60,7 +60,7 @@ extension RoomEngine {
         return gateway
     }
 
-    /// The index of the room with this name, or with the id of this name. The room is added if it is new and there is room.
+    /// The index of the room with this name or its id. A new room is added; nil if there are too many.
     mutating func roomIndex(_ name: String, _ effects: inout [Effect]) -> RoomIndex? {
         let id = RoomName.id(of: name)
         if let room = roomIndices[id] { return room }
@@ -74,9 +74,9 @@ extension RoomEngine {
         return room
     }
 
-    /// A gateway says, or a person says for it, where it stands. One that moved is learned anew.
+    /// Sets the room of a gateway, as the gateway or a person says. What a moved gateway measured is learned again.
     ///
-    /// - Parameter now: nil: it was so before this start.
+    /// - Parameter now: nil if the room was known before this start.
     mutating func place(_ name: String, in roomName: String, at now: MonotonicInstant? = nil, _ effects: inout [Effect])
     {
         guard let gateway = gatewayIndex(name, &effects), let room = roomIndex(roomName, &effects) else {
@@ -88,7 +88,7 @@ extension RoomEngine {
         if let former {
             rooms[former].gateways.removeAll { $0 == gateway }
             forgetLevels(of: gateway)
-            // What was decided by it while it stood elsewhere may be wrong altogether.
+            // Decisions that were based on the gateway at its old place may be wrong altogether.
             for room in [former, room] {
                 rooms[room].own.removeAll()
                 forgetExits(of: room)
@@ -126,7 +126,7 @@ extension RoomEngine {
         forgetLevels(of: gateway)
     }
 
-    /// Several machines with one name may never count: none of them sends three messages in a row.
+    /// This runs before messages count: machines that share a name may never send three in a row, and so never count.
     mutating func detectSharedName(of gateway: GatewayIndex, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let isShared = gateways[gateway].clock.isShared(at: now)
         if isShared, !gateways[gateway].isShared {
@@ -135,7 +135,7 @@ extension RoomEngine {
         gateways[gateway].isShared = isShared
     }
 
-    /// A message came from the gateway: it is there, and it listens or says that it does not.
+    /// Records a message of the gateway: it is connected, and the message says whether it listens.
     mutating func recordMessage(
         of gateway: GatewayIndex, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
@@ -150,7 +150,7 @@ extension RoomEngine {
         setListening(gateway, second.listening > .zero && !gateways[gateway].isDeaf, at: now, &effects)
     }
 
-    /// An ESPresense node's telemetry arrived: it is there, and listens. One that has reported no tag yet is not known.
+    /// Records the telemetry of an ESPresense node, which is running and listening. A node that has reported no tag is unknown.
     mutating func recordTelemetry(of name: String, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard let gateway = gatewayIndices[name], !gateways[gateway].sendsAlways,
             gateways[gateway].acquaintance.record(boot: "", at: now)
@@ -181,7 +181,7 @@ extension RoomEngine {
         effects.append(.found(.deaf(gateway: gateways[gateway].name)))
     }
 
-    /// Without one advertisement for this long a gateway is deaf, if others hear.
+    /// A gateway that receives no advertisement for this long is deaf, if others receive some.
     private static let deafAfter: Duration = .seconds(40)
 
     mutating func setListening(
@@ -192,7 +192,7 @@ extension RoomEngine {
         take(presence.setListening(gateway, isListening, at: now), at: now, &effects)
     }
 
-    /// Gateways that have sent nothing for long cease to listen.
+    /// Gateways that have sent nothing for too long count as no longer listening.
     mutating func silence(at now: MonotonicInstant, _ effects: inout [Effect]) {
         for gateway in gateways.indices where gateways[gateway].isListening {
             if let silent = gateways[gateway].silentAt(tuning), silent <= now {

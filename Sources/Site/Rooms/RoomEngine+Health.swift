@@ -2,9 +2,9 @@ package import Base
 package import SiteProtocol
 
 extension RoomEngine {
-    /// The gateways that have said where they stand, sorted by name.
+    /// The gateways whose rooms are known, sorted by name.
     ///
-    /// - Parameter connected: Since when their messages can arrive. Nothing is said about a silence of before.
+    /// - Parameter connected: Since when their messages can arrive. Earlier silence does not count.
     package func gatewayHealth(at now: MonotonicInstant, connected: MonotonicInstant) -> [GatewayHealth] {
         let exchanged = exchangedGateways(at: now)
         return gateways.indices.compactMap { index in
@@ -34,7 +34,7 @@ extension RoomEngine {
         return gateway.isListening || gateway.lastMessage.map { $0 < silentSince } ?? true ? nil : .notListening
     }
 
-    /// The rooms that a gateway stands in, that a tag is in, or of which something was learned, sorted by id.
+    /// The rooms that have a gateway, a tag or learned data, sorted by id.
     package var knownRooms: [RoomName] {
         var known = Set(
             rooms.indices.filter { room in

@@ -1,28 +1,28 @@
 import Base
 package import SiteProtocol
 
-/// What one gateway's reading of a tag, or its silence, contributes to where the tag is thought to be.
+/// What one gateway's reading of a tag, or its silence, contributes to the decision about the tag's room.
 package struct ReadingInfluence: Hashable, Sendable {
     package var gateway: String
     /// dBm, corrected for the tag's power; nil: the gateway listens and does not hear the tag.
     package var level: Float?
-    /// The room that it is measured for: the reported one, or the most probable if none is.
+    /// The room for which it is measured: the reported one, otherwise the most probable one.
     package var room: RoomName
-    /// By how much it raises the logarithm of the odds of that room against the best other one in each window; negative if
-    /// it speaks against the room.
+    /// How much it raises the log odds of that room against the best other one in each window; negative if it speaks against
+    /// the room.
     package var logOdds: Float
 }
 
 extension RoomEngine {
-    /// Influences that are shown.
+    /// Largest number of influences that are shown.
     private static let mostInfluences = 3
-    /// A lesser one is no reason: it changes the odds by less than a tenth.
+    /// Smaller influences are not shown: they change the odds by about a tenth at most.
     private static let leastInfluence: Float = 0.1
 
-    /// The readings of the last window with the largest influence on where the tag at a position in `tags` is thought to be; the
-    /// largest first. Empty while nothing is to be decided: the tag is away, or fewer than two rooms are possible.
+    /// The readings of the last window with the largest influence on the room of the tag at a position in `tags`, the largest
+    /// first. Empty if nothing is to be decided: the tag is away, or fewer than two rooms are possible.
     ///
-    /// Each reading is left out once, and the evidence is weighed again. This costs some windows, so it is computed on request.
+    /// Each reading is left out once, and the evidence is weighed again. This costs several windows, so it runs on request.
     package func influences(ofTag position: Int) -> [ReadingInfluence] {
         guard let tag = states.index(at: position), states[tag].isHome, let judged = states[tag].judged else {
             return []
@@ -32,7 +32,7 @@ extension RoomEngine {
         return trial.influences(of: TagIndex(position: 0), at: judged)
     }
 
-    /// Of the only tag of a copy.
+    /// The influences on the only tag of this copy.
     private mutating func influences(of tag: TagIndex, at judged: MonotonicInstant) -> [ReadingInfluence] {
         let believed = states[tag].belief.max { $0.probability < $1.probability }?.room
         gatherLevels(of: tag, now: judged)
@@ -62,7 +62,7 @@ extension RoomEngine {
             found.sorted { (abs($0.logOdds), $1.gateway) > (abs($1.logOdds), $0.gateway) }.prefix(Self.mostInfluences))
     }
 
-    /// How far the evidence for a room is ahead of that for the best other one.
+    /// How far the evidence for a room exceeds that for the best other room.
     private mutating func margin(of place: Int, _ tag: TagIndex) -> Float {
         weigh(tag)
         let others = scratch.evidence.indices.filter { $0 != place }.map { scratch.evidence[$0] }

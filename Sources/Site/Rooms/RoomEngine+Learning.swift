@@ -1,16 +1,16 @@
 import Base
 import SiteProtocol
 
-/// A tag that is learned from: its last windows, which are learned once they are seen from both sides.
+/// A tag that is learned from, with its last windows. A window is learned once those before and after it are known.
 ///
-/// What belongs to the windows lies behind each other in two arrays, so that a window allocates nothing.
+/// The windows' elements are contiguous in two arrays, so that a window allocates nothing.
 struct Learner: Sendable {
     struct Window: Sendable, BitwiseCopyable {
         /// How many elements of `levels` and of `rooms` belong to it.
         var levels: Int
         var rooms: Int
         var seconds: Float
-        /// Since the window before.
+        /// Seconds since the previous window.
         var elapsed: Float
     }
 
@@ -36,7 +36,7 @@ struct Learner: Sendable {
     }
 }
 
-/// A window of which the room is certain from both sides.
+/// A window whose room is certain from the windows before and after it.
 struct CertainWindow: Sendable, BitwiseCopyable {
     var window: Int
     var room: RoomIndex
@@ -44,22 +44,22 @@ struct CertainWindow: Sendable, BitwiseCopyable {
     var levelsEnd: Int
 }
 
-/// Memory that is used again for each window that is learned.
+/// Memory that is reused for each window that is learned.
 struct LearningScratch: Sendable {
-    /// Of the window that is learned from a training run.
+    /// Levels of the window that is learned from a training run.
     var levels: [FingerprintLevel] = []
-    /// What came after a window says about its rooms, to a common factor.
+    /// What the windows after a window say about its rooms, up to a common factor.
     var after: [Float] = []
     /// The latest come first.
     var certain: [CertainWindow] = []
 }
 
 extension RoomEngine {
-    /// Tags that are learned from at once; with more, those that came first.
+    /// Largest number of tags that are learned from at once: those that came first.
     static let mostLearners = 64
-    /// Between training runs of two rooms that were one walk, at most.
+    /// Longest pause between training runs of two rooms that belong to one walk.
     private static let walk: Duration = .seconds(30)
-    /// Windows between the last that is certain of one room and the first of the next, at most.
+    /// Largest distance from the last window that is certain of one room to the first that is certain of the next, in windows.
     private static let mostDoubtful = 6
 
     // MARK: From people
@@ -91,7 +91,7 @@ extension RoomEngine {
     }
 
     mutating func forgetRoom(named name: String) {
-        // The name, or the id itself: an id that was cut is not the id of itself.
+        // `name` may be an id. `RoomName.id(of:)` changes an id that was cut.
         guard let room = roomIndices[name] ?? roomIndices[RoomName.id(of: name)] else { return }
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
@@ -104,7 +104,7 @@ extension RoomEngine {
         return training.room
     }
 
-    /// Takes a window of a training run.
+    /// Adds a window to a training run.
     ///
     /// - Returns: false if the run is over.
     mutating func train(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) -> Bool {
@@ -124,7 +124,7 @@ extension RoomEngine {
         return true
     }
 
-    /// Appends the levels of a window, as a fingerprint keeps them.
+    /// Appends the levels of a window in the form of a fingerprint.
     ///
     /// It is static: a method would copy the engine, and with it the array that is appended to.
     private static func append(
@@ -145,7 +145,7 @@ extension RoomEngine {
 
     // MARK: From its own decisions
 
-    /// Keeps a window until it is seen from both sides.
+    /// Keeps a window until the windows after it are known.
     mutating func remember(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
         guard let learner = states[tag].learner ?? addLearner(of: tag) else { return }
         let levels = learners[learner].levels.count
@@ -168,16 +168,16 @@ extension RoomEngine {
         return learner
     }
 
-    /// Nothing more will be heard that belongs to what was heard.
+    /// Learns the remaining windows: no later window belongs to them.
     mutating func learnRest(of tag: TagIndex) {
         guard let learner = states[tag].learner else { return }
         learnOldest(of: learner, learners[learner].windows.count)
     }
 
-    /// Learns the oldest windows of a tag, those of which the room is certain both from before and from after.
+    /// Learns those of a tag's oldest windows whose room is certain from the windows before and after.
     private mutating func learnOldest(of index: LearnerIndex, _ count: Int) {
         guard count > 0 else { return }
-        // Moved out, so that it is not copied when it changes.
+        // Moved out, so that a change does not copy it.
         var learner = Learner(tag: learners[index].tag)
         swap(&learner, &learners[index])
         findCertainWindows(in: learner, count)
@@ -195,18 +195,18 @@ extension RoomEngine {
         swap(&learner, &learners[index])
     }
 
-    /// Fills `scratch.learning.certain` with those of the first `count` windows of which the room is certain; the latest come first.
+    /// Fills `scratch.learning.certain` with those of the first `count` windows whose room is certain; the latest come first.
     private mutating func findCertainWindows(in learner: borrowing Learner, _ count: Int) {
         scratch.learning.certain.removeAll(keepingCapacity: true)
         scratch.learning.after.removeAll(keepingCapacity: true)
         var levelsEnd = learner.levels.count
         var end = learner.rooms.count
-        /// Where the rooms of the window behind this one begin and end.
+        /// The range of the rooms of the window after this one.
         var later = end..<end
         for place in learner.windows.indices.reversed() {
             let window = learner.windows[place]
             let rooms = end - window.rooms..<end
-            // Another choice of rooms: what came after says nothing about those.
+            // Other rooms were chosen, so the later windows say nothing about these.
             let isSameChoice =
                 rooms.count == later.count
                 && zip(rooms, later).allSatisfy { learner.rooms[$0].room == learner.rooms[$1].room }
@@ -231,8 +231,8 @@ extension RoomEngine {
         }
     }
 
-    /// Makes of `scratch.learning.after`, what all after the window say about the room, what they and the window say about the room
-    /// before it, to a common factor.
+    /// Changes `scratch.learning.after` from what the windows after `window` say about its rooms to what they and `window` say
+    /// about the rooms before it, up to a common factor.
     private mutating func lookBack(over window: Learner.Window, _ rooms: ArraySlice<Learner.RoomWeight>) {
         let moved = 1 - FixedMath.exp(-window.elapsed / tuning.learnStaySeconds)
         var best = -Float.infinity
@@ -255,6 +255,6 @@ extension RoomEngine {
 }
 
 enum Fingerprints {
-    /// Gateways that say nothing, in one fingerprint.
+    /// Largest number of unknown gateways in one fingerprint.
     static let mostUnknown = 16
 }

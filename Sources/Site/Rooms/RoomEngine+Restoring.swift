@@ -3,11 +3,11 @@ import Beacon
 import Regions
 package import SiteProtocol
 
-/// What was reported of a tag before the service ended.
+/// What was reported about a tag before the service ended.
 package struct ReportedTag: Hashable, Sendable {
     package var id: String
     package var isHome: Bool
-    /// nil: the room was not known.
+    /// nil if the room was not known.
     package var room: RoomName?
 
     package init(id: String, isHome: Bool, room: RoomName?) {
@@ -16,16 +16,16 @@ package struct ReportedTag: Hashable, Sendable {
 }
 
 extension RoomEngine {
-    /// Whether the tag at a position in `tags` is at home, and its room, as they are decided now.
+    /// Whether the tag at a position in `tags` is at home, and its room, as currently decided.
     package func decided(ofTag position: Int) -> (isHome: Bool, room: RoomName?) {
         guard let tag = states.index(at: position) else { return (false, nil) }
         return (states[tag].isHome, roomName(states[tag].room))
     }
 
-    /// Goes on from what was reported. Give the tags first; call it before anything is heard of these tags.
+    /// Continues from what was reported. Set the tags first; call this before anything is heard of these tags.
     ///
-    /// A tag that was at home is at home, in its room, until gateways that listen have been silent about it for as long as
-    /// about a beacon of which nothing is known.
+    /// A tag that was at home stays at home, in its room, until listening gateways have been silent about it for as long as for
+    /// a beacon of which nothing is known.
     package mutating func restore(_ reported: [ReportedTag], at now: MonotonicInstant) {
         var atHome: [(tag: TagDescription, beacon: BeaconID)] = []
         var ignored: [Effect] = []
@@ -45,8 +45,8 @@ extension RoomEngine {
         presence.restore(atHome, at: now)
     }
 
-    /// Goes on from what another service reported, where this engine has decided less: nothing about the tag, or that it is at
-    /// home, but not its room.
+    /// Continues from what another service reported about tags for which this engine has decided less: nothing, or that the tag
+    /// is at home but not its room.
     package mutating func adopt(_ reported: [ReportedTag], at now: MonotonicInstant) {
         let undecided = reported.filter { tag in
             guard tag.isHome, let state = states.elements.first(where: { $0.description.id == tag.id }) else {
@@ -60,7 +60,7 @@ extension RoomEngine {
     /// All that was learned.
     package var learned: LearnedSite { learnedSource.site }
 
-    /// The same, to be made on another thread: at the limits of a site its JSON has 10 MB and takes a third of a second.
+    /// The same, to be converted on another thread: at the limits of a site its JSON has 10 MB and takes a third of a second.
     package var learnedSource: LearnedSource { LearnedSource(gateways: gateways, rooms: rooms) }
 }
 
@@ -84,7 +84,7 @@ package struct LearnedSource: Sendable {
 }
 
 extension RoomEngine {
-    /// Goes on from what was learned. Call it once, before anything else. What does not fit is left out.
+    /// Restores what was learned. Call it once, before anything else. Entries that do not fit are left out.
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []
         let roomIndices = learned.rooms.map { roomIndex($0.name.name, &ignored) }

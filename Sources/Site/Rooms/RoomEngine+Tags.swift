@@ -1,10 +1,10 @@
 import Base
 
 extension Tag {
-    /// A second, with the jitter of messages. It is a number because it is compared with for each reading.
+    /// A second, with the jitter of messages. It is an integer because it is compared for each reading.
     static let secondNanoseconds: Int64 = 1_500_000_000
 
-    /// Takes note of a level.
+    /// Records a level.
     mutating func hear(_ heard: HeardLevel) {
         if let place = levels.firstIndex(where: { $0.gateway >= heard.gateway }) {
             if levels[place].gateway == heard.gateway {
@@ -19,7 +19,7 @@ extension Tag {
             levels.append(heard)
             return
         }
-        // The one that was heard longest ago gives way, or the weakest of those just heard.
+        // The level that was heard longest ago is replaced; of those just heard, the weakest.
         guard
             let least = levels.indices.min(by: {
                 (levels[$0].pairOfSeconds, levels[$0].level) < (levels[$1].pairOfSeconds, levels[$1].level)

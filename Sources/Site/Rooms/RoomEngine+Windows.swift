@@ -5,12 +5,12 @@ struct Scratch: Sendable {
     var vector = LevelVector()
     /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard.
     var parts = Table<GatewayIndex, Float>()
-    /// Rooms that are weighed, and what they come to.
+    /// Rooms that are weighed, and their results.
     var rooms: [RoomIndex] = []
     var placement: [Float] = []
     var fingerprint: [Float] = []
     var evidence: [Float] = []
-    /// Their probabilities before the window, and of coming there if the tag changes its room.
+    /// Their probabilities before the window, and the probabilities that the tag comes there if it changes its room.
     var before: [Float] = []
     var arriving: [Float] = []
     var belief: [RoomBelief] = []
@@ -49,12 +49,12 @@ extension RoomEngine {
         }
     }
 
-    /// Seconds; a longer pause between two windows says no more.
+    /// Longest pause between two windows that counts, seconds.
     private static let longestPause: Float = 600
 
     // MARK: What was heard
 
-    /// Spreads the tag's levels out over the gateways.
+    /// Fills `scratch.vector` with the tag's level at each gateway.
     mutating func gatherLevels(of tag: TagIndex, now: MonotonicInstant) {
         let freshSince = now.advanced(bySeconds: -tuning.freshSeconds)
         let missed = OptionalLevel(tuning.missLevel)
@@ -65,7 +65,7 @@ extension RoomEngine {
         var loudest = -Float.infinity
         var loudestHeld = -Float.infinity
         for gateway in gateways.indices {
-            // A node that does not report the tag says nothing, whatever it says of other tags.
+            // A node's silence about a tag says nothing, whatever it reports about other tags.
             let isHeeded =
                 gateways[gateway].isListening && !gateways[gateway].isQuiet && gateways[gateway].sendsAlways
             scratch.vector.levels[gateway] = isHeeded ? missed : .none
@@ -82,19 +82,19 @@ extension RoomEngine {
                 }
                 continue
             }
-            // Whether it fails or only hears nothing, the next message tells.
+            // The next message shows whether the gateway failed or only hears nothing.
             if !hasSpoken(gateway, since: heard.at) { scratch.vector.levels[gateway] = .none }
             if scratch.vector.levels[gateway].dBm == nil, isOverdue(heard), gateways[gateway].room != states[tag].room {
                 loudestHeld = max(loudestHeld, agedLevel(heard))
             }
         }
-        // What was heard loudest is not said again by what others hear since.
+        // The loudest reading is not repeated by what other gateways heard since.
         if loudestHeld > loudest { scratch.vector.isLoudestNew = false }
     }
 
     // MARK: What silent receivers heard
 
-    /// Report intervals since a receiver heard the tag.
+    /// Number of report intervals since a receiver heard the tag.
     private func reports(since heard: HeardLevel) -> Float {
         let interval =
             gateways[heard.gateway].sendsAlways ? tuning.gatewayReportSeconds : tuning.nodeReportSeconds
@@ -104,20 +104,20 @@ extension RoomEngine {
     /// Whether the receiver should have reported the tag again if it still heard it.
     private func isOverdue(_ heard: HeardLevel) -> Bool { reports(since: heard) > tuning.freshSeconds }
 
-    /// The level of a receiver that has said nothing since: as it was until a report is overdue, then ever less.
+    /// The level of a receiver that has been silent since: unchanged until a report is overdue, then decreasing.
     private func agedLevel(_ heard: HeardLevel) -> Float {
         let overdue = max(0, reports(since: heard) - tuning.freshSeconds)
         let share = max(0, 1 - overdue / (tuning.heldReports - tuning.freshSeconds))
         return max(tuning.missLevel, tuning.missLevel + (heard.level - tuning.missLevel) * share)
     }
 
-    /// Whether a message came from the gateway after those of the same second.
+    /// Whether the gateway sent a message later than those of the second of `instant`.
     private func hasSpoken(_ gateway: GatewayIndex, since instant: MonotonicInstant) -> Bool {
         gateways[gateway].lastMessage.map { $0.nanoseconds > instant.nanoseconds + 200_000_000 } ?? false
     }
 
-    /// The rooms that the tag may be in: those believed in, those whose gateways hear it, those whose fingerprints
-    /// have such gateways. With few rooms, all.
+    /// The rooms that the tag may be in: those believed in, those whose gateways hear it, and trained rooms without a gateway.
+    /// With few rooms, all that are possible.
     mutating func chooseRooms(for tag: TagIndex) {
         scratch.rooms.removeAll(keepingCapacity: true)
         if rooms.count <= Tag.mostRooms {
@@ -138,14 +138,14 @@ extension RoomEngine {
         }
     }
 
-    /// Whether anything at all can speak for the room.
+    /// Whether there can be any evidence for the room.
     private func isPossible(_ room: RoomIndex) -> Bool {
         !rooms[room].gateways.isEmpty || rooms[room].labelled.count > 0
     }
 
     // MARK: What it means
 
-    /// Makes the log likelihood of each room.
+    /// Computes the log likelihood of each room.
     mutating func weigh(_ tag: TagIndex) {
         weighPlacement(tag)
         let trust = weighFingerprints(tag)
@@ -166,34 +166,34 @@ extension RoomEngine {
                 let level = heldLevel(of: gateway, tag: tag, room: room)
                 sum += FixedMath.exp(tuning.levelSlope * (level - best))
             }
-            // Nothing but its fingerprints can speak for a room without a gateway, or against it.
+            // Only fingerprints can speak for or against a room without a gateway.
             scratch.placement.append(sum > 0 ? FixedMath.log(sum) : 0)
         }
     }
 
-    /// The level of a gateway for its own room. One that says nothing keeps the tag where it is.
+    /// The level of a gateway for its own room. A failed gateway keeps the tag where it is.
     private func heldLevel(of gateway: GatewayIndex, tag: TagIndex, room: RoomIndex) -> Float {
         let level = scratch.vector.levels[gateway].dBm
         if let level, level > tuning.missLevel { return level }
         if let heard = states[tag].levels.first(where: { $0.gateway == gateway }) {
             guard level == nil else {
-                // A packet may just be lost, and rarely several in a row.
+                // A single packet may be lost, but rarely several in a row.
                 let step = tuning.missStep * Float(scratch.vector.packets) * missedWindows(since: heard.at, tag)
                 return max(tuning.missLevel, heard.level - step)
             }
-            // A node that sends nothing has not failed: it sends when it likes.
+            // A node that sends nothing has not necessarily failed: it need not send.
             let hasFailed = room == states[tag].room && gateways[gateway].sendsAlways
             return hasFailed && isConfirmed(heard, tag) ? max(heard.level, tuning.failedLevel) : agedLevel(heard)
         }
         return tuning.missLevel
     }
 
-    /// Whether the gateway heard the tag after the room was reported. Else it may be the reason for a wrong report.
+    /// Whether the gateway heard the tag after the room was reported. Otherwise it may have caused a wrong report.
     private func isConfirmed(_ heard: HeardLevel, _ tag: TagIndex) -> Bool {
         states[tag].since.map { heard.at >= $0 } ?? false
     }
 
-    /// About how many windows a gateway missed that heard the tag last at `instant`.
+    /// Approximate number of windows missed by a gateway that last heard the tag at `instant`.
     private func missedWindows(since instant: MonotonicInstant, _ tag: TagIndex) -> Float {
         guard let judged = states[tag].judged else { return 1 }
         let window = max(1, scratch.vector.elapsed)
@@ -215,7 +215,7 @@ extension RoomEngine {
         }
         let novelty = -0.5 * tuning.noveltyDistance * max(Float(scratch.vector.heard.count), 2)
         let unknown = FixedMath.exp(novelty) * tuning.noveltySeconds
-        // Nearly all trust in the levels alone goes where people said which room it is.
+        // Where people trained, the levels alone have hardly any weight.
         var labelledSeconds: Float = 0
         var allSeconds: Float = 0
         scratch.shares.removeAll(keepingCapacity: true)
@@ -251,8 +251,8 @@ extension RoomEngine {
         return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
     }
 
-    /// Whether a gateway of the tag's room fails that heard the tag there until then. Of what does not always send, nobody
-    /// knows.
+    /// Whether a gateway of the tag's room has failed that had heard the tag there. For a receiver that does not always send,
+    /// this is unknown.
     private func isGatewayMissing(to tag: TagIndex) -> Bool {
         guard let since = states[tag].since else { return false }
         return states[tag].levels.contains { heard in
@@ -261,9 +261,9 @@ extension RoomEngine {
         }
     }
 
-    /// A room that was hardly learned stands to the others as its gateways hear, not as its few fingerprints say:
-    /// else the rooms that are known would draw everything to them. Where people trained, they will have trained the
-    /// room that they are in: one that they did not train is less likely, if another fits.
+    /// A room of which little was learned is compared with the others by its gateways' levels, not by its few fingerprints:
+    /// otherwise the known rooms would attract every tag. Where people trained, they probably trained the room that they are
+    /// in, so an untrained room is less likely if another one fits.
     private mutating func completeFingerprints(novelty: Float) {
         guard let best = scratch.fingerprint.max(), let placed = scratch.placement.max() else { return }
         let untrained = scratch.labelledShare * min(max(0, best - novelty), tuning.untrainedPenalty)
@@ -277,7 +277,7 @@ extension RoomEngine {
 
     // MARK: What is believed
 
-    /// Takes the evidence into the belief: rooms change now and then, and what was heard tells.
+    /// Updates the belief with the evidence. Tags change their rooms now and then.
     private mutating func believe(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
         let count = Float(scratch.rooms.count)
         let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
@@ -308,14 +308,14 @@ extension RoomEngine {
             scratch.belief.sort { ($0.probability, $1.room) > ($1.probability, $0.room) }
             scratch.belief.removeLast(scratch.belief.count - Tag.mostRooms)
         }
-        // The memory of before is used again, and there is no more of it than needed.
+        // Reuses the memory of the previous belief, which is no larger than needed.
         states[tag].belief.removeAll(keepingCapacity: true)
         states[tag].belief.reserveCapacity(scratch.belief.count)
         for belief in scratch.belief { states[tag].belief.append(belief) }
     }
 
-    /// Seconds until a tag changes its room. What has been in one room for long is likely to stay: stays of people and
-    /// things have no typical length.
+    /// Mean seconds until a tag changes its room. A tag that has been in one room for long is likely to stay: stays of people
+    /// and things have no typical length.
     private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
         guard states[tag].room != nil, let since = states[tag].since else { return tuning.staySeconds }
         let stay = max(0, now.seconds(since: since))

@@ -3,27 +3,27 @@ package import SiteProtocol
 
 /// Decides in which room each tag is, from what all gateways of a site hear.
 ///
-/// It reads no clock: time comes with each input. The work of an input is proportional to its readings; a window of a
-/// tag costs its rooms times their fingerprints, both of which are bounded.
+/// It reads no clock: time comes with each input. The work of an input is proportional to its readings. A window of a tag costs
+/// its rooms times their fingerprints, both of which are bounded.
 package struct RoomEngine: Sendable {
     package enum Input: Sendable {
         /// A message of a gateway.
         case heard(gateway: String, HeardSecond)
-        /// The gateway's card: the room it stands in.
+        /// The gateway's card, which names its room.
         case card(gateway: String, room: String)
         /// The telemetry of an ESPresense node arrived.
         case telemetry(node: String)
-        /// The gateway is connected, or is not.
+        /// Whether the gateway is connected to the broker.
         case available(gateway: String, Bool)
         /// The gateway is no longer part of the site.
         case forget(gateway: String)
-        /// These are the tags from now on. What is known of a tag is kept while its id and pattern stay.
+        /// Replaces the tags. What is known about a tag is kept while its id and pattern stay the same.
         case tags([TagDescription])
         /// The tag is in the room, for this long from now on. Zero ends the training.
         case learn(room: String, tag: String, Duration)
         /// Forgets what was learned of a room.
         case forgetRoom(String)
-        /// The connection to the broker was lost, or is there again. At first it is there.
+        /// The connection to the broker was lost or restored. Initially it exists.
         case connected(Bool)
         /// What comes next was recorded at another time: the gateways' clocks are learned anew.
         case discontinuity
@@ -42,7 +42,7 @@ package struct RoomEngine: Sendable {
         /// Position in `tags`.
         package var tag: Int
         package var isHome: Bool
-        /// Ids of the rooms that are reported; nil: not known.
+        /// The reported rooms; nil if not known.
         package var from: RoomName?
         package var to: RoomName?
         /// Probability of the room, 0 … 1.
@@ -73,15 +73,15 @@ package struct RoomEngine: Sendable {
         package var repeated: UInt64 = 0
         /// Messages of gateways that do not count yet.
         package var unknown: UInt64 = 0
-        /// Readings of beacons that are no tags.
+        /// Readings of beacons that are not tags.
         package var foreign: UInt64 = 0
         package var windows: UInt64 = 0
         package var decisions: UInt64 = 0
-        /// Messages of gateways, or cards, beyond the bounds.
+        /// Messages and cards beyond the bounds, and training requests that name no tag.
         package var refused: UInt64 = 0
     }
 
-    /// Gateways of a site: presence tells 256 receivers apart.
+    /// Largest number of gateways of a site: presence distinguishes 256 receivers.
     package static let mostGateways = 250
     package static let mostRooms = 250
     package static let mostTags = FeedDecoder.mostTags
@@ -95,7 +95,7 @@ package struct RoomEngine: Sendable {
     var states = Table<TagIndex, Tag>()
     var presence: TagPresence
     var departures = Departures()
-    /// When a message came last from any gateway.
+    /// When the latest message of any gateway arrived.
     var latestMessage: MonotonicInstant?
     var openWindows = OpenWindows()
     var learners = Table<LearnerIndex, Learner>()
@@ -105,7 +105,7 @@ package struct RoomEngine: Sendable {
     var scratch = Scratch()
     let bounds: Bounds
 
-    /// How much of everything; the benchmark looks beyond.
+    /// Limits, which the benchmark exceeds.
     package struct Bounds: Sendable {
         package var gateways = RoomEngine.mostGateways
         package var rooms = RoomEngine.mostRooms
@@ -119,7 +119,7 @@ package struct RoomEngine: Sendable {
         presence = TagPresence(mostTags: bounds.tags)
     }
 
-    /// When `tick` has something to decide; nil: nothing is pending.
+    /// When `tick` has something to decide; nil if nothing is pending.
     package var nextDeadline: MonotonicInstant? {
         var next = presence.nextDeadline
         if let end = openWindows.earliestEnd { next = min(next ?? end, end) }
@@ -131,7 +131,7 @@ package struct RoomEngine: Sendable {
 
     package var tags: [TagDescription] { states.elements.map(\.description) }
 
-    /// Takes one input at `now`, which never lies before the previous one.
+    /// Handles one input at `now`, which is never earlier than the previous one.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         expire(at: now, &effects)
@@ -206,13 +206,13 @@ package struct RoomEngine: Sendable {
         let sent = MonotonicInstant(nanoseconds: now.nanoseconds - age)
         if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now) }
         states[tag].latestPacket = max(states[tag].latestPacket ?? sent, sent)
-        // Once all that heard it in the last window have heard it again there is nothing to wait for.
+        // Once all gateways that heard the tag in the last window have heard it again, there is nothing to wait for.
         if isComplete(tag) { judge(tag, at: now, &effects) }
     }
 
     /// Whether all gateways that heard the tag in the last window have heard it again.
     ///
-    /// It takes an index: with the tag itself, the tag and the engine would be copied.
+    /// It takes an index: passing the tag itself would copy the tag and the engine.
     private func isComplete(_ tag: TagIndex) -> Bool {
         guard let judged = states[tag].judged else { return false }
         for heard in states[tag].levels

@@ -1,20 +1,20 @@
-/// How often tags went between a room and others: rooms that have a door in common.
+/// How often tags moved between a room and others. This shows which rooms have a door in common.
 ///
-/// A level says little about which of two rooms behind walls a tag went to. That it cannot have come there without
-/// passing the hall says more.
+/// A level says little about which of two rooms behind walls a tag entered. That the tag can only get there through the hall
+/// says more.
 struct RoomExits: Sendable {
     struct Exit: Sendable, BitwiseCopyable {
         var room: RoomIndex
         var count: Float
     }
 
-    /// Rooms that are told apart; the rarest gives way.
+    /// Largest number of rooms that are counted separately; the rarest is replaced.
     static let most = 12
-    /// With more changes than this all count half, so that a house that is rebuilt is learned anew.
+    /// Above this number of changes all counts are halved, so that a rebuilt house is learned anew.
     static let mostChanges: Float = 200
 
     private(set) var exits: [Exit] = []
-    /// Of all rooms.
+    /// Sum over all rooms.
     private(set) var changes: Float = 0
 
     mutating func count(_ room: RoomIndex, _ weight: Float) {

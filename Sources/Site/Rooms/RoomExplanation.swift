@@ -1,12 +1,12 @@
 package import Base
 package import SiteProtocol
 
-/// What is known of one tag, and why it is thought to be where it is.
+/// What is known about one tag, and why it is believed to be where it is.
 package struct TagExplanation: Sendable {
     /// What one gateway last heard of the tag.
     package struct Level: Sendable {
         package var gateway: String
-        /// Where the gateway stands; nil: it has not said.
+        /// The gateway's room; nil if unknown.
         package var room: RoomName?
         /// dBm, corrected for the tag's power.
         package var level: Float
@@ -28,9 +28,9 @@ package struct TagExplanation: Sendable {
     package var isHome = false
     /// The room that is reported.
     package var room: RoomName?
-    /// Since when the above holds; nil: not since this start.
+    /// Since when the above applies; nil if it was not decided since this start.
     package var since: MonotonicInstant?
-    /// The most probable room first; the sum is 1, or there are none.
+    /// The most probable room first. The probabilities add up to 1 unless the list is empty.
     package var belief: [(room: RoomName, probability: Float)] = []
     /// The probability from which a room is reported.
     package var needed: Float = 1
@@ -39,18 +39,18 @@ package struct TagExplanation: Sendable {
     package var training: Training?
 }
 
-/// What is known of one gateway.
+/// What is known about one gateway.
 package struct GatewayReport: Sendable {
     package var name: String
-    /// Where it stands; nil: it has not said.
+    /// Its room; nil if unknown.
     package var room: RoomName?
-    /// Whether its silence about a tag says something: it is there, and listens.
+    /// Whether its silence about a tag is evidence: it is connected and listening.
     package var isListening: Bool
-    /// nil: it has sent no readings since the start.
+    /// nil if it has sent no message since the start.
     package var lastMessage: MonotonicInstant?
 }
 
-/// What is known of one room.
+/// What is known about one room.
 package struct RoomReport: Sendable {
     package var name: RoomName
     package var gateways: [String]
@@ -66,7 +66,7 @@ extension RoomEngine {
         return states[tag].belief.map { (rooms[$0.room].name, $0.probability) }
     }
 
-    /// Why the tag at a position in `tags` is thought to be where it is.
+    /// Why the tag at a position in `tags` is believed to be where it is.
     package func explanation(ofTag position: Int, at now: MonotonicInstant) -> TagExplanation {
         var explanation = TagExplanation()
         guard let tag = states.index(at: position) else { return explanation }
@@ -93,15 +93,15 @@ extension RoomEngine {
         return explanation
     }
 
-    /// The silence after which the slowest of its gateways gives the tag up, and it is away; nil: it is away.
+    /// The silence after which the slowest of its gateways gives the tag up, so that it is away; nil if it is away already.
     ///
-    /// It stands apart from the explanation, which the page makes of each tag every second: this one visits all tags.
+    /// It is separate from the explanation, which the page requests for each tag every second, because this visits all tags.
     package func leaveTimeout(ofTag position: Int, at now: MonotonicInstant) -> Duration? {
         guard let tag = states.index(at: position), states[tag].isHome else { return nil }
         return presence.leaveTimeout(of: states[tag].description, at: now)
     }
 
-    /// Where people trained, less is needed, in proportion to their part in what was learned.
+    /// The probability needed for a report. Training lowers it in proportion to its share of what was learned.
     private func neededProbability(of tag: Tag) -> Float {
         var labelled: Float = 0
         var all: Float = 0
@@ -116,16 +116,16 @@ extension RoomEngine {
 }
 
 extension RoomEngine {
-    /// Whether it is known where the gateway stands.
+    /// Whether the gateway's room is known.
     package func hasRoom(gateway: String) -> Bool { roomID(ofGateway: gateway) != nil }
 
-    /// The id of the room that the gateway stands in.
+    /// The id of the gateway's room; nil if unknown.
     package func roomID(ofGateway gateway: String) -> String? {
         guard let index = gatewayIndices[gateway], let room = gateways[index].room else { return nil }
         return rooms[room].name.id
     }
 
-    /// Gateways in the order in which they came, without those that were forgotten and say nothing.
+    /// Gateways in the order in which they appeared, without those that have no room and do not listen.
     package var gatewayReports: [GatewayReport] {
         gateways.elements.compactMap { gateway in
             guard gateway.room != nil || gateway.isListening else { return nil }
@@ -135,7 +135,7 @@ extension RoomEngine {
         }
     }
 
-    /// Rooms in the order in which they came.
+    /// Rooms in the order in which they appeared.
     package var roomReports: [RoomReport] {
         rooms.elements.map { room in
             RoomReport(

@@ -1,7 +1,7 @@
-/// How tags are heard in one room: per gateway a normal distribution of levels, and how often it hears nothing.
+/// How tags are heard in one room: for each gateway, a normal distribution of levels, and how often it hears nothing.
 ///
-/// It holds what the engine learned from its own decisions. Some of these are wrong, so there are few numbers: they smooth
-/// out what fingerprints would keep. With fingerprints, a week of its own decisions made the engine worse than none.
+/// It holds what the engine learned from its own decisions. Some of these are wrong, so it keeps few numbers: they smooth out
+/// errors that fingerprints would keep. With fingerprints, a week of own decisions was worse than no learning.
 struct RoomLevels: Sendable {
     struct Cell: Hashable, Sendable, BitwiseCopyable {
         var gateway: GatewayIndex
@@ -21,12 +21,12 @@ struct RoomLevels: Sendable {
         }
     }
 
-    /// Gateways of which something is known in one room; others do not count.
+    /// Largest number of gateways of which something is known in one room; others do not count.
     static let mostCells = 24
 
-    /// Sorted by gateway. A gateway that is not among them listened, and heard nothing.
+    /// Sorted by gateway. A gateway without a cell listened and heard nothing.
     private(set) var cells: [Cell] = []
-    /// Seconds that were learned. With more than `RoomTuning.mostOwnSeconds` all count half.
+    /// Seconds that were learned. Above `RoomTuning.mostOwnSeconds` all are halved.
     private(set) var seconds: Float = 0
 
     init() {}
@@ -39,13 +39,13 @@ struct RoomLevels: Sendable {
         welcome(gateway: gateway)
     }
 
-    /// A gateway came of which nothing is known.
+    /// Adds a new gateway, of which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
         guard seconds > 0, let place = placeOfCell(gateway) else { return }
         cells[place].unknown = seconds
     }
 
-    /// The place of a gateway's cell, which is made if there is none yet; nil: there are too many.
+    /// The place of a gateway's cell, which is added if it is missing; nil if there are too many cells.
     private mutating func placeOfCell(_ gateway: GatewayIndex) -> Int? {
         let place = cells.firstIndex { $0.gateway >= gateway } ?? cells.endIndex
         if place < cells.endIndex, cells[place].gateway == gateway { return place }
@@ -78,7 +78,7 @@ struct RoomLevels: Sendable {
         }
     }
 
-    /// Logarithm of the density of a window, in the unit of a fingerprint's: one that fits perfectly has 0.
+    /// Logarithm of the density of a window, in the unit of a fingerprint's: 0 for a perfect fit.
     func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
         let missCap = min(tuning.missCap, tuning.missPerPacket * Float(window.packets)) / 2
         let width = tuning.kernelWidth * tuning.kernelWidth
@@ -99,16 +99,16 @@ struct RoomLevels: Sendable {
         return sum
     }
 
-    /// The part of one gateway.
+    /// The contribution of one gateway.
     ///
     /// - Parameters:
-    ///   - missCap: What a lost packet says at most.
+    ///   - missCap: Largest evidence of a lost packet.
     ///   - width: Squared width of a fingerprint, dB².
     private func logLikelihood(
         _ cell: Cell, _ window: borrowing LevelVector, missCap: Float, width: Float, _ tuning: RoomTuning
     ) -> Float {
         guard window.levels.contains(index: cell.gateway), let level = window.levels[cell.gateway].dBm else { return 0 }
-        // One second heard and one missed more than there were, so that nothing is impossible.
+        // One second heard and one second missed are added, so that nothing is impossible.
         let hits = (cell.heard + 1) / (seconds - cell.unknown + 2)
         guard level > tuning.missLevel else { return max(-missCap, FixedMath.log(1 - hits)) }
         let prior = tuning.ownPriorSeconds
@@ -120,7 +120,7 @@ struct RoomLevels: Sendable {
 }
 
 extension RoomLevels {
-    /// What is kept of it.
+    /// The form that is stored.
     var kept: LearnedSite.Levels {
         LearnedSite.Levels(
             seconds: seconds,
@@ -131,9 +131,9 @@ extension RoomLevels {
             })
     }
 
-    /// Takes over what was kept. What cannot be is left out.
+    /// Restores the stored form. Impossible values are left out.
     ///
-    /// - Parameter gateways: Its gateways; nil for one that has no index.
+    /// - Parameter gateways: The index of each gateway of the `LearnedSite`; nil for one without an index.
     init(_ kept: LearnedSite.Levels, _ gateways: [GatewayIndex?], _ tuning: RoomTuning) {
         self.init()
         guard kept.seconds > 0, kept.seconds <= tuning.mostOwnSeconds else { return }

@@ -1,4 +1,4 @@
-/// A position in a `Table`. Each table has an index type of its own, so that the index of a tag selects no gateway.
+/// A position in a `Table`. Each table has its own index type, so that the index of a tag selects no gateway.
 protocol TableIndex: Strideable, Hashable, Sendable, BitwiseCopyable where Stride == Int {
     init(position: Int)
     var position: Int { get }
@@ -30,14 +30,14 @@ struct RoomIndex: TableIndex {
     var position: Int { Int(value) }
 }
 
-/// Selects a tag's last windows among those that the engine learns from.
+/// Selects the `Learner` of a tag.
 struct LearnerIndex: TableIndex {
     private let value: UInt8
     init(position: Int) { value = UInt8(truncatingIfNeeded: position) }
     var position: Int { Int(value) }
 }
 
-/// An array whose elements are selected by an index type of their own.
+/// An array whose elements are selected by its own index type.
 struct Table<Index: TableIndex, Element: Sendable>: Sendable {
     private(set) var elements: [Element] = []
 
@@ -55,7 +55,7 @@ struct Table<Index: TableIndex, Element: Sendable>: Sendable {
         elements.indices.contains(position) ? Index(position: position) : nil
     }
 
-    // An element is changed where it is: with `set` alone, the arrays in it would be copied first.
+    // An element is changed in place: with `set` alone, the arrays in it would be copied first.
     subscript(index: Index) -> Element {
         _read { yield elements[index.position] }
         _modify { yield &elements[index.position] }

@@ -1,7 +1,7 @@
 import Base
 package import Regions
 
-/// A tag as the engine is told of it.
+/// A tag as it is described to the engine.
 package struct TagDescription: Hashable, Sendable {
     /// Permanent; a topic level.
     package var id: String
@@ -28,7 +28,7 @@ struct HeardLevel: Sendable, BitwiseCopyable {
 /// A room and its probability.
 struct RoomBelief: Sendable, BitwiseCopyable {
     var room: RoomIndex
-    /// Readings in a row that speak for it rather than for the room that is reported; at most 101.
+    /// Consecutive readings that speak for this room rather than for the reported one; at most 101.
     var support: Int16
     var probability: Float
 }
@@ -43,32 +43,32 @@ struct TrainingRun: Sendable, BitwiseCopyable {
     /// It ended early, or a window came after its end.
     var isOver = false
 
-    /// What was heard in the second before the training began, perhaps elsewhere, arrives until then.
+    /// Readings from the second before the training began, perhaps from elsewhere, arrive until then.
     var learnsFrom: MonotonicInstant { began.advanced(by: .milliseconds(1100)) }
 }
 
-/// A tag as the engine knows it. The narrow values are the last: so it takes less memory.
+/// A tag as the engine knows it. The narrow values are last, to take less memory.
 struct Tag: Sendable {
-    /// Gateways that are told apart for one tag; the weakest gives way.
+    /// Largest number of gateways that are kept for one tag.
     static let mostLevels = 12
-    /// Rooms that are told apart for one tag; the least probable gives way.
+    /// Largest number of rooms that are kept for one tag; the least probable is dropped.
     static let mostRooms = 8
 
     var description: TagDescription
     /// Sorted by gateway.
     var levels: [HeardLevel] = []
-    /// The sum is 1, or there are none.
+    /// The probabilities add up to 1 unless the list is empty.
     var belief: [RoomBelief] = []
-    /// Since when `room` and `isHome` are reported; nil: not since this start.
+    /// Since when `room` and `isHome` are reported; nil if they were not decided since this start.
     var since: MonotonicInstant?
-    /// The last window; nil: none since the tag came home.
+    /// When the last window was judged; nil if there was none since the tag came home.
     var judged: MonotonicInstant?
-    /// When it sent its latest packet; nil: none yet.
+    /// When the tag sent its latest packet; nil if none was heard yet.
     var latestPacket: MonotonicInstant?
     var isHome = false
     /// Whether a window is open.
     var isPending = false
-    /// Its last windows; nil: it is not learned from.
+    /// Its last windows; nil if the engine does not learn from the tag.
     var learner: LearnerIndex?
     /// The room that is reported.
     var room: RoomIndex?

@@ -6,36 +6,36 @@ import SiteProtocol
 
 /// Which tags are at home: the presence engine in terms of tags and gateways.
 ///
-/// To presence each tag is a region with the tag's id, at the tag's index, and each gateway is a receiver. Only this file knows.
+/// To presence each tag is a region with the tag's id, at the tag's index, and each gateway is a receiver: known only here.
 struct TagPresence: Sendable {
     enum Change: Hashable, Sendable {
         case entered(TagIndex)
         case left(TagIndex)
     }
 
-    /// Gateways that decide whether a tag is at home, of those that hear it, where there are more tags than `fewTags`. With
-    /// three, four and sixteen no tag of the simulated house was away that was there. With three it takes about a minute until
-    /// one is away that more gateways heard well; with sixteen, the leave timeout of the slowest of them.
+    /// With more than `fewTags` tags, the number of gateways that decide whether a tag is at home, of those that hear it. With
+    /// three, four and sixteen no tag of the simulated house was wrongly away. With three, a tag that more gateways heard well
+    /// is away after about a minute; with sixteen, after the leave timeout of the slowest of them.
     private static let mostWitnesses = 3
-    /// With so many tags the models of all gateways take little memory: 120 bytes for each.
+    /// Up to this number of tags, the models of all gateways take little memory: 120 bytes for each.
     private static let fewTags = 500
 
     private var engine: PresenceEngine
 
     init(mostTags: Int) {
-        // Not jointly: a body hides a tag from all gateways at once, and messages may be late. On flat-rooms.csv tags went away
-        // that were there, and one walk gave .886 of the time right instead of .897.
+        // Not jointly: a body hides a tag from all gateways at once, and messages may be late. On flat-rooms.csv, joint
+        // decisions made tags wrongly away, and one walk was right for .886 of the time instead of .897.
         engine = PresenceEngine(mostStrangers: mostTags + 1000, decidesJointly: false)
     }
 
     var nextDeadline: MonotonicInstant? { engine.nextDeadline }
 
-    /// The tag of a beacon; nil: it is none.
+    /// The tag of a beacon; nil if the beacon is not a tag.
     func tag(of beacon: BeaconID) -> TagIndex? { engine.mostExactRegion(of: beacon).map(TagIndex.init(position:)) }
 
     func isInside(_ tag: TagDescription) -> Bool { engine.isInside(Self.region(of: tag)) }
 
-    /// The silence after which the slowest of its gateways gives the tag up; nil: none hears it.
+    /// The silence after which the slowest of its gateways gives the tag up; nil if none hears it.
     func leaveTimeout(of tag: TagDescription, at now: MonotonicInstant) -> Duration? {
         engine.explain(Self.region(of: tag), at: now).filter(\.isNear).flatMap(\.links).map(\.leaveTimeout).max()
     }
@@ -54,8 +54,8 @@ struct TagPresence: Sendable {
 
     mutating func tick(at now: MonotonicInstant) -> [Change] { handle(.tick, at: now) }
 
-    /// These are the tags from now on, by their indices. What is known of a tag stays while its id and pattern stay. No change
-    /// of a tag that stays follows from it.
+    /// Replaces the tags, by their indices. What is known about a tag is kept while its id and pattern stay the same. This
+    /// causes no change of a tag that stays.
     mutating func replaceTags(by tags: [TagDescription], at now: MonotonicInstant) {
         engine.mostReceivers = tags.count > Self.fewTags ? Self.mostWitnesses : PresenceTiming.mostReceivers
         let regions = tags.map {
@@ -64,7 +64,7 @@ struct TagPresence: Sendable {
         _ = engine.handle(.regions(regions), at: now)
     }
 
-    /// These tags were at home when the service ended, and count as heard now.
+    /// Restores tags that were at home when the service ended. They count as heard now.
     mutating func restore(_ tags: [(tag: TagDescription, beacon: BeaconID)], at now: MonotonicInstant) {
         engine.restore(occupied: tags.map { (region: Self.region(of: $0.tag), beacon: $0.beacon) }, at: now)
     }
@@ -85,7 +85,7 @@ struct TagPresence: Sendable {
     /// All tags belong to one tracker: the site.
     private static func region(of tag: TagDescription) -> RegionKey { RegionKey(tracker: 0, rid: tag.id) }
 
-    /// Presence tells as many receivers apart as a site has gateways. In the benchmark beyond that, some share one.
+    /// Presence distinguishes as many receivers as a site has gateways. In the benchmark beyond that, some share one.
     private static func receiver(of gateway: GatewayIndex) -> Receiver {
         Receiver(index: UInt8(gateway.position % RoomEngine.mostGateways))
     }

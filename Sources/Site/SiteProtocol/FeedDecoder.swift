@@ -34,7 +34,7 @@ package enum FeedDecoder {
         return try heardInAnyForm(payload)
     }
 
-    /// The same of JSON of any form. Tests compare the two.
+    /// Reads the same message from JSON of any form. Tests compare the two decoders.
     package static func heardInAnyForm(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
         let json = try read(payload, bytes: mostHeardBytes, values: 4096)
         guard json["v"]?.asInteger == 1 else { throw FeedError("'v' is not 1; this version of the feed is not known") }

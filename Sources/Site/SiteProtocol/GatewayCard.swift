@@ -5,7 +5,7 @@ import JSON
 ///
 /// A card without members says that the gateway cannot decrypt the list of tags.
 package struct GatewayCard: Hashable, Sendable {
-    /// Characters of a version or a scanner that are read. Any client may write a card.
+    /// Longest part of a version or a scanner that is read, characters. Any client may write a card.
     static let longestVersion = 64
 
     /// The name of the room that the gateway stands in.

@@ -1,16 +1,16 @@
 package import JSON
 
-/// What is known of a gateway of the site, for people.
+/// What is known about a gateway of the site, for users.
 package struct GatewayHealth: Hashable, Sendable {
-    /// Why a gateway feeds no readings that are of use.
+    /// Why a gateway provides no useful readings.
     package enum Trouble: String, Hashable, Sendable {
         /// Several gateways have its name.
         case sharedName
         /// The broker says that it is not connected.
         case offline
-        /// It said where it stands, and has published no reading since.
+        /// Its room is known, but it has published no readings.
         case noReadings
-        /// It published readings, and does no longer.
+        /// It published readings before, but no longer does.
         case silent
         /// Its readings arrive more than five seconds late.
         case late
@@ -18,7 +18,7 @@ package struct GatewayHealth: Hashable, Sendable {
         case notListening
         /// It receives nothing while others do.
         case deaf
-        /// It seems to stand in the room of another gateway, which has its room.
+        /// It seems to have swapped rooms with another gateway.
         case exchanged
         /// Its messages cannot be decrypted. The engine does not know this: the service adds it.
         case wrongKey
@@ -26,7 +26,7 @@ package struct GatewayHealth: Hashable, Sendable {
 
     package var name: String
     package var room: RoomName
-    /// Whether its silence about a tag says that the tag is not near it.
+    /// Whether its silence about a tag means that the tag is not near it.
     package var isListening: Bool
     package var trouble: Trouble?
 
@@ -53,7 +53,7 @@ package struct HealthMessage: Hashable, Sendable {
             trouble: json["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:)))
     }
 
-    /// Reads the payload of a gateway's health; nil if the payload is none.
+    /// Reads the payload of a gateway's health; nil if the payload is not valid.
     package init?(_ payload: some Collection<UInt8>) {
         guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), json["v"]?.asInteger == 1
         else { return nil }

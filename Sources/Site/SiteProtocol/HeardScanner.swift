@@ -1,10 +1,10 @@
 import Beacon
 
-/// Reads the payload of `heard` in exactly the form in which gateways write it: without a tree of JSON values, a message
-/// takes a tenth of the time. A rooms service reads little else.
+/// Reads the payload of `heard` only in the exact form that gateways write: without a tree of JSON values, a message takes a
+/// tenth of the time. A rooms service reads little else.
 ///
-/// It takes nothing that `FeedDecoder` would not read to the same value. Whatever differs in form, however little, is nil
-/// here and is read there.
+/// It accepts only payloads that `FeedDecoder` would read to the same value. For any other form it returns nil, and
+/// `FeedDecoder` reads the payload.
 struct HeardScanner {
     private var position = 0
 
@@ -24,7 +24,7 @@ struct HeardScanner {
         else { return nil }
         var readings: [Reading] = []
         if !skip(bytes, "]") {
-            // A reading is 80 bytes or more.
+            // A reading with a level has at least 80 bytes.
             readings.reserveCapacity(min(FeedDecoder.mostReadings, (bytes.count - position) / 80 + 1))
             repeat {
                 guard readings.count < FeedDecoder.mostReadings, let reading = reading(bytes) else { return nil }
@@ -93,7 +93,7 @@ struct HeardScanner {
             value = value * 10 + Int64(bytes[position] - 0x30)
             position += 1
         }
-        // Of zeros there is one, and it has no sign.
+        // Zero is one digit without a sign. Other numbers have no leading zero.
         guard position > start, bytes[start] != 0x30 || position == start + 1 && !isNegative else { return nil }
         return isNegative ? -value : value
     }
@@ -107,7 +107,7 @@ struct HeardScanner {
     /// A major or minor number.
     private mutating func identifier(_ bytes: Span<UInt8>) -> UInt16? { whole(bytes).flatMap { UInt16(exactly: $0) } }
 
-    /// In groups of 8, 4, 4, 4 and 12 digits.
+    /// A UUID in groups of 8, 4, 4, 4 and 12 digits.
     private mutating func uuid(_ bytes: Span<UInt8>) -> BeaconUUID? {
         guard position + 36 <= bytes.count else { return nil }
         var (high, low): (UInt64, UInt64) = (0, 0)

@@ -1,12 +1,12 @@
 package import Beacon
 import JSON
 
-/// A beacon that is no tag, as a gateway heard it in one second while it was asked to.
+/// A beacon that is not a tag, as a gateway heard it in one second during a `NearbyRequest`.
 package struct NearbyReading: Hashable, Sendable {
     package let beacon: BeaconID
     /// dBm; nil if no packet had a level.
     package let level: Float?
-    /// The name of a region of the gateway to which the beacon belongs.
+    /// The name of the gateway's region to which the beacon belongs.
     package let region: String?
 
     package init(beacon: BeaconID, level: Float?, region: String?) {
@@ -71,7 +71,7 @@ extension FeedDecoder {
             guard let beacon = element["id"]?.string.flatMap({ BeaconID($0) }) else {
                 throw FeedError("an element of 'beacons' has no id")
             }
-            // A name of another form is left out: the beacon counts.
+            // A region name that is not valid is left out: the beacon counts.
             let region = element["region"].flatMap { try? name($0, "region") }
             readings.append(NearbyReading(beacon: beacon, level: level(element["rssi"]), region: region))
         }

@@ -30,7 +30,7 @@ package struct HeardSecond: Hashable, Sendable {
     package var at: Duration?
     /// How long the radio listened in the second.
     package var listening: Duration
-    /// All advertisements that were heard in it, of whatever kind.
+    /// Advertisements of any kind that were received since the previous message.
     package var reports: Int64
     package var readings: [Reading]
 

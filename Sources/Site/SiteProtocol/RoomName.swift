@@ -7,9 +7,9 @@ package struct RoomName: Hashable, Sendable {
 }
 
 extension RoomName {
-    /// Makes the id of a name: lower case, `[a-z0-9_-]` only, at most 40 bytes.
+    /// Makes the id of a name: lower case, `[a-z0-9_-]` only, cut after the character that reaches 40 bytes (at most 46).
     ///
-    /// Letters beyond ASCII become their number, so that two names of another script do not become one id.
+    /// Any other character becomes its code point in hexadecimal, so that two names in another script get two ids.
     package static func id(of name: String) -> String {
         var id = ""
         for scalar in name.unicodeScalars {

@@ -66,7 +66,7 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
-    /// The topic's text. Names of sites and gateways are not checked here: `TopicIdentifier` makes a level of any text.
+    /// The topic's text. Names of sites and gateways are not checked here: `TopicIdentifier` turns any text into a topic level.
     package var text: String {
         switch self {
         case .tags(let site): "ibeacon-rooms/\(site)/tags"
@@ -97,7 +97,7 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
-    /// Whether only the service writes the topic, and others show it: the state of a tag, a room, a gateway or a service.
+    /// Whether only the service writes the topic, for others to show: the state of a tag, a room, a gateway or a service.
     package var isState: Bool {
         switch self {
         case .tag, .room, .health, .service: true
@@ -105,7 +105,7 @@ package enum RoomTopic: Hashable, Sendable {
         }
     }
 
-    /// The gateway that publishes on the topic of the site; nil for a topic of the service.
+    /// The gateway that publishes on this topic of the site; nil for any other topic.
     package var sendingGateway: String? {
         switch self {
         case .heard(_, let gateway), .card(_, let gateway), .nearby(_, let gateway): gateway

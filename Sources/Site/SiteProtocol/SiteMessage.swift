@@ -3,9 +3,9 @@ package enum SiteMessage: Hashable, Sendable {
     case heard(gateway: String, HeardSecond)
     /// An ESPresense node heard a beacon.
     case nodeHeard(node: String, HeardSecond)
-    /// An ESPresense node told of itself, so it runs.
+    /// An ESPresense node published its telemetry, so it is running.
     case nodeTelemetry(node: String)
-    /// A gateway or a node is connected to the broker, or is not; nil: the message says neither.
+    /// Whether a gateway or a node is connected to the broker; nil if the message says neither.
     case available(gateway: String, Bool?)
     /// nil: the card was removed.
     case card(gateway: String, GatewayCard?)
@@ -32,7 +32,7 @@ package enum Retained<Value: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// A list of tags that is read when its content is needed, because it can have megabytes.
+/// A list of tags, which is decoded only when its content is needed, because it can have megabytes.
 package struct ReceivedTagList: Hashable, Sendable {
     private let payload: [UInt8]
 
@@ -41,7 +41,7 @@ package struct ReceivedTagList: Hashable, Sendable {
     /// - Throws: The first error in the list.
     package func tags() throws(FeedError) -> [FeedDecoder.ListedTag] { try FeedDecoder.tags(payload) }
 
-    /// Whether it is the list as this service publishes it.
+    /// Whether the payload is exactly what this service publishes for these tags.
     package func isList(of beacons: TagList) -> Bool { payload == beacons.payload }
 }
 
