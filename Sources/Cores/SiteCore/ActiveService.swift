@@ -37,7 +37,7 @@ package struct ActiveService: Sendable {
 
     package let instance: String
     package private(set) var role = Role.listening
-    /// Whether this service may become active. One that never had tags must not replace those of the site by none.
+    /// Whether this service may become active. One that never had tags must not replace the site's tags with an empty list.
     package var isAble = true
     private var others: [String: Other] = [:]
     private var counter: UInt64 = 0

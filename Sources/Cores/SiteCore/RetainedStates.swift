@@ -3,11 +3,11 @@ package import SiteProtocol
 
 /// A state that the broker retains.
 package protocol RetainedValue: Hashable, Sendable {
-    /// About the memory that it takes, bytes.
+    /// Approximate size in memory, bytes.
     var byteCount: Int { get }
 }
 
-/// The states that the broker retains on the topics that only the active service writes, as far as they are known.
+/// The states that the broker retains on the topics that only the active service writes, as far as known.
 ///
 /// A broker may lose its retained messages, and another service or an earlier run may have left obsolete ones. So after
 /// each connection the service first collects the broker's states and then corrects them.
@@ -45,7 +45,7 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
     /// Computes the changes that correct the broker's states.
     ///
     /// - Parameters:
-    ///   - wanted: All states that there should be. With nil in place of a state, any state that can be read is right.
+    ///   - wanted: All states that should exist. With nil in place of a state, any readable state is accepted.
     ///   - isAgain: Whether states that the broker already has are published once more.
     /// - Returns: What to publish: first the removal (nil) of obsolete states, then new and changed ones.
     package mutating func update(

@@ -3,7 +3,7 @@ import OwnTracks
 import Regions
 
 extension Site {
-    /// Puts a command into the queue, and carries out what may be carried out now.
+    /// Queues a command, and carries out the commands that are due.
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
         if let refusal = gate.receive(received, at: now) { report(refusal, &effects) }
         carryOutDueCommands(at: now, &effects)
@@ -22,7 +22,7 @@ extension Site {
         case .refused(let refusal): return report(refusal, &effects)
         case .appliedBefore:
             effects.append(.log(.info, CommandGate.repetition(on: commandTopic)))
-            // It stays among the latest, however many live commands follow it.
+            // The command stays among the latest, however many live commands follow it.
             effects += remember(received)
             return
         case .admitted(let admitted): command = admitted
@@ -33,7 +33,7 @@ extension Site {
             for problem in reading.problems { effects.append(.log(.warning, "setWaypoints: \(problem)")) }
             change(tags: reading.changes, remember(received), at: now, &effects)
         case .clearWaypoints: change(tags: regions.regions.map { .remove(rid: $0.rid) }, at: now, &effects)
-        // The gate admits no command of the gateway.
+        // The gate admits no commands that only a gateway obeys.
         default: break
         }
     }

@@ -4,7 +4,7 @@ import Regions
 import Rooms
 import SiteProtocol
 
-/// The path of one change of room: the engine's decision becomes reports and a visit.
+/// The path of a room change: the engine's decision becomes reports and a visit.
 extension Site {
     func epoch(at now: MonotonicInstant) -> Int64 { wallClock.epochSeconds(at: now) }
 
@@ -45,7 +45,7 @@ extension Site {
         for room in [from, to].compactMap(\.self) { publish(.room(id: room.id, roster.state(of: room)), &effects) }
     }
 
-    /// Publishes a report. What it makes the broker retain is known from then on, and stored if it is of a tag.
+    /// Publishes a report. The state that the broker then retains is recorded; that of a tag is stored, too.
     mutating func publish(_ report: SiteReport, _ effects: inout [Effect]) {
         effects.append(.publish(report))
         switch report {
@@ -58,8 +58,8 @@ extension Site {
         }
     }
 
-    /// A room as a region. `wtst` of its transitions is the time at which a tag first entered it, and stays. The `rid` does
-    /// not depend on it.
+    /// A room as a region. `wtst` of its transitions is the time at which a tag first entered it, and never changes. The `rid`
+    /// does not depend on that time.
     private func region(_ room: RoomName) -> Region {
         Region(
             rid: derivedRID(name: room.id, timestamp: 0), description: RegionDescription(name: room.name, pattern: nil),
@@ -84,9 +84,9 @@ extension Site {
         effects.append(.store(.created(created)))
     }
 
-    /// Turns the publishing of decisions on or off. When it is turned on, decisions that differ from the last states
-    /// published by another service are published at once. What has not been decided here, because this service has not been
-    /// there for long, is as the other service left it.
+    /// Turns the publishing of decisions on or off. When it is turned on, decisions that differ from the last states published
+    /// by another service are published at once. A tag for which this service has not decided yet keeps the state of the other
+    /// service.
     mutating func setActive(_ isActive: Bool, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let begins = isActive && !self.isActive
         self.isActive = isActive
@@ -107,7 +107,7 @@ extension TagIdentity {
 }
 
 extension PublishedTag {
-    /// For the log.
+    /// The line for the log.
     fileprivate var sentence: String {
         guard isHome else { return "\(name) is away" }
         return room.map { "\(name) is in \($0.name)" } ?? "\(name) is at home"

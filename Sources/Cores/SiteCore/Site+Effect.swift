@@ -9,28 +9,28 @@ extension Site {
     package enum Effect: Sendable {
         /// Send this to the broker, once and in order.
         case publish(SiteReport)
-        /// Send this at once, if there is a connection. It is made again for each connection, or useless later.
+        /// Send this at once if there is a connection. It is made again for each connection, or is useless later.
         case send(SiteReport)
         /// Store this in the history.
         case record(RoomVisit)
         /// Store the tags as regions.
         case regions(RegionSet)
         case store(StoredValue)
-        /// The edits of the command line are in the tags, up to this one. `topic` nil: those of the service itself.
+        /// The command line's edits up to this one are applied. `topic` is nil for those of the service itself.
         case editsTaken(topic: String?, upTo: Int64)
         /// Delete the history of this topic.
         case eraseHistory(topic: String)
-        /// Whether the store hands out what waits for the broker.
+        /// Whether the store hands out the messages that wait for the broker.
         case delivers(Bool)
-        /// The store hands out again what was not acknowledged.
+        /// The store hands out the messages again that were not acknowledged.
         case redeliver
         /// The engine found something that a person ought to know.
         case found(RoomEngine.Finding)
-        /// A message was not taken.
+        /// A message was rejected.
         case refused(FeedError)
-        /// Write this to the log. Lines with the same `once` are limited in their rate.
+        /// Write this to the log. Lines with the same `once` are rate-limited.
         case log(LogPriority, String, once: String? = nil)
-        /// The page shows something else from now on, although nothing was published.
+        /// The content of the page has changed, although nothing was published.
         case pageChanged
     }
 }

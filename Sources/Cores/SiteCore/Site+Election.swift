@@ -12,7 +12,7 @@ extension Site {
         var listedTags = 0
     }
 
-    /// Without a connection no tag goes away: nothing that a gateway says arrives.
+    /// Without a connection no tag goes away, because no message of a gateway arrives.
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Effect]) {
         retained.begin(at: now)
         if role != .active { effects.append(.delivers(false)) }
@@ -58,8 +58,8 @@ extension Site {
             ServiceCard(isActive: isActive, counter: counter, version: settings.version))
     }
 
-    /// A standby that never had tags must not take over: it would tell the gateways that there are none, and delete the
-    /// states of all tags. Tags are kept by each service for itself.
+    /// A standby that never had tags must not take over: it would publish an empty list to the gateways, and delete the states
+    /// of all tags. Each service keeps its own tags.
     mutating func judgeAbility(_ effects: inout [Effect]) {
         guard let wasAble = election?.isAble else { return }
         if !regions.regions.isEmpty { ability.hadTags = true }

@@ -12,13 +12,13 @@ extension Site {
         case tick
         /// The wall clock was set or changed.
         case wallClock(WallClock)
-        /// `isRetained`: the broker had retained the message, so that it may be old.
+        /// `isRetained`: the broker had retained the message, so it may be old.
         case message(SiteMessage, isRetained: Bool)
         /// A message that cannot be read.
         case malformed(FeedError)
         /// A message on this topic cannot be decrypted, for this reason.
         case sealed(RoomTopic, reason: String)
-        /// These are the gateways whose messages cannot be decrypted.
+        /// Sets the gateways whose messages cannot be decrypted.
         case strangers(Set<String>)
         /// A message arrived on the service's `/cmd`.
         case command(ReceivedCommand)
@@ -26,7 +26,7 @@ extension Site {
         case sealedCommand(CommandRefusal.Reason, reason: String)
         /// The command line edited tags. Edits that were handled before may be repeated.
         case edits([Edit])
-        /// The page asks for this. `refusal(of:)` is nil.
+        /// The page requests this. `refusal(of:)` must have returned nil.
         case request(Request)
         /// The configuration was read again.
         indirect case settings(SiteSettings)
@@ -40,7 +40,7 @@ extension Site {
         case entity(Publication)
         /// What comes next was recorded at another time.
         case discontinuity
-        /// The store uses another file, which may lack anything.
+        /// The store has opened another file, in which any value may be missing.
         case stateLost
         /// The service is about to end.
         case stopping
@@ -49,7 +49,7 @@ extension Site {
     /// An edit by the command line.
     package struct Edit: Sendable {
         package enum Change: Sendable {
-            /// nil: the edit is of another tracker.
+            /// nil if the edit belongs to another tracker.
             case tags(RegionChange?)
             /// Deletes the history of this topic.
             case eraseHistory(topic: String)
@@ -70,7 +70,7 @@ extension Site {
         case removeTag(id: String)
         /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
         case learn(FeedDecoder.LearnRequest)
-        /// Asks the gateways for this time which beacons they hear that are no tags.
+        /// Asks the gateways for this time which beacons they hear that are not tags.
         case search(Duration)
     }
 }

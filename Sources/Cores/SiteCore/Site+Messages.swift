@@ -2,14 +2,14 @@ import Base
 import Rooms
 package import SiteProtocol
 
-/// What is known of the gateways of a site besides the engine, by name. It holds at most four times as many gateways as
-/// the engine accepts.
+/// What is known about the gateways of a site outside the engine, by name. It holds at most four times as many gateways as the
+/// engine accepts.
 package struct GatewayTable: Sendable {
     /// ESPresense nodes have no card.
     package private(set) var cards: [String: GatewayCard] = [:]
-    /// Gateways that the broker says are gone.
+    /// Gateways that are offline according to the broker.
     private(set) var offline: Set<String> = []
-    /// Gateways of ours that send readings. Messages of an ESPresense node in the room of one are ignored.
+    /// ibeacon-gateways that send readings. Messages of an ESPresense node in the room of one are ignored.
     private(set) var feeding: Set<String> = []
     /// Gateways whose messages cannot be decrypted.
     package internal(set) var strangers: Set<String> = []
@@ -74,7 +74,7 @@ extension Site {
         }
     }
 
-    /// An ESPresense node stands in the room of its name, unless the configuration says otherwise.
+    /// The room of an ESPresense node is its name, unless the configuration says otherwise.
     private mutating func hear(
         _ second: HeardSecond, of node: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
@@ -118,8 +118,8 @@ extension Site {
     ) {
         if isNews(at: now) { retained.tags.record(id, state) }
         guard !isActive, case .value(let state) = state, let position = roster.position(ofTag: id) else { return }
-        // This service may have been killed before its newer state left the outbox. What another service decides
-        // arrives while this one is there, or is newer.
+        // This service may have been killed before its newer state left the outbox. A decision of another service arrives live,
+        // or is newer.
         guard !isRetained || state.since > roster.states[position].since else { return }
         roster.adopt(state, ofTag: position)
     }

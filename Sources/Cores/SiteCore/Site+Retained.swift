@@ -22,17 +22,17 @@ struct RetainedSite: Sendable {
     var connected: MonotonicInstant?
     /// When the states are due for the next check; nil before the first connection.
     var due: MonotonicInstant?
-    /// The state from which the last reports were made; nil: all are compared again.
+    /// The state from which the last reports were made; nil if everything must be compared again.
     var shape: Shape?
     /// Whether Home Assistant has announced its start and was not answered yet.
     var isHomeAssistantNew = false
 
-    /// What `correctRetained` makes its reports of, without the states of tags.
+    /// What `correctRetained` makes its reports from, except the states of tags.
     struct Shape: Hashable, Sendable {
         var tags: [TagIdentity]
         var rooms: [RoomName]
         var gateways: [Gateway]
-        /// Gateways of which nothing else is known, because their messages cannot be decrypted.
+        /// Gateways about which nothing else is known, because their messages cannot be decrypted.
         var strangers: [String]
     }
 
@@ -117,7 +117,7 @@ extension Site {
         }
     }
 
-    /// The health of the gateways, with those whose messages cannot be decrypted.
+    /// The health of the gateways, including whether their messages can be decrypted.
     ///
     /// - Parameter connected: Since when their messages can arrive.
     package func gatewayHealth(at now: MonotonicInstant, connected: MonotonicInstant) -> [GatewayHealth] {

@@ -114,7 +114,7 @@ extension Site {
 
     mutating func receive(_ list: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard let election else { return adopt(list, at: now, &effects) }
-        // A list can have megabytes, and is of no interest to a service that knows tags.
+        // A list can have megabytes, and a service that knows tags does not need it.
         if !ability.hadTags {
             ability.listedTags = (try? list.tags())?.count ?? 0
             judgeAbility(&effects)
@@ -124,7 +124,7 @@ extension Site {
         effects.append(.send(.tags(tagList)))
     }
 
-    /// A replay has no tags of its own: it takes those of the recording, besides those of the configuration.
+    /// A replay has no tags of its own: it adds those of the recording to those of the configuration.
     private mutating func adopt(_ list: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let listed: [FeedDecoder.ListedTag]
         do throws(FeedError) { listed = try list.tags() } catch { return refuse(error, &effects) }
@@ -163,7 +163,7 @@ extension Site {
 
     private func name(ofTag id: String) -> String? { region(ofTag: id)?.tag.name }
 
-    /// - Parameter id: The tag that may have the name.
+    /// - Parameter id: The tag that may already have the name.
     private func refusal(ofName name: String, except id: String? = nil) -> String? {
         guard (1...FeedDecoder.mostNameBytes).contains(name.utf8.count),
             !name.contains(where: { $0 == ":" || $0 == "|" }),

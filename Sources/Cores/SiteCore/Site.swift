@@ -4,11 +4,11 @@ package import Regions
 package import Rooms
 package import SiteProtocol
 
-/// All decisions of the service of a site: messages, commands, edits and time in; messages and state to store out.
+/// All decisions of the service of a site. Messages, commands, edits and time go in; messages and values to store come out.
 ///
-/// `handle` is the only mutating entrance. The core reads no clock, opens no file and has no connection, so that every
-/// behaviour can be replayed. It decides with values: `SiteMessage` is read from a topic and JSON before, and `SiteReport`
-/// becomes a topic and JSON after.
+/// `handle` is the only mutating entry point. The core reads no clock, opens no file and has no connection, so every behaviour
+/// can be replayed. It works with values: a `SiteMessage` is read from a topic and JSON before, and a `SiteReport` becomes a
+/// topic and JSON after.
 package struct Site: Sendable {
     package internal(set) var engine: RoomEngine
     package let settings: SiteSettings
@@ -17,7 +17,7 @@ package struct Site: Sendable {
     package internal(set) var roster = TagRoster()
     /// Ids of the tags in the configuration file.
     package internal(set) var configuredTags: Set<String> = []
-    /// nil: there is no other service.
+    /// nil if no other service exists.
     package internal(set) var election: ActiveService?
     /// Whether decisions are published. A standby records the tag states that another service publishes.
     package internal(set) var isActive: Bool
@@ -27,7 +27,7 @@ package struct Site: Sendable {
     package internal(set) var services: [String: ServiceCard] = [:]
     var retained: RetainedSite
     package internal(set) var counters = Counters()
-    /// When a tag first entered each room, by the room's id: as regions, rooms were created then.
+    /// When a tag first entered each room, by the room's id. As a region, the room was created then.
     var created: [String: Int64] = [:]
     var gate = CommandGate(of: .rooms)
     private(set) var commandRights: CommandGate.Rights
@@ -52,7 +52,7 @@ package struct Site: Sendable {
         /// Shortest time between two writes after deletions.
         static let forgettingPeriod: Duration = .seconds(5)
 
-        /// nil: nothing is stored.
+        /// When the next write is due; nil if nothing is stored.
         var due: MonotonicInstant?
         /// When learned data was last deleted.
         var forgotten: MonotonicInstant?
@@ -70,7 +70,7 @@ package struct Site: Sendable {
     /// The tags in force.
     package var tags: [TagIdentity] { roster.tags }
 
-    /// What became of the commands on `/cmd`.
+    /// Counts of what became of the commands on `/cmd`.
     package var commandCounts: CommandCounts { gate.counts }
 
     package var role: ActiveService.Role { election?.role ?? .active }
@@ -86,9 +86,9 @@ package struct Site: Sendable {
         [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due].compactMap(\.self).min()
     }
 
-    /// Handles one input at `now`, which never lies before the previous one.
+    /// Handles one input at `now`, which is never earlier than the previous one.
     ///
-    /// - Returns: one decision. Everything that it stores belongs into one transaction.
+    /// - Returns: One decision. All values that it stores belong into one transaction.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         switch input {
@@ -196,7 +196,7 @@ package struct Site: Sendable {
 
     // MARK: - Requests of the page
 
-    /// Why a request of the page is refused; nil: `handle` carries it out.
+    /// Why a request of the page is refused; nil if `handle` carries it out.
     package func refusal(of request: Request) -> String? {
         switch request {
         case .learn(.train(_, let tag, _)) where !tags.contains(where: { $0.id == tag || $0.name == tag }):
@@ -217,7 +217,7 @@ package struct Site: Sendable {
         }
     }
 
-    // MARK: - Messages that are not taken
+    // MARK: - Rejected messages
 
     mutating func refuse(_ error: FeedError, _ effects: inout [Effect]) {
         counters.malformed += 1
@@ -228,7 +228,7 @@ package struct Site: Sendable {
     /// keys would answer each other without end.
     private static let listPeriod: Duration = .seconds(5)
 
-    /// The broker has a message that cannot be decrypted: a right one replaces it.
+    /// The broker has a message that cannot be decrypted. A correct one replaces it.
     private mutating func handleSealed(
         _ topic: RoomTopic, _ reason: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {

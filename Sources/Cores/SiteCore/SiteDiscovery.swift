@@ -5,7 +5,7 @@ import JSON
 /// Describes what a rooms service knows to Home Assistant: a device for each tag, each room and each gateway.
 ///
 /// The entities show the site's own retained topics. They have no availability: an automation that waits for a room must
-/// not run because the service was restarted. That the service is there is an entity of its own.
+/// not run because the service was restarted. The service's availability is a separate entity.
 package struct SiteDiscovery: Sendable {
     package struct Settings: Hashable, Sendable {
         /// The discovery prefix, usually `homeassistant`.
@@ -17,11 +17,11 @@ package struct SiteDiscovery: Sendable {
             (self.prefix, self.site, self.version) = (prefix, site, version)
         }
 
-        /// A level of topics.
+        /// The topic level of this site.
         package var node: String { "ibeacon-rooms-" + TopicIdentifier.identifier(of: site) }
     }
 
-    /// What there is to be described.
+    /// What is to be described.
     package struct Picture: Hashable, Sendable {
         package struct Item: Hashable, Sendable {
             /// The last level of its topics.
@@ -39,7 +39,7 @@ package struct SiteDiscovery: Sendable {
             package init(name: String, hasCard: Bool) { (self.name, self.hasCard) = (name, hasCard) }
         }
 
-        /// What the active service is called.
+        /// The instance name of the active service.
         package var instance: String
         package var tags: [Item] = []
         package var rooms: [Item] = []
@@ -48,7 +48,7 @@ package struct SiteDiscovery: Sendable {
         package init(instance: String) { self.instance = instance }
     }
 
-    /// Tags that become entities, three each; no home has more.
+    /// Largest number of tags that become entities, three each; no home has more.
     package static let tagLimit = 200
 
     package let settings: Settings
@@ -56,7 +56,7 @@ package struct SiteDiscovery: Sendable {
 
     package init(_ settings: Settings) { self.settings = settings }
 
-    /// Home Assistant's birth, and what was described in earlier lives.
+    /// The topics of Home Assistant's birth message and of the descriptions, including those of earlier runs.
     package var subscriptions: Set<String> {
         [birthTopic, descriptionFilter]
     }
@@ -64,7 +64,7 @@ package struct SiteDiscovery: Sendable {
     /// The topics of all descriptions of this site.
     package var descriptionFilter: String { "\(settings.prefix)/+/\(settings.node)/+/config" }
 
-    /// Where Home Assistant says `online` when it has started.
+    /// Where Home Assistant publishes `online` when it has started.
     package var birthTopic: String { "\(settings.prefix)/status" }
 
     /// Whether a topic is that of one of this site's descriptions.
@@ -74,19 +74,19 @@ package struct SiteDiscovery: Sendable {
 
     // MARK: Removal
 
-    /// A description was emptied, or is in force again.
+    /// Records that a description was emptied, or is in force again.
     ///
-    /// - Parameter payload: What it was; nil: it is in force.
+    /// - Parameter payload: The emptied description; nil if it is in force again.
     package mutating func recordRemoval(of topic: String, payload: String?) {
         if let payload { removed.add(topic, payload: payload) } else { removed.remove(topic) }
     }
 
-    /// Home Assistant has started: what it may have missed the removal of, once more.
+    /// After a start of Home Assistant, repeats the descriptions whose removal it may have missed.
     package mutating func messagesAtBirth(at now: MonotonicInstant) -> [Publication] {
         removed.messagesAtBirth(at: now)
     }
 
-    /// Empties what was published at the birth, as soon as it is time.
+    /// Empties the descriptions that were repeated at the start, once that is due.
     package mutating func messagesDue(at now: MonotonicInstant) -> [Publication] {
         removed.messagesDue(at: now)
     }
@@ -138,7 +138,7 @@ package struct SiteDiscovery: Sendable {
             ], to: &list)
     }
 
-    // A tag, a room or a gateway that goes has its state emptied, often before Home Assistant has let go of it: hence
+    // When a tag, a room or a gateway is removed, its state is emptied, often before Home Assistant removes the entity: hence
     // "is defined".
 
     private func describe(tag: Picture.Item, _ list: inout [Publication]) {
@@ -200,7 +200,7 @@ package struct SiteDiscovery: Sendable {
 
     private func describe(gateway: Picture.Gateway, _ list: inout [Publication]) {
         let object = "gateway-" + TopicIdentifier.identifier(of: gateway.name)
-        // A gateway of ours is the device that its own discovery describes.
+        // The device of an ibeacon-gateway is described by the gateway's own discovery.
         let device: JSONValue =
             gateway.hasCard
             ? [

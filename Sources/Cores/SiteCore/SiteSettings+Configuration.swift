@@ -2,7 +2,7 @@ package import Configuration
 import OwnTracks
 
 extension SiteSettings {
-    /// The settings of a site, as the configuration has them.
+    /// The settings of a site, from the configuration.
     package init(_ configuration: Configuration) {
         self.init()
         site = configuration.rooms?.site

@@ -32,12 +32,12 @@ package struct TagIdentity: Hashable, Sendable {
 
 /// The settings of the service of a site.
 package struct SiteSettings: Hashable, Sendable {
-    /// nil: the site of the first message, in a replay.
+    /// nil in a replay, which uses the site of the first message.
     package var site: String?
     /// The user level (`%u`) of the tags' topics; nil: `rooms-<site>`.
     package var user: String?
-    /// The name of this service among the services of the site; nil: there is no other service, and the tags of the
-    /// site's list are added to those of the configuration. A replay has none.
+    /// The name of this service among the services of the site. A replay has none: there is no other service, and the tags of
+    /// the site's list are added to those of the configuration.
     package var instance: String?
     /// The version of the program, for the service's card.
     package var version = ""
@@ -50,7 +50,7 @@ package struct SiteSettings: Hashable, Sendable {
     package var gateways: [String: String] = [:]
     /// The position in transitions and locations.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
-    /// How the site is described to Home Assistant; nil: it is not.
+    /// How the site is described to Home Assistant; nil if it is not described.
     package var discovery: SiteDiscovery.Settings?
     /// Whether the gateways' cards are encrypted, so that Home Assistant cannot read them.
     package var areCardsSealed = false

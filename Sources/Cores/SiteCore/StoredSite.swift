@@ -30,7 +30,7 @@ package enum StoredValue: Sendable {
         }
     }
 
-    /// nil: nothing is stored any more. Making the learned data takes long.
+    /// The stored bytes; nil if nothing is stored any more. Encoding the learned data takes long.
     package var bytes: [UInt8]? {
         switch self {
         case .tag(_, let state): state?.json.bytes

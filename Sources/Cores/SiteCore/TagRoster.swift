@@ -34,7 +34,7 @@ package struct TagRoster: Sendable {
 
     package func position(ofTag id: String) -> Int? { tags.firstIndex { $0.id == id } }
 
-    /// A tag may be named by its name, its id, or its beacon.
+    /// The id of the tag with this name, id or beacon; `name` itself if no tag has it.
     func id(named name: String) -> String {
         if let tag = tags.first(where: { $0.id == name || $0.name == name }) { return tag.id }
         let lowered = name.lowercased()
