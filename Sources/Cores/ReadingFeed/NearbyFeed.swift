@@ -1,7 +1,7 @@
 import Base
 package import Beacon
 
-/// A beacon that is no tag, as one second heard it.
+/// A beacon that is not a tag, as it was heard in one second.
 package struct NearbyBeacon: Hashable, Sendable {
     package let beacon: BeaconID
     package var count = 0
@@ -10,25 +10,25 @@ package struct NearbyBeacon: Hashable, Sendable {
     package var power: MeasuredPower
 }
 
-/// Collects beacons that are no tags while the page of the rooms service asks for them, so that one can become a tag.
+/// Collects beacons that are not tags while the page of the rooms service asks for them, so that one can become a tag.
 ///
-/// Otherwise it costs one comparison for each packet of an unknown beacon. Invented beacons take bounded memory; those
-/// that are heard first in a second count.
+/// Otherwise it costs one comparison for each packet of an unknown beacon. Memory is bounded even with invented beacons: the
+/// first ones heard in a second count.
 struct NearbyFeed: Sendable {
-    /// Largest number of beacons in the message of a second: the strongest ones.
+    /// Largest number of beacons in the message of a second: the strongest.
     static let mostReported = 20
     /// Largest number of beacons that are remembered in a second.
     private static let mostHeard = 256
-    /// Longest time for which one request holds.
+    /// Longest time for which one request is valid.
     static let longest: Duration = .seconds(300)
 
     private var until: MonotonicInstant?
     private var heard: [BeaconID: NearbyBeacon] = [:]
 
-    /// Whether nothing is to be reported for the present second.
+    /// Whether there is nothing to report for the current second.
     var isEmpty: Bool { heard.isEmpty }
 
-    /// Collects for this time from now on. Zero ends it.
+    /// Collects beacons for this time from now on. Zero ends the collection.
     mutating func collect(for duration: Duration, at now: MonotonicInstant) {
         until = duration > .zero ? now.advanced(by: min(duration, Self.longest)) : nil
         if until == nil { heard = [:] }

@@ -2,10 +2,10 @@ import Base
 import Beacon
 
 /// The messages that an ESPresense node publishes about beacons, for programs that expect them: Home Assistant's
-/// `mqtt_room` and ESPresense-companion. A gateway sends them beside its readings if it is told to.
+/// `mqtt_room` and ESPresense-companion. A gateway sends them in addition to its readings if it is configured to.
 ///
-/// A beacon's message is repeated every `interval` at most, or as soon as the distance has changed by `change`, as
-/// ESPresense does by default.
+/// A beacon's message is repeated when `interval` has passed, or as soon as the distance has changed by `change`, as ESPresense
+/// does by default.
 struct NodeFeed: Sendable {
     /// Longest time between two messages about a beacon that is heard.
     static let interval: Duration = .seconds(5)
@@ -23,7 +23,7 @@ struct NodeFeed: Sendable {
         var distance: Double
     }
 
-    /// By the index of the tag; beacons that were not heard for a minute start again.
+    /// By the index of the tag. A beacon that was not heard for a minute starts again.
     private var nodes: [Int: Node] = [:]
 
     /// - Parameter readings: The readings of one second, by the index of the tag.

@@ -5,7 +5,7 @@ import SiteProtocol
 /// The packets of one tag in one second.
 struct Reading: Sendable {
     /// Largest number of levels kept for the median. A tag that advertises every 100 ms and is heard by three adapters
-    /// has 30. Of a tag that is heard more often, the first 32 levels count.
+    /// has 30. For a tag that is heard more often, only the first 32 levels count.
     static let mostLevels = 32
 
     var beacon = BeaconID(uuid: BeaconUUID(high: 0, low: 0), major: 0, minor: 0)

@@ -15,7 +15,7 @@ package struct ReadingFeed: Sendable {
     /// Time after which a gateway that hears no tag publishes an empty list, so that the service knows it is alive.
     package static let keepalive: Duration = .seconds(10)
     /// For this long after a second in which a tag was heard, there is a message for each second. So the service learns soon
-    /// that a tag has fallen silent, and not the gateway.
+    /// that the tag, and not the gateway, has fallen silent.
     package static let attention: Duration = .seconds(30)
     /// Each reading covers one second.
     package static let period: Duration = .seconds(1)
@@ -32,7 +32,7 @@ package struct ReadingFeed: Sendable {
         case reports(UInt64)
         /// A receiver heard an iBeacon.
         case sighting(Sighting)
-        /// Other beacons than tags are to be reported, too, for this time, at most 300 s. Zero ends that.
+        /// Reports beacons other than tags, too, for this time, at most 300 s. Zero ends that.
         case nearby(Duration)
         /// Time passed.
         case tick
@@ -43,7 +43,7 @@ package struct ReadingFeed: Sendable {
         case heard([UInt8])
         /// The payload of an ESPresense node about this beacon.
         case node(BeaconID, [UInt8])
-        /// The strongest beacons of a second that are no tags; published only on request.
+        /// The strongest beacons of a second that are not tags; published only on request.
         case nearby([NearbyBeacon])
     }
 
@@ -59,13 +59,13 @@ package struct ReadingFeed: Sendable {
     /// Beginning of the current second.
     private var start = MonotonicInstant.zero
     private var lastMessage = MonotonicInstant.zero
-    /// End of the last second in which a tag was heard; nil: none was heard since the list of tags came.
+    /// End of the last second in which a tag was heard; nil if none was heard since the list of tags arrived.
     private var lastHeard: MonotonicInstant?
     /// Reports since the previous message, and the latest known total.
     private var reports: UInt64 = 0
     private var allReports: UInt64 = 0
     private var radios = RadioTime()
-    /// nil: no messages of an ESPresense node are made.
+    /// nil if no messages of an ESPresense node are made.
     private var node: NodeFeed?
     private var nearby = NearbyFeed()
 
@@ -89,9 +89,9 @@ package struct ReadingFeed: Sendable {
         return Self.period
     }
 
-    /// Whether the next input ends a second, so that it may cause a message. The total of reports is passed before it: a beacon
-    /// that is heard before the tick would end the second with the total of ten seconds ago, and a message with 0 reports says
-    /// that this gateway received nothing at all.
+    /// Whether the next input ends a second, and so may cause a message. The total of reports is passed before that input:
+    /// otherwise a beacon heard before the tick would end the second with the total of ten seconds ago. A message with 0
+    /// reports says that this gateway received nothing at all.
     ///
     /// - Parameter now: When that input is handled.
     package func endsSecond(at now: MonotonicInstant) -> Bool { isOn && start.duration(to: now) >= Self.period }
