@@ -134,7 +134,7 @@ package final class BlueZScanner: Scanner {
             var reader = message.reader
             reader.next()
             reader.next()
-            // The new owner; none if the service has ended.
+            // The new owner; empty if the service has ended.
             if reader.string == "" { forget(because: "bluetoothd is gone") } else { look() }
         default: break
         }
@@ -349,7 +349,7 @@ package final class BlueZScanner: Scanner {
         adapter.status.reports += 1
         adapter.status.lastHeard = now
         let report = AdvertisingReport(address: address, rssi: device.rssi)
-        // Telemetry stands between two iBeacons, so it comes first.
+        // Telemetry is sent between two iBeacons, so it is reported before the iBeacon.
         for packet in packets { output?.heard(report, data: packet.span, by: adapter.status.receiver, at: now) }
     }
 

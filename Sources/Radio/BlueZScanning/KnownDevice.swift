@@ -7,7 +7,7 @@ struct KnownDevice {
     private(set) var rssi: RSSI?
     /// The advertising data as it was on the air, as far as it matters: one structure with Apple's data.
     private(set) var advertisingData: [UInt8] = []
-    /// Service data as it was on the air: bluetoothd reports it beside Apple's data, although it comes in packets of
+    /// Service data as it was on the air: bluetoothd reports it with Apple's data, although it comes in packets of
     /// its own. One packet for each telemetry format, which bounds their number.
     private(set) var serviceData: [[UInt8]] = []
     /// Whether the monitor found the device and has not lost it since.

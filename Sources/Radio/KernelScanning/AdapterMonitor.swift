@@ -5,7 +5,7 @@ import System
 
 /// The receiver of an `AdapterMonitor`'s events. All calls are made on the loop's thread.
 protocol AdapterMonitorDelegate: AnyObject {
-    /// The adapter is there, powered and can do Low Energy. May come again after `adapterLost`.
+    /// The adapter is present, powered and supports Low Energy. This may be called again after `adapterLost`.
     func adapterReady(_ index: UInt16, at now: MonotonicInstant)
     /// The adapter is off or asleep, or, if `isGone`, no longer there.
     func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant)
@@ -31,7 +31,7 @@ final class AdapterMonitor {
         /// Attempts to switch it on.
         var attempts = Backoff(to: .seconds(30))
         var retry: (any EventRegistration)?
-        /// Being powered off on purpose, to be powered on again at once.
+        /// Whether it is being powered off on purpose, to be powered on again at once.
         var isCycling = false
         var saidBlocked = false
         var reset: ControllerProbe?
@@ -48,7 +48,7 @@ final class AdapterMonitor {
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
     weak var delegate: (any AdapterMonitorDelegate)?
-    /// The management socket cannot be used any more.
+    /// Called when the management socket cannot be used any more.
     var onFailure: ((String) -> Void)?
 
     init(host: any EventHost, kernel: any KernelBluetooth, selection: AdapterSelection) throws(ScannerError) {
@@ -184,8 +184,8 @@ final class AdapterMonitor {
         }
     }
 
-    /// At once if the adapter was found off or is being cycled; a moment later if a program has just switched it off,
-    /// because a restarting bluetoothd switches it on itself.
+    /// At once if the adapter is being cycled; a moment later if it is off for another reason, because a restarting bluetoothd
+    /// switches it on itself. After an earlier attempt, as late as for a blocked adapter.
     private func firstDelay(_ adapter: Adapter) -> Duration {
         adapter.attempts.failures > 0 ? Self.blockedRetry : adapter.isCycling ? .zero : .milliseconds(300)
     }

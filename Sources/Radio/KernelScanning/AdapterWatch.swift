@@ -12,14 +12,14 @@ final class AdapterWatch {
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
     private var hasStarted = false
-    /// The duty that the output knows.
+    /// The duty that was last reported to the output.
     private var reportedDuty: Double?
     /// Whether scanning is set up, independent of the controller's health.
     private(set) var isScanning = false
     var status: AdapterStatus
-    /// Switch the scan off and on.
+    /// Switches the scan off and on.
     var onRestart: (() -> Void)?
-    /// Power the controller off and on.
+    /// Powers the controller off and on.
     var onReset: (() -> Void)?
 
     init(_ index: UInt16, host: any EventHost, kernel: any KernelBluetooth, output: (any ScannerOutput)?) {
@@ -45,7 +45,7 @@ final class AdapterWatch {
         begin(duty: duty, because: reason, at: now)
     }
 
-    /// The scan goes on with another duty. This is no restart: nothing was wrong.
+    /// The scan continues with another duty. This does not count as a restart, because nothing was wrong.
     func dutyChanged(to duty: ScanDuty?, at now: MonotonicInstant) {
         begin(duty: duty, because: "the scan duty was changed", at: now)
     }

@@ -50,7 +50,7 @@ final class BluetoothSocket: PacketSocket {
     }
 }
 
-/// Room for ten seconds of 2,000 reports each. The kernel drops further reports without an error.
+/// Makes room for the reports of ten seconds, 2,000 in each. The kernel drops further reports without an error.
 func enlargeReceiveBuffer(_ descriptor: CInt) {
     // The kernel doubles the value and counts 768 bytes for a report: 21,845 reports. It allocates memory only as
     // needed.
@@ -77,11 +77,11 @@ func droppedPackets(_ descriptor: CInt) -> UInt32 {
     return memory[8]
 }
 
-/// Memory that packets are received into, many with one call, for as long as the socket is open.
+/// Memory into which packets are received, many with one call, for as long as the socket is open.
 final class PacketBuffer {
     /// More than the longest relevant packet of either channel; longer packets are truncated.
     private static let size = 2048
-    /// Packets that one system call receives at most.
+    /// Largest number of packets that one system call receives.
     private static let most = 32
     private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PacketBuffer.size * PacketBuffer.most)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: PacketBuffer.most)

@@ -13,11 +13,11 @@ package struct ControllerFacts: Hashable, Sendable {
     /// The names of the settings that the management interface says it supports.
     package let supportedSettings: [String]
     package let isPowered: Bool
-    /// Whether it has the commands of extended scanning; nil: it did not answer.
+    /// Whether it has the commands of extended scanning; nil if it did not answer.
     package let hasExtendedScanning: Bool?
-    /// The LE features (Core Specification 5.4, Vol 6, Part B, 4.6) as a number; nil: it did not answer.
+    /// The LE features (Core Specification 5.4, Vol 6, Part B, 4.6) as a number; nil if it did not answer.
     package let lowEnergyFeatures: UInt64?
-    /// Monitors that programs have set; nil: the kernel does not say.
+    /// Number of monitors that programs have set; nil if the kernel does not say.
     package let monitors: Int?
 
     package init(
@@ -29,8 +29,8 @@ package struct ControllerFacts: Hashable, Sendable {
         (self.hasExtendedScanning, self.lowEnergyFeatures) = (hasExtendedScanning, lowEnergyFeatures)
     }
 
-    /// Reads the facts of every adapter that is to be used. The kernel answers most by itself. Two harmless commands go to
-    /// the controller, which answers them in milliseconds while it scans.
+    /// Reads the facts of every selected adapter. The kernel answers most by itself. Two harmless commands go to the
+    /// controller, which answers them in milliseconds while it scans.
     package static func read(_ selection: AdapterSelection = .all) -> [ControllerFacts] {
         RadioDiagnosis.controllers(selection).map { index, information, monitors in
             // The status, the 64 octets of Read Local Supported Commands, or the 8 of LE Read Local Supported Features.

@@ -31,7 +31,7 @@ final class ControllerProbe {
         self.done = done
         opcode = UInt16(question.group) << 10 | UInt16(question.command)
         timeout = host.at(host.now.advanced(by: Self.deadline)) { [weak self] in self?.finish(false) }
-        // Without an answer the time runs out.
+        // Without a socket, the probe fails when the time runs out.
         guard let socket = kernel.openHCI(index), (try? socket.listen(to: [EVT_CMD_COMPLETE])) != nil else { return }
         readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
         try? socket.command(group: question.group, command: question.command, parameters: [])

@@ -2,8 +2,8 @@ import Base
 import CBluetooth
 import Scanning
 
-/// The gateway's own scan on one adapter, as commands and answers. A value without clock, timer and socket: `HCISession` says
-/// what has happened, and carries out what is returned.
+/// The gateway's own scan on one adapter, as commands and answers. It is a value without a clock, a timer or a socket:
+/// `HCISession` reports what has happened, and carries out the returned actions.
 struct HCIScanStateMachine {
     enum State: Hashable {
         case idle
@@ -28,12 +28,12 @@ struct HCIScanStateMachine {
         case askCommands
         /// A command of the LE group.
         case send(UInt16, [UInt8])
-        /// Calls `elapsed` after this time, and not at the time before.
+        /// Calls `elapsed` after this time, and cancels the call that was scheduled before.
         case schedule(Duration)
         case cancelTimer
         case scans
         case pauses(because: String)
-        /// The controller answered none of two commands in a row.
+        /// The controller left two commands in a row unanswered.
         case hangs
         case says(LogPriority, String)
     }
@@ -43,8 +43,8 @@ struct HCIScanStateMachine {
     private static let deadline = Duration.milliseconds(2500)
     private static let pause = Duration.seconds(1)
     private static let refusedRetry = Duration.seconds(5)
-    /// bluetoothd's discovery is started again every 10.24 s. So a scan without a foreign command for longer remains
-    /// from a killed program, unless the kernel scans for a monitor.
+    /// bluetoothd's discovery is started again every 10.24 s. So a scan without another program's command for longer than this
+    /// is left over from a killed program, unless the kernel scans for a monitor.
     private static let leftoverAge = Duration.seconds(15)
     private static let disallowed: UInt8 = 0x0c
 
@@ -58,7 +58,7 @@ struct HCIScanStateMachine {
     private var unanswered = 0
     private var nextReset = MonotonicInstant.zero
     private var resets = Backoff(from: .seconds(10), to: .seconds(300))
-    /// When another program's scan was met, or its last command; nil: there is no such scan.
+    /// When another program's scan was detected, or its last command; nil if there is no such scan.
     private var foreignActivity: MonotonicInstant?
 
     init(duty: ScanDuty, listensOnly: Bool) {
@@ -85,14 +85,14 @@ struct HCIScanStateMachine {
         }
     }
 
-    /// Off and on.
+    /// Switches the scan off and on.
     mutating func restart() -> [Action] {
         guard case .scanning(let family) = state else { return [] }
         return enter(.disabling(family), Self.enable(family, false))
     }
 
-    /// A controller takes parameters only while it does not scan. Before the parameters are sent, the new duty goes with
-    /// them; while the scan is being switched on, it waits for that.
+    /// A controller accepts parameters only while it does not scan. If the parameters are not sent yet, they include the new
+    /// duty. If the scan is being switched on, the new duty is sent after that.
     mutating func setDuty(_ duty: ScanDuty) -> [Action] {
         self.duty = duty
         return requestedDuty == duty ? [] : restart()
@@ -104,7 +104,7 @@ struct HCIScanStateMachine {
         [.close, .pauses(because: reason)] + begin(after: Self.pause)
     }
 
-    /// The scheduled time is over.
+    /// The scheduled time has elapsed.
     mutating func elapsed(at now: MonotonicInstant) -> [Action] {
         switch state {
         case .waiting: return [.start]

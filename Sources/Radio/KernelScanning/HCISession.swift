@@ -8,7 +8,7 @@ import System
 protocol HCISessionDelegate: AnyObject {
     func sessionScans(_ session: HCISession, at now: MonotonicInstant)
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant)
-    /// The controller answered none of two commands in a row.
+    /// The controller left two commands in a row unanswered.
     func sessionHangs(_ session: HCISession)
     func session(_ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant)
     func session(_ session: HCISession, says priority: LogPriority, _ text: String)
@@ -72,7 +72,7 @@ final class HCISession {
     /// Switches the scan off and closes the socket. The kernel still sends the queued commands.
     func stop() { carryOut(machine.stop()) }
 
-    /// Off and on.
+    /// Switches the scan off and on.
     func restart() { carryOut(machine.restart()) }
 
     func setDuty(_ duty: ScanDuty) { carryOut(machine.setDuty(duty)) }

@@ -21,7 +21,7 @@ protocol PacketSocket: AnyObject {
     /// Packets that the kernel dropped because this socket was full, since it was opened.
     var drops: UInt32 { get }
     func send(_ bytes: [UInt8]) throws(SystemError)
-    /// Receives what waits, as `PacketBuffer.receive` does.
+    /// Receives the waiting packets, as `PacketBuffer.receive` does.
     func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError?
 }
 
@@ -34,16 +34,16 @@ protocol HCIPacketSocket: AnyObject {
     func listen(to events: [Int32]) throws(SystemError)
     /// Queues one command; the answer comes as an event.
     func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError)
-    /// Receives what waits, as `PacketBuffer.receive` does.
+    /// Receives the waiting packets, as `PacketBuffer.receive` does.
     func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError?
 }
 
 extension PacketSocket {
-    /// Receives what waits; in a flood, as much as leaves others their turn.
+    /// Receives the waiting packets; in a flood, only so many that other sources get their turn.
     func receive(_ body: (Span<UInt8>) -> Bool) -> SystemError? { receive(batches: 8, body) }
 }
 
 extension HCIPacketSocket {
-    /// Receives what waits; in a flood, as much as leaves others their turn.
+    /// Receives the waiting packets; in a flood, only so many that other sources get their turn.
     func receive(_ body: (Span<UInt8>) -> Bool) -> SystemError? { receive(batches: 8, body) }
 }

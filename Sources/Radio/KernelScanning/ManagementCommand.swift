@@ -15,7 +15,7 @@ package struct ManagementCommand: Hashable, Sendable {
         case removeMonitor = 0x0053
     }
 
-    /// Stands for no controller in particular.
+    /// Means no particular controller.
     package static let noIndex: UInt16 = 0xffff
 
     package let opcode: Opcode
@@ -66,7 +66,7 @@ package struct ManagementCommand: Hashable, Sendable {
         return Self(.removeMonitor, index, parameters)
     }
 
-    /// As it goes over the socket.
+    /// The command as it is written to the socket.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(6 + parameters.count)
@@ -86,7 +86,7 @@ package enum ManagementStatus {
     package static let rfkilled: UInt8 = 0x12
     package static let permissionDenied: UInt8 = 0x14
 
-    /// The term of the interface's description.
+    /// The name in the interface's description.
     package static func name(_ status: UInt8) -> String {
         let names = [
             "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",

@@ -94,7 +94,7 @@ package enum ManagementEvent: Hashable, Sendable {
         case .setPowered, .setLowEnergy:
             return result.littleEndian32(at: 0).map { .newSettings(ControllerSettings(rawValue: $0)) }
         case .readMonitorFeatures:
-            // Supported and enabled features, the most handles and patterns, then how many handles there are.
+            // Supported and enabled features, the largest numbers of handles and patterns, then the number of handles.
             return result.littleEndian16(at: 11).map { .monitorFeatures(handles: Int($0)) }
         case .addPatternsMonitor:
             return result.littleEndian16(at: 0).map { .monitorAdded(handle: $0) }
@@ -168,7 +168,7 @@ package struct FoundDevice: Hashable, Sendable {
 
     /// Address (6), address type (1), RSSI (1), flags (4), data length (2), data.
     ///
-    /// - Returns: nil if it is malformed. A device that is not Low Energy is `isLowEnergy == false`, no error.
+    /// - Returns: nil if it is malformed. For a device that is not Low Energy, `isLowEnergy` is false; that is no error.
     package init?(_ parameters: Span<UInt8>, hasMonitorHandle: Bool) {
         let start = hasMonitorHandle ? 2 : 0
         guard parameters.count >= start + 14, let length = parameters.littleEndian16(at: start + 12),

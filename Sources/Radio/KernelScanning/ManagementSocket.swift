@@ -31,7 +31,7 @@ final class ManagementSocket {
 
     var drops: UInt32 { socket.drops }
 
-    /// The kernel answers this one before write() returns, so nothing is waited for. Only before `open()`.
+    /// The kernel answers this command before write() returns, so no wait is needed. Call this only before `open()`.
     func supportedCommands() -> [UInt16] {
         guard (try? send(.readSupportedCommands)) != nil else { return [] }
         var commands: [UInt16] = []

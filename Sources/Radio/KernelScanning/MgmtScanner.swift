@@ -4,17 +4,17 @@ package import Scanning
 
 /// Scans through the kernel's own advertisement monitors, on every adapter at once.
 ///
-/// The kernel scans passively with its duplicate filter off and delivers raw advertising data, beside bluetoothd and
-/// its clients. Needs CAP_NET_ADMIN.
+/// The kernel scans passively with its duplicate filter off and delivers raw advertising data, alongside bluetoothd and its
+/// clients. Needs CAP_NET_ADMIN.
 package final class MgmtScanner: FallibleScanner {
     private final class Adapter {
         let watch: AdapterWatch
         var isReady = false
         var monitor: UInt16?
-        /// A monitor was requested, and the answer is not here yet.
+        /// A monitor was requested, and the answer has not arrived yet.
         var isArming = false
-        /// Whether the monitor asks for telemetry too. A controller that matches patterns itself may have no room for
-        /// more than the iBeacons'.
+        /// Whether the monitor asks for telemetry too. A controller that matches patterns itself may have room only for that of
+        /// iBeacons.
         var asksForTelemetry = true
         var saidNoTelemetry = false
         var takesDuty = true
@@ -29,7 +29,7 @@ package final class MgmtScanner: FallibleScanner {
     /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
 
-    /// Refusals in a row on an adapter after which this scanner gives up.
+    /// Refusals in a row, on every adapter, after which this scanner gives up.
     private static let mostFailures = 5
 
     package private(set) var failure: ScannerError?
@@ -130,7 +130,7 @@ package final class MgmtScanner: FallibleScanner {
         } else {
             adapter.watch.scanStarted(duty: taken, because: "advertisement monitor set", at: now)
         }
-        // The setting was changed while the kernel was asked.
+        // The setting was changed while the request was pending.
         if adapter.requestedDuty != duty { arm(adapter.watch.index) }
     }
 

@@ -7,7 +7,7 @@ package enum RadioDiagnosis {
     package struct Finding: Hashable, Sendable {
         /// What was found, in a sentence.
         package let text: String
-        /// What to do; nil where all is well.
+        /// What to do; nil if nothing is wrong.
         package let cure: String?
 
         init(_ text: String, cure: String? = nil) {
@@ -41,12 +41,12 @@ package enum RadioDiagnosis {
         return findings
     }
 
-    /// The adapters of this machine that are to be used, by their numbers.
+    /// The numbers of this machine's selected adapters.
     package static func adapters(_ selection: AdapterSelection = .all) -> [UInt16] {
         controllers(selection).map(\.index)
     }
 
-    /// The same with what the kernel says of them, and the number of monitors that are set.
+    /// The same adapters, with the kernel's information about them and the number of monitors that are set.
     static func controllers(
         _ selection: AdapterSelection
     ) -> [(index: UInt16, information: ControllerInformation, monitors: Int?)] {

@@ -32,7 +32,7 @@ package enum ScanFamily: Hashable, Sendable {
         return bytes
     }
 
-    /// The duplicate filter is off; an extended scan goes on until it is switched off.
+    /// The duplicate filter is off; an extended scan continues until it is switched off.
     package func enable(_ on: Bool) -> [UInt8] {
         let switched: [UInt8] = [on ? 1 : 0, 0]
         return self == .legacy ? switched : switched + [0, 0, 0, 0]

@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// Whether a Bluetooth adapter has one antenna with a Wi-Fi interface, by what sysfs says of both.
+/// Whether a Bluetooth adapter shares its antenna with a Wi-Fi interface, according to sysfs.
 ///
 /// The chips on the boards of the Raspberry Pi do Wi-Fi over SDIO (driver brcmfmac) and Bluetooth over a UART, with one
 /// antenna (device trees of the boards: `brcm,bcm4329-fmac` below an MMC controller, `brcm,bcm43438-bt` below a UART). An
@@ -12,7 +12,7 @@ package struct SharedAntenna {
     /// - Parameter sysfs: Where sysfs is mounted.
     package init(sysfs: String = "/sys") { self.sysfs = sysfs }
 
-    /// - Returns: The Wi-Fi interface that is up and shares the antenna of this adapter; nil: none does.
+    /// - Returns: The Wi-Fi interface that is up and shares the antenna of this adapter; nil if none does.
     package func wiFi(beside index: UInt16) -> String? {
         guard let adapter = parts(of: "\(sysfs)/class/bluetooth/hci\(index)"), Self.isOnUART(adapter) else {
             return nil
@@ -26,7 +26,7 @@ package struct SharedAntenna {
         }
     }
 
-    /// How the adapter is attached: `UART`, `USB`, `SDIO`, `PCI` or `virtual`; nil: sysfs does not show it.
+    /// How the adapter is attached: `UART`, `USB`, `SDIO`, `PCI` or `virtual`; nil if sysfs does not show it.
     package func attachment(of index: UInt16) -> String? {
         guard let device = parts(of: "\(sysfs)/class/bluetooth/hci\(index)") else { return nil }
         if Self.isOnUART(device) { return "UART" }
@@ -40,13 +40,13 @@ package struct SharedAntenna {
         device.contains { $0.hasPrefix("usb") && $0.dropFirst(3).allSatisfy(\.isNumber) }
     }
 
-    /// A device of the kernel's serial bus (`serial0-0`), or of a terminal that `btattach` has given to the kernel. A UART on
-    /// USB belongs to a device of its own.
+    /// Whether it is a device of the kernel's serial bus (`serial0-0`), or of a terminal that `btattach` gave to the kernel. A
+    /// UART on USB belongs to another device.
     private static func isOnUART(_ device: [Substring]) -> Bool {
         !isOnUSB(device) && device.contains { $0 == "tty" || $0.hasPrefix("serial") && $0.contains("-") }
     }
 
-    /// The parts of the path behind all links; nil if there is nothing.
+    /// The parts of the path with all links resolved; nil if it does not exist.
     private func parts(of path: String) -> [Substring]? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

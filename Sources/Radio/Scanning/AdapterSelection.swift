@@ -8,7 +8,7 @@ package enum AdapterSelection: Hashable, Sendable {
     case index(UInt16)
     /// By its own address, which stays when the number changes.
     case address(UInt64)
-    /// Each that any of these means.
+    /// Every adapter that any of these selects.
     case anyOf([AdapterSelection])
 
     /// Reads `all`, `hci0`, or six octets with colons.

@@ -1,18 +1,18 @@
 package import Base
 
-/// A scanner that can find out, after it has begun, that its way does not work here.
+/// A scanner that may detect, after its start, that its way does not work here.
 package protocol FallibleScanner: Scanner {
-    /// Why this way is given up; nil while it works or may work yet.
+    /// Why this way is given up; nil while it works or may still work.
     var failure: ScannerError? { get }
 }
 
-/// Scans by the best way that works, falls back to the next when one does not, and climbs back by itself.
+/// Scans by the best way that works, falls back to the next when it fails, and returns to a better one by itself.
 package final class AutoScanner: Scanner {
     /// One way of scanning.
     package struct Way {
         /// The name in the configuration.
         package let name: String
-        /// In a few words, for the log.
+        /// A short description for the log.
         package let explanation: String
         package let make: () throws(ScannerError) -> any Scanner
 
@@ -31,13 +31,13 @@ package final class AutoScanner: Scanner {
     private let host: any EventHost
     private weak var output: (any ScannerOutput)?
     private var current: (rank: Int, scanner: any Scanner)?
-    /// Why the better ways are not in use, as logged last.
+    /// Why the better ways are not in use, as last logged.
     private var saidReasons: [String] = []
     private var timer: (any EventRegistration)?
-    /// For the way in use, and for each that is tried later.
+    /// Applies to the way in use, and to each that is tried later.
     private var duty = ScanDuty.full
     private var nextClimb = MonotonicInstant.zero
-    /// Each fall makes the next climb wait longer, so that a way that starts and fails does not take turns.
+    /// Each fall makes the next climb wait longer, so that a way that starts and then fails does not alternate with another.
     private var climbs = Backoff(from: .seconds(30), to: .seconds(600))
 
     /// - Parameter ways: the best first.
@@ -52,8 +52,7 @@ package final class AutoScanner: Scanner {
 
     package var adapters: [AdapterStatus] { current?.scanner.adapters ?? [] }
 
-    /// Never throws: what does not work now is tried again, because the last thing missing may be a dongle whose
-    /// plugging in loads the kernel's Bluetooth.
+    /// Never throws. Ways that do not work now are tried again: plugging in a missing dongle may load the kernel's Bluetooth.
     package func start() throws(ScannerError) {
         choose(betterThan: ways.count, because: [])
         schedule()
@@ -71,7 +70,7 @@ package final class AutoScanner: Scanner {
         current = nil
     }
 
-    /// Starts the best working way before `rank`, and stops the way in use.
+    /// Starts the best working way before `rank`, then stops the way in use.
     private func choose(betterThan rank: Int, because earlier: [String], except failed: Int? = nil) {
         var reasons = earlier
         for (candidate, way) in ways.enumerated().prefix(rank) where candidate != failed {

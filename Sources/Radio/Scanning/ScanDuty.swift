@@ -8,7 +8,7 @@ package struct ScanDuty: Hashable, Sendable {
     /// Units of 0.625 ms.
     package let window: UInt16
 
-    /// - Returns: nil for what the specification rules out.
+    /// - Returns: nil for values that the specification excludes.
     package init?(interval: UInt16, window: UInt16) {
         guard (0x0004...0x4000).contains(interval), (0x0004...interval).contains(window) else { return nil }
         self.interval = interval
@@ -31,7 +31,7 @@ package struct ScanDuty: Hashable, Sendable {
     /// The interval is the same at each share. A longer interval with the same share has longer pauses, in which several
     /// advertisements in a row are missed.
     ///
-    /// - Parameter share: Brought into `leastShare` … 1.
+    /// - Parameter share: Limited to `leastShare` … 1.
     package init(share: Double) {
         let share = share.isNaN ? 1 : min(1, max(Self.leastShare, share))
         interval = Self.full.interval

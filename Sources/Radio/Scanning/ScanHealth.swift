@@ -34,7 +34,7 @@ package struct ScanHealth: Sendable {
     private enum Phase: Hashable {
         case listening
         case probing
-        /// A reset has not brought reports back. A probe is to show whether the controller answers.
+        /// A reset has not brought reports back. A probe shows whether the controller answers.
         case probingAfterReset
         /// The scan was restarted at this instant, because the controller may be deaf.
         case restarted(MonotonicInstant)
@@ -46,14 +46,14 @@ package struct ScanHealth: Sendable {
     private var lastTick = MonotonicInstant.zero
     private var listeningSince: MonotonicInstant?
     private var nextProbe: MonotonicInstant?
-    /// Until a scan in which nothing is heard is restarted.
+    /// Delay until a scan in which nothing is heard is restarted.
     private var scanRestarts = Backoff(from: Self.silenceBeforeProbe, to: .seconds(900))
     private var resets = Backoff(from: .seconds(5), to: .seconds(300))
     private var nextReset = MonotonicInstant.zero
     private var failedProbes = 0
     private var rhythms = AdvertiserRhythms()
     private var isSuspected = false
-    /// A probe is unanswered for longer than a tick. A healthy controller answers in milliseconds.
+    /// A probe has been unanswered for longer than a tick. A healthy controller answers in milliseconds.
     private var isAnswerLate = false
     /// A probe was sent since the last report.
     private var hasAskedSinceHeard = false
@@ -63,7 +63,7 @@ package struct ScanHealth: Sendable {
     /// True while a check is in progress: silence must not count meanwhile.
     package var isDoubtful: Bool { isSuspected || isAnswerLate }
 
-    /// One report. Called for every report, so it is constant time and allocates nothing.
+    /// Records one report. It is called for every report, so it takes constant time and allocates nothing.
     package mutating func heard(_ report: AdvertisingReport, at now: MonotonicInstant) {
         rhythms.heard(report, at: now)
         lastHeard = now
@@ -217,7 +217,7 @@ struct AdvertiserRhythms: Sendable {
 
     /// Reports before a rhythm is accepted.
     private static let enoughReports: UInt32 = 5
-    /// Slower advertisers are ignored, because their silence would have to be too long.
+    /// Slower advertisers are ignored, because their silence would have to last too long.
     private static let slowestInterval: Int64 = 1_500_000_000
     /// Missed reports in a row that count as silence. With half of all packets lost, they occur by chance 1 in 64
     /// times.
@@ -260,7 +260,7 @@ struct AdvertiserRhythms: Sendable {
         return isUnusual
     }
 
-    /// Whether two or more steady advertisers stopped within one another's interval, long enough ago to exclude chance.
+    /// Whether two or more steady advertisers stopped at about the same time, long enough ago to exclude chance.
     func fellSilentTogether(before now: MonotonicInstant) -> Bool {
         var last = Int64.min
         for index in slots.indices where slots[index].reports > 0 {

@@ -3,28 +3,28 @@ package import Beacon
 
 /// A source of advertising reports: a way into Linux Bluetooth, or a recording.
 ///
-/// A scanner runs on the loop's thread, never blocks it, and tells its output the truth about when it
-/// listens: what it does not tell, presence takes for silence.
+/// A scanner runs on the loop's thread and never blocks it. It must report correctly when it listens: presence takes an
+/// unreported pause for silence.
 package protocol Scanner: AnyObject {
-    /// Begins to scan. Trouble that can pass (no adapter yet, bluetoothd restarting) is no error: it is
-    /// told to the output and mended by the scanner itself.
+    /// Begins to scan. A temporary problem (no adapter yet, bluetoothd restarting) is no error: the scanner reports it to the
+    /// output and recovers by itself.
     ///
-    /// - Throws: `ScannerError` if this way can never work as things are.
+    /// - Throws: `ScannerError` if this way cannot work under the present conditions.
     func start() throws(ScannerError)
 
     /// Stops scanning and leaves the adapters as they were found.
     func stop()
 
-    /// One entry for each adapter that has been met.
+    /// One entry for each adapter met so far.
     var adapters: [AdapterStatus] { get }
 
-    /// Sets the share of the time in which the radio listens, before the start or while the scanner runs. When an
-    /// adapter has taken it, `AdapterStatus.duty` and a call of `ScannerOutput.listening` say so.
+    /// Sets the share of the time in which the radio listens, before the start or while the scanner runs. When an adapter has
+    /// applied it, `AdapterStatus.duty` and a call of `ScannerOutput.listening` report it.
     func setDuty(_ duty: ScanDuty)
 }
 
 extension Scanner {
-    /// A scanner without influence on the radio ignores it, and `AdapterStatus.duty` stays nil.
+    /// A scanner that does not control the radio ignores it, and `AdapterStatus.duty` stays nil.
     package func setDuty(_ duty: ScanDuty) {}
 }
 
@@ -33,7 +33,7 @@ package struct ScannerError: Error, Hashable, Sendable, CustomStringConvertible 
     package enum Kind: Hashable, Sendable {
         /// A capability or right is missing.
         case permission
-        /// The kernel or the machine has no such thing.
+        /// The kernel or the machine lacks something.
         case unavailable
         /// The recording cannot be read.
         case badInput
@@ -49,14 +49,14 @@ package struct ScannerError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// What a scanner tells. All calls come on the loop's thread.
+/// The receiver of a scanner's events. All calls are made on the loop's thread.
 package protocol ScannerOutput: AnyObject {
-    /// One advertising packet. `data` lives only during the call.
+    /// One advertising packet. `data` is valid only during the call.
     func heard(
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant)
-    /// A receiver began or ceased to listen, or listens with another duty, and why.
+    /// A receiver began or stopped listening, or listens with another duty, for this reason.
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String)
-    /// Something that a person may want to know of.
+    /// Something that a person may want to know.
     func notice(_ notice: ScannerNotice)
     /// There will be no more reports (a recording has ended).
     func finished(at instant: MonotonicInstant)
@@ -73,7 +73,7 @@ package struct ScannerNotice: Hashable, Sendable {
     }
 }
 
-/// How one adapter does.
+/// The state of one adapter.
 package struct AdapterStatus: Sendable {
     package let receiver: Receiver
     /// `hci0`, or the name of a recording.
@@ -82,7 +82,7 @@ package struct AdapterStatus: Sendable {
     /// Advertising reports delivered.
     package var reports: UInt64 = 0
     package var malformed = MalformedCounters()
-    /// Reports that are known to have been lost before they reached us.
+    /// Reports that are known to have been lost before they reached this program.
     package var lost: UInt64 = 0
     /// How often scanning had to be started again.
     package var restarts: UInt64 = 0

@@ -4,7 +4,7 @@ package enum BtsnoopFormat {
     package enum Datalink: UInt32, CaseIterable, Sendable {
         /// The packet alone; the record's flags say what kind it is.
         case hci = 1001
-        /// The packet behind one byte with its kind, as on a UART (H4). Android and most tools write it.
+        /// The packet after one byte with its kind, as on a UART (H4). Android and most tools write it.
         case uart = 1002
         /// The Linux monitor channel: the record's flags hold adapter and kind. `btmon` writes it.
         case monitor = 2001
@@ -16,8 +16,8 @@ package enum BtsnoopFormat {
     static let headerLength = 16
     /// Original length, included length, flags, drops, time stamp.
     static let recordHeaderLength = 24
-    /// The longest packet of any kind (ACL data, 16-bit length) with room for its wrapping. A record
-    /// that claims more is no record.
+    /// The longest packet of any kind (ACL data, 16-bit length) with room for its wrapping. A record that claims more is
+    /// damaged.
     static let longestPacket = 65_536 + 16
     /// Microseconds from the year 0, where the format counts from, to 1970.
     static let unixEpoch: Int64 = 62_168_256_000_000_000
@@ -30,7 +30,7 @@ package enum BtsnoopFormat {
 
     /// Where in the packet the HCI event begins.
     ///
-    /// - Returns: nil if the packet is something else than an HCI event.
+    /// - Returns: nil if the packet is not an HCI event.
     static func eventOffset(in packet: Span<UInt8>, datalink: Datalink, flags: UInt32) -> Int? {
         switch datalink {
         case .hci: flags & 3 == hciEventFlags ? 0 : nil

@@ -8,7 +8,7 @@ package struct CaptureError: Error, Hashable, Sendable {
         case cannotWrite(SystemError)
         /// Neither file nor pipe nor device.
         case isDirectory
-        /// A pipe or a device, where only a regular file will do.
+        /// A pipe or a device, where only a regular file is accepted.
         case isNoFile
         /// It does not begin with `btsnoop`.
         case notBtsnoop
@@ -22,15 +22,15 @@ package struct CaptureError: Error, Hashable, Sendable {
         case impossibleLength(UInt32)
         /// A record holds more bytes than the packet it was made from had.
         case contradictoryLength(included: UInt32, original: UInt32)
-        /// A record's time stamp lies before the year 0 or a lifetime after the first one.
+        /// A record's time stamp is before the year 0, or a hundred years after the first one.
         case impossibleTime
     }
 
     /// As the user named it; `-` is standard input.
     package let file: String
-    /// Of the header or record that is wrong, in bytes from the start of the file.
+    /// Position of the wrong header or record, in bytes from the start of the file.
     package let offset: Int64
-    /// Whole records before it, which stand.
+    /// Number of whole records before it, which are valid.
     package let records: UInt64
     package let reason: Reason
 
@@ -41,7 +41,7 @@ package struct CaptureError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Whether the file as such is unreadable, in contrast to one whose beginning could be used.
+    /// Whether the whole file is unusable, in contrast to one whose beginning could be used.
     package var isTotal: Bool {
         switch reason {
         case .cannotOpen, .cannotWrite, .isDirectory, .isNoFile, .notBtsnoop, .unsupportedVersion, .unsupportedDatalink,

@@ -4,41 +4,41 @@ package import System
 
 /// What a capture says about one HCI event, apart from the event's bytes.
 package struct CaptureRecord: Hashable, Sendable, BitwiseCopyable {
-    /// Wall time as recorded, in µs since 1970. It may jump; only `instant` is fit to decide by.
+    /// Wall time as recorded, in µs since 1970. It may jump, so decisions use only `instant`.
     package let wallMicroseconds: Int64
     /// Time since the first record of the capture, never running backwards.
     package let instant: MonotonicInstant
-    /// The adapter that heard it; 0 where the format does not say.
+    /// The adapter that heard it; 0 if the format does not say.
     package let receiver: Receiver
 }
 
-/// Reads the HCI events out of a btsnoop capture, file or pipe, of any length in one fixed buffer.
+/// Reads the HCI events of a btsnoop capture, a file or a pipe of any length, with one fixed buffer.
 ///
-/// Records of other kinds are passed over, but time goes on with them. What is whole is given; then
-/// the first thing that is wrong is thrown, once.
+/// Records of other kinds are skipped, but time advances with them. Whole records are delivered. Then the first error is
+/// thrown, once.
 package struct CaptureReader: ~Copyable {
     /// As the user named it.
     package let file: String
     package let datalink: BtsnoopFormat.Datalink
-    /// Where the recording's time stands: that of the last record of any kind.
+    /// The recording's time at the last record of any kind.
     package private(set) var timeline: CaptureTimeline
     /// Whole records of any kind so far.
     package private(set) var records: UInt64 = 0
-    /// Packets that the recorder says it had to drop.
+    /// Packets that the recorder says it dropped.
     package private(set) var lost: UInt64 = 0
 
     private let descriptor: FileDescriptor
     private var buffer: [UInt8]
-    /// The bytes of `buffer` that are read but not taken.
+    /// The bytes of `buffer` that were read but not consumed.
     private var pending: Range<Int> = 0..<0
     /// Where the bytes of the current event are in `buffer`.
     private var current: Range<Int> = 0..<0
-    /// Of the first byte of `pending`, in the file.
+    /// Position of the first byte of `pending` in the file.
     private var offset: Int64 = 0
     private var dropsSeen: UInt32 = 0
     private var isAtEnd = false
 
-    /// One record and a half: whatever is left of it, a whole record fits behind.
+    /// Twice the longest packet, so that any record fits whole.
     private static let bufferLength = 2 * BtsnoopFormat.longestPacket
 
     /// Opens a capture and reads its header.
@@ -46,8 +46,8 @@ package struct CaptureReader: ~Copyable {
     /// - Parameters:
     ///   - path: A file, or `-` for standard input.
     ///   - start: The instant of its first record, for playing several in a row.
-    ///   - kind: Of a regular file no read waits, and neither does the opening.
-    /// - Throws: If it cannot be opened or is no capture that this reader knows.
+    ///   - kind: With `.regular`, neither reading nor opening waits.
+    /// - Throws: If it cannot be opened, or is not a supported capture.
     package init(
         path: String, startingAt start: MonotonicInstant = .zero, _ kind: InputFile.Kind = .any
     ) throws(CaptureError) {
@@ -74,7 +74,7 @@ package struct CaptureReader: ~Copyable {
         offset = Int64(BtsnoopFormat.headerLength)
     }
 
-    /// Goes to the next HCI event.
+    /// Advances to the next HCI event.
     ///
     /// - Returns: nil at the end of the capture.
     /// - Throws: the error of the file, once; after that the file has ended.
@@ -109,12 +109,12 @@ package struct CaptureReader: ~Copyable {
         return nil
     }
 
-    /// Gives the bytes of the event that `advance` went to, from the event code on.
+    /// Passes `body` the bytes of the event that `advance` reached, from the event code on.
     package func withEvent<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         body(buffer.span.extracting(current))
     }
 
-    /// Calls `body` with the next HCI event. The bytes live only during the call.
+    /// Calls `body` with the next HCI event. The bytes are valid only during the call.
     ///
     /// - Returns: false at the end of the capture.
     /// - Throws: As `advance()` does.
@@ -156,7 +156,7 @@ package struct CaptureReader: ~Copyable {
         return true
     }
 
-    /// The counter is that of all drops so far. It falls when a recorder starts again.
+    /// `drops` counts all drops so far. It falls when a recorder starts again.
     private mutating func countDrops(_ drops: UInt32) {
         lost &+= UInt64(drops >= dropsSeen ? drops - dropsSeen : drops)
         dropsSeen = drops

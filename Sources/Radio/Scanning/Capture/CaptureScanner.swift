@@ -2,10 +2,10 @@ package import Base
 import Beacon
 import System
 
-/// Plays a recording as if it were heard now: once, at its own pace or faster, then silence.
+/// Plays a recording as if it were heard now: once, at its own pace or another, then silence.
 ///
-/// After its end it goes on listening, so that what the recording leaves open (a leave that is due)
-/// happens as it would at a real adapter.
+/// After the end it keeps listening, so that what the recording leaves open (a leave that is due) happens as with a real
+/// adapter.
 package final class CaptureScanner: Scanner {
     private let path: String
     private let speed: Double
@@ -13,28 +13,28 @@ package final class CaptureScanner: Scanner {
     private unowned let output: any ScannerOutput
 
     private var isPlaying = false
-    /// Taken out while a batch is given: the output may stop this scanner from within a report.
+    /// nil while a batch is delivered: the output may stop this scanner from within a report.
     private var reader: CaptureReader?
-    /// One for each adapter, at its position: each has its own fragments and its own faults.
+    /// One for each adapter, at the same position: each adapter has its own fragments and its own errors.
     private var parsers: [AdvertisingReportParser] = []
-    /// The event that the reader stands at and that is not due yet.
+    /// The event that the reader has reached and that is not due yet.
     private var ahead: CaptureRecord?
     private var startedAt = MonotonicInstant.zero
     private var token: (any EventRegistration)?
     private var lostSeen: UInt64 = 0
     package private(set) var adapters: [AdapterStatus] = []
 
-    /// Events given in one turn of the loop. At high speeds everything is due at once, and signals and
-    /// the broker want their turn too.
+    /// Largest number of events delivered in one turn of the loop. At high speeds everything is due at once, and signals and
+    /// the broker need their turn too.
     private static let longestBatch = 512
-    /// Events that are due within this time are given together: a timer costs more than an event.
+    /// Events that are due within this time are delivered together: a timer costs more than an event.
     private static let batching: Duration = .milliseconds(2)
 
     /// - Parameters:
     ///   - path: The capture; a relative path must have been resolved.
-    ///   - speed: How many seconds of the recording pass in one, above 0.
+    ///   - speed: Seconds of the recording that pass in one second, above 0.
     ///   - host: The loop.
-    ///   - output: Receives all events; outlives this scanner.
+    ///   - output: Receives all events. It must outlive this scanner.
     package init(path: String, speed: Double, host: any EventHost, output: any ScannerOutput) {
         self.path = path
         self.speed = speed.isFinite && speed > 0 ? speed : 1
@@ -77,7 +77,7 @@ package final class CaptureScanner: Scanner {
         var reader = self.reader.take()
         for _ in 0..<Self.longestBatch {
             guard isPlaying, let record = ahead, due(record) <= horizon else { break }
-            // An instant of its own for each, as each read of a socket has.
+            // Each event has its own instant, as each read of a socket has.
             give(record, from: reader, at: host.now)
             guard isPlaying else { return }
             ahead = Self.readAhead(&reader, output)
@@ -89,7 +89,7 @@ package final class CaptureScanner: Scanner {
         schedule()
     }
 
-    /// The adapters go on listening: what follows is silence, not deafness.
+    /// The adapters keep listening: what follows is silence, not deafness.
     private func finish(at now: MonotonicInstant) {
         output.notice(ScannerNotice(.info, "\(path): the recording has ended; from here on there is silence"))
         output.finished(at: now)
@@ -124,7 +124,7 @@ package final class CaptureScanner: Scanner {
         parsers[position] = parser
     }
 
-    /// - Returns: nil at the end, wanted or not.
+    /// - Returns: nil at the end of the recording, and after an error.
     private static func readAhead(_ reader: inout CaptureReader?, _ output: any ScannerOutput) -> CaptureRecord? {
         do throws(CaptureError) {
             return try reader?.advance()
@@ -134,14 +134,14 @@ package final class CaptureScanner: Scanner {
         }
     }
 
-    /// The recorder's drops belong to no adapter; the first one carries them.
+    /// The recorder's drops belong to no adapter, so the first one counts them.
     private func countLost(_ lost: UInt64?) {
         guard let lost, !adapters.isEmpty else { return }
         adapters[0].lost += lost - lostSeen
         lostSeen = lost
     }
 
-    /// The position of the adapter's entry. An adapter listens from when it is first met.
+    /// The position of the adapter's entry. An adapter listens from its first event on.
     @discardableResult
     private func listen(_ receiver: Receiver) -> Int {
         if let position = adapters.firstIndex(where: { $0.receiver == receiver }) { return position }

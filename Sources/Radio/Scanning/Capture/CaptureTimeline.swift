@@ -1,20 +1,19 @@
 package import Base
 
-/// Makes the time of a recording out of its wall-clock stamps: it begins with the first record and
-/// never runs backwards.
+/// Derives the time of a recording from its wall-clock stamps: it begins with the first record and never runs backwards.
 package struct CaptureTimeline: Sendable {
-    /// Records of two adapters may come some milliseconds out of order. More than this is a clock that
-    /// was set back while recording.
+    /// Records of two adapters may be slightly out of order. A step back by more than this, µs, means that the clock was set
+    /// back while recording.
     private static let toleratedDisorder: Int64 = 1_000_000
-    /// No recording lasts a hundred years; a stamp that far off is damage.
+    /// No recording lasts a hundred years; a stamp that far off, µs, is damaged.
     private static let longest: Int64 = 100 * 365 * 86_400_000_000
 
-    /// Where the recording's time stands.
+    /// The current time of the recording.
     package private(set) var instant: MonotonicInstant
-    /// Records that bore an earlier time than the one before them.
+    /// Records whose stamp is earlier than the latest one.
     package private(set) var backwardSteps: UInt64 = 0
 
-    /// The stamp and the instant that elapsed time is counted from.
+    /// The stamp and the instant from which elapsed time is counted.
     private var origin: (stamp: Int64, instant: MonotonicInstant)?
     /// The latest stamp since `origin`.
     private var latest: Int64 = 0
@@ -24,9 +23,9 @@ package struct CaptureTimeline: Sendable {
         self.instant = instant
     }
 
-    /// Takes the next stamp in µs since the year 0.
+    /// Advances to the next stamp, in µs since the year 0.
     ///
-    /// - Returns: false, with nothing changed, if no clock can have made it.
+    /// - Returns: false if no clock can have made the stamp; then nothing is changed.
     mutating func advance(to stamp: Int64) -> Bool {
         guard stamp >= 0 else { return false }
         guard let origin else {
@@ -37,8 +36,8 @@ package struct CaptureTimeline: Sendable {
         guard stamp <= Self.longest || stamp - Self.longest <= origin.stamp else { return false }
         if stamp < latest {
             backwardSteps += 1
-            // Small disorder waits until the stamps catch up. A clock set back would hold everything
-            // for as long as it was set back, so the count goes on from here.
+            // Small disorder waits until the stamps catch up. After a clock was set back, waiting would take as long as the
+            // step, so the count continues from here.
             if latest - stamp > Self.toleratedDisorder {
                 self.origin = (stamp, instant)
                 latest = stamp

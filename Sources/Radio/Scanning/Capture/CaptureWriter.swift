@@ -3,7 +3,7 @@ import System
 
 /// Writes HCI events as a btsnoop capture that `CaptureReader`, `btmon` and Wireshark read.
 ///
-/// Bytes are collected and written in large pieces; call `close()` to hear whether all of them arrived.
+/// Bytes are collected and written in large pieces. `close()` reports whether all of them were written.
 package struct CaptureWriter: ~Copyable {
     private let file: String
     private let datalink: BtsnoopFormat.Datalink
@@ -13,12 +13,12 @@ package struct CaptureWriter: ~Copyable {
 
     private static let flushLength = 65_536
 
-    /// Creates or empties a file and begins it with the header.
+    /// Creates or empties a file, which begins with the header.
     ///
     /// - Parameters:
     ///   - path: A file, or `-` for standard output.
-    ///   - datalink: Only the monitor's keeps the receivers apart.
-    /// - Throws: If the file cannot be made.
+    ///   - datalink: Only `.monitor` distinguishes the receivers.
+    /// - Throws: If the file cannot be created.
     package init(path: String, datalink: BtsnoopFormat.Datalink = .monitor) throws(CaptureError) {
         // Members are set after all throwing calls: Swift 6.2 destroys members twice that were set before.
         descriptor = try FileDescriptor.writing(path)
@@ -36,8 +36,8 @@ package struct CaptureWriter: ~Copyable {
     /// - Parameters:
     ///   - event: The event from its event code on.
     ///   - wallMicroseconds: When it was heard, in µs since 1970.
-    ///   - receiver: Who heard it.
-    /// - Throws: If the disk does not take it; then the capture is broken and nothing more is written.
+    ///   - receiver: The adapter that heard it.
+    /// - Throws: If the bytes cannot be written; then the capture is broken and nothing more is written.
     package mutating func write(
         event: Span<UInt8>, wallMicroseconds: Int64, receiver: Receiver
     ) throws(CaptureError) {
@@ -46,15 +46,14 @@ package struct CaptureWriter: ~Copyable {
         if buffer.count >= Self.flushLength { try flush() }
     }
 
-    /// Appends one advertising packet as the event that a controller would send for it: scanners that
-    /// get packets from the kernel see no events. What the packet's kind was is not known, so it is
-    /// called non-connectable.
+    /// Appends one advertising packet as the event that a controller would send for it: scanners that get packets from the
+    /// kernel see no events. The packet's kind is not known, so it is written as non-connectable.
     ///
     /// - Parameters:
     ///   - report: Address and strength.
-    ///   - data: At most 229 bytes; what does not fit one event is cut off.
+    ///   - data: At most 229 bytes; the rest does not fit one event and is cut off.
     ///   - wallMicroseconds: When it was heard, in µs since 1970.
-    ///   - receiver: Who heard it.
+    ///   - receiver: The adapter that heard it.
     /// - Throws: As for an event.
     package mutating func write(
         _ report: AdvertisingReport, data: Span<UInt8>, wallMicroseconds: Int64, receiver: Receiver
@@ -83,7 +82,7 @@ package struct CaptureWriter: ~Copyable {
         if buffer.count >= Self.flushLength { try flush() }
     }
 
-    /// Hands everything to the kernel.
+    /// Passes all bytes to the kernel.
     package mutating func flush() throws(CaptureError) {
         guard !isBroken, !buffer.isEmpty else { return }
         do throws(SystemError) {
@@ -115,7 +114,7 @@ package struct CaptureWriter: ~Copyable {
         if datalink == .uart { buffer.append(BtsnoopFormat.uartEvent) }
     }
 
-    /// The file's header, with room for the records that are collected behind it.
+    /// The file's header, with room for the records that are collected after it.
     private static func header(_ datalink: BtsnoopFormat.Datalink) -> [UInt8] {
         var header: [UInt8] = []
         header.reserveCapacity(flushLength + 512)

@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// An open file that is closed when its owner goes. Standard input and output are left open.
+/// An open file that is closed with its owner. Standard input and output are left open.
 struct FileDescriptor: ~Copyable {
     let number: CInt
     private let isOurs: Bool
@@ -12,11 +12,11 @@ struct FileDescriptor: ~Copyable {
     }
 
     deinit {
-        // EINTR from close is no reason to close again: on Linux the descriptor is gone either way.
+        // After EINTR, close is not called again: on Linux the descriptor is gone either way.
         if isOurs { _ = close(number) }
     }
 
-    /// Opens `path` for reading; `-` is standard input, where any kind of file will do.
+    /// Opens `path` for reading; `-` is standard input unless `kind` is `.regular`.
     static func reading(_ path: String, _ kind: InputFile.Kind) throws(CaptureError) -> FileDescriptor {
         guard path != "-" || kind == .regular else { return FileDescriptor(number: STDIN_FILENO, isOurs: false) }
         do throws(FileError) {
@@ -27,8 +27,8 @@ struct FileDescriptor: ~Copyable {
         }
     }
 
-    /// Opens `path` for writing, empty and readable for its owner alone: a recording tells who is
-    /// near. `-` is standard output.
+    /// Opens `path` for writing, empty and readable only for its owner, because a recording reveals who is near. `-` is
+    /// standard output.
     static func writing(_ path: String) throws(CaptureError) -> FileDescriptor {
         guard path != "-" else { return FileDescriptor(number: STDOUT_FILENO, isOurs: false) }
         do throws(SystemError) {
