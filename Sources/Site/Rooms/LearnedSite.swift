@@ -8,7 +8,7 @@ package struct LearnedSite: Hashable, Sendable {
         package struct Level: Hashable, Sendable {
             /// Position in `gateways`.
             package var gateway: Int
-            /// Eighths of a dB, -1024 … 1023; nil: the gateway was not listening.
+            /// Eighths of a dB, -1024 … 1023; nil if the gateway was not listening.
             package var eighths: Int?
 
             package init(gateway: Int, eighths: Int?) { (self.gateway, self.eighths) = (gateway, eighths) }

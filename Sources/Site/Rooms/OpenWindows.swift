@@ -10,7 +10,7 @@ struct OpenWindows: Sendable {
         private var windows: [(tag: TagIndex, end: MonotonicInstant)] = []
         private var start = 0
 
-        /// nil: no window is open.
+        /// nil if no window is open.
         var earliestEnd: MonotonicInstant? { start < windows.count ? windows[start].end : nil }
 
         /// - Parameter end: Not earlier than the end of any other window of the queue.
@@ -33,7 +33,7 @@ struct OpenWindows: Sendable {
     /// Windows of tags that are rarely heard.
     var long = Queue()
 
-    /// nil: no window is open.
+    /// nil if no window is open.
     var earliestEnd: MonotonicInstant? {
         guard let end = short.earliestEnd else { return long.earliestEnd }
         return min(end, long.earliestEnd ?? end)

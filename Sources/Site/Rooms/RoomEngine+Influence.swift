@@ -4,7 +4,7 @@ package import SiteProtocol
 /// What one gateway's reading of a tag, or its silence, contributes to the decision about the tag's room.
 package struct ReadingInfluence: Hashable, Sendable {
     package var gateway: String
-    /// dBm, corrected for the tag's power; nil: the gateway listens and does not hear the tag.
+    /// dBm, corrected for the tag's power; nil if the gateway listens and does not hear the tag.
     package var level: Float?
     /// The room for which it is measured: the reported one, otherwise the most probable one.
     package var room: RoomName

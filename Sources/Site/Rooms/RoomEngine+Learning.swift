@@ -91,7 +91,7 @@ extension RoomEngine {
     }
 
     mutating func forgetRoom(named name: String) {
-        // `name` may be an id. `RoomName.id(of:)` changes an id that was cut.
+        // `name` may be an id. `RoomName.id(of:)` may change an id that was cut.
         guard let room = roomIndices[name] ?? roomIndices[RoomName.id(of: name)] else { return }
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()

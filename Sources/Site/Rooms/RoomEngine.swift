@@ -33,7 +33,7 @@ package struct RoomEngine: Sendable {
 
     package enum Effect: Hashable, Sendable {
         case decided(Decision)
-        /// Something that a person ought to know.
+        /// Something that a user should know.
         case found(Finding)
     }
 

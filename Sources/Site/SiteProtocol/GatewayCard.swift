@@ -8,7 +8,7 @@ package struct GatewayCard: Hashable, Sendable {
     /// Longest part of a version or a scanner that is read, characters. Any client may write a card.
     static let longestVersion = 64
 
-    /// The name of the room that the gateway stands in.
+    /// The name of the gateway's room.
     package var room: String?
     /// The version of the program.
     package var version: String?

@@ -38,7 +38,7 @@ package struct GatewayHealth: Hashable, Sendable {
 /// The retained message about a gateway on `ibeacon-rooms/<site>/health/<gateway>`:
 /// `{"v":1,"room":"Kitchen","listening":true,"problem":null}`.
 package struct HealthMessage: Hashable, Sendable {
-    /// The name of the gateway's room; nil if nothing else is known of the gateway.
+    /// The name of the gateway's room; nil if nothing else is known about the gateway.
     package var room: String?
     package var isListening: Bool
     package var trouble: GatewayHealth.Trouble?

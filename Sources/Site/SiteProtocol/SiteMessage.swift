@@ -7,13 +7,13 @@ package enum SiteMessage: Hashable, Sendable {
     case nodeTelemetry(node: String)
     /// Whether a gateway or a node is connected to the broker; nil if the message says neither.
     case available(gateway: String, Bool?)
-    /// nil: the card was removed.
+    /// nil if the card was removed.
     case card(gateway: String, GatewayCard?)
     case tags(ReceivedTagList)
     case tag(id: String, Retained<PublishedTag>)
     case room(id: String, Retained<PublishedRoom>)
     case health(gateway: String, Retained<HealthMessage>)
-    /// nil: the card was removed.
+    /// nil if the card was removed.
     case service(instance: String, ServiceCard?)
     case learn(FeedDecoder.LearnRequest)
     case nearby(gateway: String, [NearbyReading])
