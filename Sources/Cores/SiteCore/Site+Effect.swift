@@ -24,7 +24,7 @@ extension Site {
         case delivers(Bool)
         /// The store hands out the messages again that were not acknowledged.
         case redeliver
-        /// The engine found something that a person ought to know.
+        /// The engine found something that a user should know.
         case found(RoomEngine.Finding)
         /// A message was rejected.
         case refused(FeedError)

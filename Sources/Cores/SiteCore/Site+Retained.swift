@@ -3,7 +3,7 @@ import Health
 import Rooms
 package import SiteProtocol
 
-/// What the broker retains of a site, as far as it is known: the states of tags, rooms and gateways, and the
+/// What the broker retains of a site, as far as known: the states of tags, rooms and gateways, and the
 /// descriptions for Home Assistant.
 struct RetainedSite: Sendable {
     /// Time after connecting for the broker's retained messages to arrive.

@@ -8,11 +8,11 @@ package enum SiteReport: Hashable, Sendable {
     /// A tag has entered or left a room.
     case transition(tag: String, Transition)
     case location(tag: String, Location)
-    /// The retained state of a tag; nil: it is removed.
+    /// The retained state of a tag; nil if it is removed.
     case tag(id: String, PublishedTag?)
-    /// The retained state of a room; nil: it is removed.
+    /// The retained state of a room; nil if it is removed.
     case room(id: String, PublishedRoom?)
-    /// The retained health of a gateway; nil: it is removed.
+    /// The retained health of a gateway; nil if it is removed.
     case health(gateway: String, HealthMessage?)
     /// The tags that gateways listen for.
     case tags(TagList)
@@ -31,7 +31,7 @@ package struct SiteAddresses: Hashable, Sendable {
     /// The user level of the tags' topics.
     package let user: String
 
-    /// - Parameter user: nil: `rooms-<site>`.
+    /// - Parameter user: The user level; nil for `rooms-<site>`.
     package init(site: String, user: String?) { (self.site, self.user) = (site, user ?? "rooms-\(site)") }
 
     /// The topic of a tag as an OwnTracks device, under which its history is kept.

@@ -34,7 +34,7 @@ package struct TagIdentity: Hashable, Sendable {
 package struct SiteSettings: Hashable, Sendable {
     /// nil in a replay, which uses the site of the first message.
     package var site: String?
-    /// The user level (`%u`) of the tags' topics; nil: `rooms-<site>`.
+    /// The user level (`%u`) of the tags' topics; nil for `rooms-<site>`.
     package var user: String?
     /// The name of this service among the services of the site. A replay has none: there is no other service, and the tags of
     /// the site's list are added to those of the configuration.

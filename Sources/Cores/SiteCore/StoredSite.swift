@@ -7,7 +7,7 @@ package import SiteProtocol
 
 /// A value that the service stores.
 package enum StoredValue: Sendable {
-    /// The state of a tag as it was published last; nil: the tag was removed.
+    /// The state of a tag as last published; nil if the tag was removed.
     case tag(id: String, PublishedTag?)
     /// When a tag first entered each room, epoch seconds, by the room's id.
     case created([String: Int64])
