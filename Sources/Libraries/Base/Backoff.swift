@@ -1,4 +1,4 @@
-/// How long to wait before the next attempt: each delay is twice the one before, up to a longest one.
+/// The delays between attempts: each is twice the one before, up to a limit.
 ///
 /// Without arguments the delays are those of a connection to a server: 1, 2, 4 ... 64 seconds.
 package struct Backoff: Hashable, Sendable {
@@ -9,7 +9,7 @@ package struct Backoff: Hashable, Sendable {
     /// A connection that lasted this long counts as a success. A broker that accepts a login and closes the connection
     /// at once would otherwise be tried every second for ever.
     package static let lasting: Duration = .seconds(10)
-    /// The share of the delay by which `nextDelay` may be shorter or longer.
+    /// The share by which `nextDelay` may be shorter or longer than the delay.
     package static let jitter = 0.2
 
     private let first: Duration

@@ -11,7 +11,7 @@ package struct CalendarTime: Hashable, Sendable {
     package let second: Int
 
     /// - Parameter epochSeconds: Seconds since 1970.
-    /// - Returns: nil for a year that has no number.
+    /// - Returns: nil if the year does not fit into 32 bits.
     package init?(epochSeconds: Int64) {
         var seconds = time_t(epochSeconds)
         var parts = tm()

@@ -2,7 +2,7 @@
 ///
 /// Swift's `String` equals any text that looks the same: "é" as one code point (NFC) equals "e" with a combining accent
 /// (NFD), and the Kelvin sign equals "K". MQTT, SQLite and OwnTracks compare bytes. A key that is compared in two ways
-/// would be found in one place and not in the other, so identifiers (`rid`, topics, passwords) have this type, or are
+/// would be found in one place and not in the other. So identifiers (`rid`, topics, passwords) have this type, or are
 /// declared with `@ExactString` if they are stored properties.
 @propertyWrapper
 package struct ExactString: Hashable, Comparable, Sendable {
@@ -21,7 +21,7 @@ package struct ExactString: Hashable, Comparable, Sendable {
     package func hash(into hasher: inout Hasher) {
         var text = wrappedValue
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // 0xFF is no byte of UTF-8, so it separates texts that are hashed one after the other.
+        // 0xFF does not occur in UTF-8, so it separates texts that are hashed one after the other.
         hasher.combine(0xff as UInt8)
     }
 

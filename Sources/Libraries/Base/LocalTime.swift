@@ -1,7 +1,7 @@
-/// A date and a time of day where the machine stands.
+/// A date and a time of day in the time zone of the machine.
 package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
     package let calendar: CalendarTime
-    /// Seconds by which it is ahead of UTC.
+    /// Seconds by which local time is ahead of UTC.
     package let secondsEast: Int64
 
     /// ISO 8601: `2026-01-31T12:00:00+01:00`
@@ -13,8 +13,8 @@ package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The offset of local time from UTC around a moment, with the change that is nearest after the day before it. A core has
-/// no time zone; the shell makes this value from the system's, and renews it with the wall clock.
+/// The offset of local time from UTC around a moment, and its next change, searched from the day before the moment on.
+/// A core has no time zone: the shell makes this value from the system's, and renews it with the wall clock.
 package struct UTCOffset: Hashable, Sendable {
     package static let zero = UTCOffset(around: 0) { _ in 0 }
 
@@ -22,10 +22,10 @@ package struct UTCOffset: Hashable, Sendable {
     /// Rules of daylight saving time change the offset about every half year.
     private static let longestSearch = 200 * day
 
-    /// Seconds ahead of UTC before the change and from then on.
+    /// Seconds by which local time is ahead of UTC, before the change and after it.
     private let before: Int64
     private let after: Int64
-    /// Epoch seconds of the change; the largest number if there is none.
+    /// Epoch seconds of the change; `.max` if none was found.
     private let change: Int64
 
     /// - Parameters:
@@ -51,7 +51,7 @@ package struct UTCOffset: Hashable, Sendable {
 }
 
 extension WallClock {
-    /// nil while the time of day is not known.
+    /// Local time; nil while the time of day is not known.
     package func localTime(at instant: MonotonicInstant) -> LocalTime? {
         guard isKnown else { return nil }
         let epoch = epochSeconds(at: instant)
@@ -61,7 +61,7 @@ extension WallClock {
         }
     }
 
-    /// When the day of `instant` began where the machine stands, in epoch seconds; nil while the time of day is not known.
+    /// The local midnight that begins the day of `instant`, in epoch seconds; nil while the time of day is not known.
     package func dayBegin(at instant: MonotonicInstant) -> Int64? {
         guard let today = localTime(at: instant)?.calendar,
             let midnight = CalendarTime(year: today.year, month: today.month, day: today.day).epochSeconds

@@ -1,7 +1,7 @@
 extension Array {
     /// Appends an element to a list that grows seldom and takes much memory.
     ///
-    /// The room for more elements grows by a thirty-second. `append` doubles it, so that up to half of the memory is empty.
+    /// The capacity grows by a thirty-second. `append` doubles it, which leaves up to half of the memory empty.
     @inlinable
     package mutating func appendSparingly(_ element: Element) {
         if count == capacity { reserveCapacity(count + Swift.max(4, count / 32)) }

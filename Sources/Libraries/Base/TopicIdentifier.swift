@@ -14,10 +14,10 @@ package enum TopicIdentifier {
             }
     }
 
-    /// Any text as an identifier. Different texts give different identifiers, and the same text always
-    /// the same: what may not stand there is written as `_` and the hexadecimal digits of its bytes.
+    /// Any text as an identifier, always the same for the same text, and different for different texts: each byte other
+    /// than a letter, a digit and `-` is written as `_` and its two hexadecimal digits.
     ///
-    /// Beyond 80 bytes the middle is replaced by a hash: the limit of a topic must not be reached.
+    /// Beyond 80 bytes a hash of the text replaces the end, so that the topic stays within its limit.
     package static func identifier(of text: String) -> String {
         var identifier = ""
         for byte in text.utf8 {

@@ -1,13 +1,13 @@
 /// Converts monotonic instants into the time of day.
 ///
-/// A Raspberry Pi has no clock that runs without power. Until time comes from the network, the wall clock is wrong, and
-/// messages of that time are stamped again when the right time is known.
+/// A Raspberry Pi has no clock that runs without power. Until time comes from the network, the wall clock is wrong.
+/// Messages of that time are stamped again when the right time is known.
 package struct WallClock: Hashable, Sendable {
     /// Nanoseconds since 1970 at the zero of the monotonic clock.
     package let epochOffset: Int64
     /// Whether the clock was set.
     package let isKnown: Bool
-    /// Of local time.
+    /// The offset of local time from UTC.
     package var utcOffset = UTCOffset.zero
 
     package init(epochOffset: Int64, isKnown: Bool) {
