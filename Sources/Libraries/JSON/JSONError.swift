@@ -9,10 +9,9 @@ package enum JSONDialect: Sendable {
 /// The limits of a text. Text from the broker is not trusted.
 package struct JSONLimits: Sendable {
     package var bytes = 8 << 20
-    /// Arrays and objects inside each other.
+    /// How deep arrays and objects are nested.
     package var nesting = 64
-    /// Values of every kind together, arrays and objects themselves included. 10,000 regions with ten
-    /// members each are half of it.
+    /// Values of every kind, including arrays and objects. 10,000 regions with ten members each are half of it.
     package var values = 200_000
 
     package init() {}
@@ -30,11 +29,11 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let reason: Reason
-    /// Where, in bytes from the start; nil if it is about the whole text.
+    /// Bytes from the start to the error; nil if the error is about the whole text.
     package let offset: Int?
-    /// The first line is 1.
+    /// From 1.
     package let line: Int?
-    /// In bytes; the first column is 1.
+    /// In bytes, from 1.
     package let column: Int?
 
     init(_ reason: Reason, at offset: Int? = nil, in bytes: [UInt8] = []) {

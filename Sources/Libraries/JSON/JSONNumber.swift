@@ -2,7 +2,7 @@ import Base
 
 /// The numbers of JSON (RFC 8259, 6) and JSON5.
 enum JSONNumber {
-    /// - Returns: nil if the word is no number, or one too large for a Double.
+    /// - Returns: nil if the word is not a number, or is too large for a Double.
     static func read(_ word: ArraySlice<UInt8>, isJSON5: Bool) -> JSONValue? {
         let isNegative = word.first == UInt8(ascii: "-")
         var digits = word
@@ -24,7 +24,7 @@ enum JSONNumber {
         return .plain(value)
     }
 
-    /// - Returns: Whether the number has neither fraction nor exponent; nil if it is none.
+    /// - Returns: Whether the number has neither fraction nor exponent; nil if this is not a number.
     private static func checkDecimal(_ digits: ArraySlice<UInt8>, isJSON5: Bool) -> Bool? {
         let whole = digits.prefix { $0.isDigit }
         guard whole.count < 2 || whole.first != UInt8(ascii: "0") else { return nil }

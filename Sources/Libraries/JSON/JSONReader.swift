@@ -1,8 +1,8 @@
 /// Reads JSON and JSON5 in one pass over the bytes, with a line and a column for each error.
 ///
-/// The decoder of FoundationEssentials is not used. With JSON5 it ends the process on the number `1e+` (Swift 6.3.1),
-/// it gives no position on Linux, it has no limits, and it can read a value of unknown kind only by trying one kind
-/// after the other. Without FoundationEssentials a static binary is 7.5 MB smaller.
+/// The decoder of FoundationEssentials is not used. With JSON5 it ends the process on the number `1e+` (Swift 6.3.1).
+/// It gives no position on Linux and has no limits. It reads a value of unknown kind only by trying one kind after the
+/// other. Without FoundationEssentials a static binary is 7.5 MB smaller.
 struct JSONReader {
     let bytes: [UInt8]
     let isJSON5: Bool
@@ -16,7 +16,7 @@ struct JSONReader {
         self.limits = limits
     }
 
-    /// - Throws: The first thing that is wrong.
+    /// - Throws: The first error.
     static func read(_ bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits) throws(JSONError) -> JSONValue {
         do {
             _ = try UTF8Span(validating: bytes.span)
@@ -194,10 +194,10 @@ extension UInt8 {
 extension JSONValue {
     /// Reads a text.
     ///
-    /// A byte order mark at the start and NUL bytes at the end (some encryption tools include the terminator of a C
-    /// string) are ignored. Of two members with the same name the last is used.
+    /// Ignores a byte order mark at the start, and NUL bytes at the end (some encryption tools include the terminator
+    /// of a C string). Of two members with the same name the last is used.
     ///
-    /// - Throws: the error and its position. Nothing is read beyond a limit.
+    /// - Throws: The error and its position. Nothing is read beyond a limit.
     package init(
         parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) {

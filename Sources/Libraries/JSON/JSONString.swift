@@ -27,7 +27,7 @@ extension JSONReader {
         throw JSONError(.syntax("the string that begins here has no end"), at: opening, in: bytes)
     }
 
-    /// Reads from a backslash to the end of what it begins.
+    /// Reads one escape sequence, from its backslash on.
     private mutating func escape(into text: inout [UInt8]) throws(JSONError) {
         let start = position
         guard position + 1 < bytes.count else {
@@ -56,13 +56,13 @@ extension JSONReader {
         case UInt8(ascii: "v"): text.append(0x0b)
         case UInt8(ascii: "0"): text.append(0)
         case UInt8(ascii: "x"): text += try character(hexadecimal(digits: 2, from: start), from: start).utf8
-        case 0x0a: break  // A line that goes on in the next one.
+        case 0x0a: break  // The string continues on the next line.
         case 0x0d: if position < bytes.count, bytes[position] == 0x0a { position += 1 }
         default: throw JSONError(.syntax("this is no escape of JSON5"), at: start, in: bytes)
         }
     }
 
-    /// What follows `\u`, with its second half if it is one of a pair.
+    /// Reads what follows `\u`, including the second half of a surrogate pair.
     private mutating func scalar(from start: Int) throws(JSONError) -> String {
         let first = try hexadecimal(digits: 4, from: start)
         guard (0xd800..<0xdc00).contains(first) else { return try character(first, from: start) }

@@ -38,7 +38,7 @@ extension JSONValue {
         }
     }
 
-    /// The shortest digits that read back as the same number. JSON has none for infinity and NaN.
+    /// The shortest digits that read back as the same number. JSON has no infinity and no NaN; they become null.
     private static func write(_ value: Double, to output: inout [UInt8]) {
         if let whole = Int64(exactly: value) {
             output += String(whole).utf8
@@ -50,7 +50,7 @@ extension JSONValue {
     /// RFC 8259, 7: the quote, the backslash and control characters must be escaped.
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        // Usually no character needs an escape, and the text is copied at once.
+        // Usually no character needs an escape, and the whole text is copied.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             guard bytes.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
                 return false

@@ -12,7 +12,7 @@ package enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The member of an object; nil if there is none or this is no object.
+    /// The member of an object; nil if there is no such member, or if this is not an object.
     package subscript(member: String) -> JSONValue? {
         object?[member]
     }
@@ -29,13 +29,13 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// A finite number, also one that is written as a string: several tools quote their numbers.
+    /// A finite number. Numbers in quotes are read, too, because several tools write them so.
     package var asNumber: Double? {
         switch self {
         case .integer(let value): return Double(value)
         case .number(let value): return value.isFinite ? value : nil
         case .string(let text):
-            // Double also reads "inf" and "0x1p3", which are no numbers in JSON.
+            // Double also reads "inf" and "0x1p3", which are not numbers in JSON.
             guard text.utf8.allSatisfy({ Self.numberCharacters.contains($0) }), let value = Double(text) else {
                 return nil
             }
@@ -44,13 +44,13 @@ extension JSONValue {
         }
     }
 
-    /// A number without a fraction, also one that is written as a string.
+    /// A number without a fraction. Numbers in quotes are read, too.
     package var asInteger: Int64? {
         if case .integer(let value) = self { return value }
         return asNumber.flatMap { Int64(exactly: $0) }
     }
 
-    /// True or false, also as 1 or 0 and as strings of these: phones export settings in all these ways.
+    /// True or false, also from 1 and 0 and from strings of these: phones export settings in all these ways.
     package var asBool: Bool? {
         switch self {
         case .bool(let value): value
@@ -91,7 +91,7 @@ extension JSONValue {
         plain(roundedDegrees(value))
     }
 
-    /// A number as reading its text gives it: an integer if it has no fraction.
+    /// A number as its text would be read: an integer if it has no fraction.
     package static func plain(_ value: Double) -> JSONValue {
         Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
     }
