@@ -1,7 +1,7 @@
 /// The walk over AD structures (Core Specification 5.4, Vol 3, Part C, 11): length, type, content.
 ///
-/// It ends where BlueZ ends it: at a zero length (early termination) or at a structure that runs past
-/// the end of the data. What came before that stands.
+/// It ends where BlueZ ends it: at a zero length (early termination) or at a structure that runs past the end of the
+/// data. The structures before it are valid.
 package enum AdvertisingData {
     /// AD type "Manufacturer Specific Data" (Assigned Numbers, 2.3).
     package static let manufacturerSpecificData: UInt8 = 0xff
@@ -18,7 +18,7 @@ package enum AdvertisingData {
         in data: Span<UInt8>, _ body: (_ type: UInt8, _ content: Span<UInt8>) -> Bool
     ) -> Bool {
         var offset = 0
-        // A last lone byte can hold no structure: a length wants at least a type behind it.
+        // A last lone byte cannot hold a structure: a type must follow the length.
         while offset < data.count - 1 {
             let length = Int(data[offset])
             guard length > 0 else { return true }

@@ -1,7 +1,7 @@
 import Base
 
-/// A Bluetooth device address with its kind. Only for display and captures: beacons rotate theirs,
-/// so nothing is decided by it.
+/// A Bluetooth device address with its kind, for display, captures, the scanners and `TelemetryJoiner`. Presence does
+/// not depend on it, because beacons rotate their addresses.
 package struct DeviceAddress: Hashable, Sendable, BitwiseCopyable {
     /// The six octets as one number, the most significant (printed first) octet highest.
     package let value: UInt64
@@ -30,8 +30,8 @@ extension DeviceAddress: CustomStringConvertible {
     }
 }
 
-/// What a controller says about one advertising packet, apart from the packet's own bytes, which
-/// travel beside it as a span so that nothing is copied.
+/// What a controller says about one advertising packet. The packet's own bytes are passed beside it as a span, so that
+/// nothing is copied.
 package struct AdvertisingReport: Hashable, Sendable, BitwiseCopyable {
     package let address: DeviceAddress
     package let rssi: RSSI?

@@ -1,15 +1,15 @@
-/// Takes HCI events apart into advertising reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.2
-/// and 7.7.65.13). Any bytes may come: what is whole is delivered, what is not is counted.
+/// Takes HCI events apart into advertising reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13). Any
+/// bytes may come: whole reports are delivered, malformed input is counted.
 package struct AdvertisingReportParser: Sendable {
     /// The counts of malformed input so far, by kind.
     package var malformed = MalformedCounters()
     /// Reports delivered so far.
     package private(set) var reports: UInt64 = 0
-    /// Fragments passed over because they continue the data of an earlier report.
+    /// Fragments skipped because they continue the data of an earlier report.
     package private(set) var continuations: UInt64 = 0
 
-    /// The advertiser whose extended data goes on in a later report. Its continuation starts in the
-    /// middle of an AD structure, where any bytes could look like a beacon.
+    /// The advertiser whose extended data continues in a later report. The continuation starts in the middle of an AD
+    /// structure, where any bytes could look like a beacon.
     private var fragmented: DeviceAddress?
 
     package init() {}
@@ -22,9 +22,8 @@ package struct AdvertisingReportParser: Sendable {
     /// Calls `body` for each advertising report of one HCI event.
     ///
     /// - Parameters:
-    ///   - event: The event from its event code on (no H4 packet type). Events of other kinds are
-    ///     passed over.
-    ///   - body: Gets the report and the advertising data, which lives only during the call.
+    ///   - event: The event from its event code on (no H4 packet type). Events of other kinds are skipped.
+    ///   - body: Gets the report and the advertising data, which is valid only during the call.
     @inline(__always)
     package mutating func parse(
         event: Span<UInt8>, _ body: (_ report: AdvertisingReport, _ data: Span<UInt8>) -> Void
@@ -37,7 +36,7 @@ package struct AdvertisingReportParser: Sendable {
         guard subevent == Self.legacySubevent || subevent == Self.extendedSubevent else { return }
         guard end > 3 else { return malformed.count(.truncatedEvent) }
         guard event[3] > 0 else { return malformed.count(.noReports) }
-        // Two calls, so that the compiler makes two loops in which the places are constants.
+        // Two calls, so that the compiler makes two loops in which the offsets are constants.
         if subevent == Self.legacySubevent {
             parseReports(Int(event[3]), of: event.extracting(4..<end), layout: .legacy, body)
         } else {
@@ -84,7 +83,7 @@ package struct AdvertisingReportParser: Sendable {
     /// Whether this report continues the data of an earlier one from the same advertiser. `isPartial`
     /// is the event type's data status "incomplete, more data to come".
     private mutating func continues(_ address: DeviceAddress, isPartial: Bool) -> Bool {
-        // Hardly any data is longer than one report.
+        // Data is rarely longer than one report.
         guard isPartial || fragmented != nil else { return false }
         let continuation = fragmented == address
         if isPartial {
@@ -96,15 +95,15 @@ package struct AdvertisingReportParser: Sendable {
     }
 }
 
-/// Where things stand in one report of either kind of event.
+/// The layout of one report in either kind of event.
 private enum ReportLayout {
     case legacy, extended
 
     /// Bytes before the data; the last of them is the data's length.
     var headerLength: Int { self == .legacy ? 9 : 24 }
-    /// Bytes behind the data: a legacy report has its RSSI there.
+    /// Bytes after the data: a legacy report has its RSSI there.
     var trailerLength: Int { self == .legacy ? 1 : 0 }
-    /// Of the address; the octet before it is the address type.
+    /// The offset of the address; the octet before it is the address type.
     var addressOffset: Int { self == .legacy ? 2 : 3 }
     /// The most data a report of this kind may carry.
     var longestData: Int { self == .legacy ? 31 : 229 }

@@ -1,10 +1,10 @@
 package import Base
 
-/// What a beacon says about its battery, by whatever way it says it.
+/// The battery and temperature that a beacon sent, whatever the format.
 package struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
     package let beacon: BeaconID
     package let battery: BatteryReading
-    /// Degrees Celsius; nil: the beacon sends none.
+    /// Degrees Celsius; nil if the beacon sends none.
     package let temperature: Float?
 
     package init(beacon: BeaconID, battery: BatteryReading, temperature: Float? = nil) {
@@ -18,7 +18,7 @@ package struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
 package struct BeaconDecoder: Sendable {
     /// The counts of malformed frames so far, by kind.
     package private(set) var malformed = MalformedCounters()
-    /// Where tags send their battery in major and minor.
+    /// The bits of major and minor in which tags send their battery.
     package var masks = BatteryMasks() { didSet { hasMasks = !masks.all.isEmpty } }
     private var hasMasks = false
     private var joiner = TelemetryJoiner()
@@ -27,8 +27,8 @@ package struct BeaconDecoder: Sendable {
 
     /// - Parameters:
     ///   - data: The advertising data of one packet.
-    ///   - telemetry: Called before the return if it is now known what a beacon said about itself.
-    /// - Returns: nil if the packet is no iBeacon.
+    ///   - telemetry: Called before the return if the packet completes what a beacon said about itself.
+    /// - Returns: nil if the packet is not an iBeacon.
     @inline(__always)
     package mutating func sighting(
         in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver, at now: MonotonicInstant,
@@ -48,7 +48,7 @@ package struct BeaconDecoder: Sendable {
         return Sighting(beacon: beacon, measuredPower: frame.measuredPower, rssi: report.rssi, receiver: receiver)
     }
 
-    /// The identity of a tag without the bits of its battery.
+    /// The identity of a tag without its battery bits.
     @inline(never)
     private func unmasked(_ beacon: BeaconID, telemetry: (BeaconTelemetry) -> Void) -> BeaconID {
         guard let mask = masks[beacon.uuid] else { return beacon }

@@ -1,9 +1,9 @@
 /// Hashes beacons for tables that any transmitter can fill: one 128-bit product with a random key.
 ///
 /// A `Dictionary`'s SipHash takes three times as long, at every sighting. This hash is not cryptographic and need not
-/// be. An attacker must know the key to choose identities that share a slot, and nothing observable over the air
-/// depends on the key: places are assigned in order, and one slot more or less changes the time by some nanoseconds in
-/// a receiver that never answers. Moreover the tables are bounded.
+/// be. To choose identities that share a slot, an attacker must know the key, and nothing that can be observed over the
+/// air depends on it: places are assigned in order, and one slot more or less changes the time by some nanoseconds in a
+/// receiver that never answers. Moreover, the tables are bounded.
 package struct BeaconHash: Sendable, BitwiseCopyable {
     private let first = UInt64.random(in: .min ... .max)
     private let second = UInt64.random(in: .min ... .max)

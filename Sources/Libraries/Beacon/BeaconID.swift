@@ -44,7 +44,7 @@ package struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
 extension BeaconUUID: CustomStringConvertible {
     /// Upper case and dashed, the only form this program prints.
     package var description: String {
-        // In one piece: each transition writes it several times before its message goes out.
+        // One allocation: each transition writes it several times before its message goes out.
         String(unsafeUninitializedCapacity: 36) { text in
             var end = 0
             for nibble in 0..<32 {
@@ -78,8 +78,8 @@ package struct BeaconID: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension BeaconID {
-    /// Reads `UUID:major:minor`, the form of `description`. This is the only parser of it; `HeardScanner`, which reads
-    /// readings without allocating, is compared with it by tests.
+    /// Reads `UUID:major:minor`, the form of `description`. This is its only parser; tests compare `HeardScanner` with
+    /// it, which reads the same form without allocating.
     ///
     /// - Parameter separator: ESPresense separates the numbers by `-`.
     package init?(_ text: some StringProtocol, separator: Character = ":") {

@@ -12,9 +12,9 @@ package enum MalformedKind: UInt8, CaseIterable, Sendable {
     case trailingBytes
     /// An AD structure whose length exceeds the data; the structures before it are valid.
     case truncatedStructure
-    /// Apple's iBeacon prefix in a structure of another length than an iBeacon has.
+    /// Apple's iBeacon prefix in a structure that is not as long as an iBeacon.
     case inexactBeacon
-    /// A telemetry frame that is not whole, or with a battery level above 100 %.
+    /// A telemetry frame that is not whole, or has a battery level above 100 %.
     case inexactTelemetry
 
     /// One or two words for logs, metrics and `--json`.

@@ -1,4 +1,4 @@
-/// Which radio heard something: the index of the adapter as the scanner numbers them (`hci0` is 0).
+/// The radio that heard something: the adapter's index in the scanner's numbering (`hci0` is 0).
 package struct Receiver: Hashable, Sendable, BitwiseCopyable {
     package let index: UInt8
 
@@ -9,7 +9,7 @@ package struct Receiver: Hashable, Sendable, BitwiseCopyable {
 package struct Sighting: Hashable, Sendable, BitwiseCopyable {
     package let beacon: BeaconID
     package let measuredPower: MeasuredPower
-    /// nil if the controller gave no usable value. The sighting still proves that the beacon is near.
+    /// nil if the controller gave no usable value. Such a sighting still ends the beacon's silence.
     package let rssi: RSSI?
     package let receiver: Receiver
 

@@ -19,8 +19,8 @@ extension RSSI: CustomStringConvertible {
     package var description: String { "\(dBm) dBm" }
 }
 
-/// The calibrated signal strength at one metre, in dBm, from the beacon's manufacturer. The last byte of an iBeacon
-/// frame. It is no RSSI.
+/// The calibrated signal strength at one metre, in dBm, from the beacon's manufacturer. It is the last byte of an
+/// iBeacon frame, and not an RSSI.
 package struct MeasuredPower: Hashable, Sendable, BitwiseCopyable {
     /// dBm at one metre, usually −50 … −80.
     package let dBm: Int8

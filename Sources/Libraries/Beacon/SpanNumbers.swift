@@ -3,7 +3,7 @@
 extension Span<UInt8> {
     @inline(__always)
     func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
-        // "Unsafe" is the load of types that not all bytes are valid for; every byte makes a valid integer.
+        // "Unsafe" is the load of a type for which not all bytes are valid. An integer has no invalid bytes.
         Number(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self))
     }
 

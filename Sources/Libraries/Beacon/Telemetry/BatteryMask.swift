@@ -3,7 +3,7 @@
 /// These bits are cleared before anything is decided by major and minor, so that the identity of a tag does not change
 /// with its battery.
 package struct BatteryMask: Hashable, Sendable, BitwiseCopyable {
-    /// nil: all beacons that no other mask means.
+    /// nil for all beacons to which no other mask applies.
     package let uuid: BeaconUUID?
     package let major: UInt16
     package let minor: UInt16
@@ -20,15 +20,15 @@ package struct BatteryMask: Hashable, Sendable, BitwiseCopyable {
     /// Major and minor as one number.
     private var bits: UInt32 { UInt32(major) << 16 | UInt32(minor) }
 
-    /// Whether the bits are side by side, so that they make a number. The lowest bit of major is beside the highest of
-    /// minor.
+    /// Whether the bits are adjacent, so that they form a number. The lowest bit of major is adjacent to the highest
+    /// bit of minor.
     package var isContiguous: Bool {
         let low = bits >> UInt32(bits.trailingZeroBitCount)
         return bits != 0 && low & (low &+ 1) == 0
     }
 
-    /// Per cent, 0 … 100, as the bits of this beacon say it: their number itself, or, where 100 does not fit into them,
-    /// their share of the largest number; nil: the bits are not side by side, or the number is above 100.
+    /// Per cent, 0 … 100, from the bits of this beacon: their number or, if 100 does not fit into them, its share of
+    /// the largest number; nil if the bits are not adjacent, or if the number is above 100.
     package func level(of beacon: BeaconID) -> UInt8? {
         guard isContiguous else { return nil }
         let value = (UInt32(beacon.major) << 16 | UInt32(beacon.minor)) & bits
@@ -48,10 +48,10 @@ package struct BatteryMasks: Hashable, Sendable {
     /// In the order in which they were set.
     package let all: [BatteryMask]
 
-    /// - Parameter all: At most one for each UUID, and at most one without.
+    /// - Parameter all: At most one for each UUID, and at most one without a UUID.
     package init(_ all: [BatteryMask] = []) { self.all = all }
 
-    /// The mask for beacons of this UUID; nil: there is none.
+    /// The mask for beacons of this UUID; nil if none applies.
     package subscript(uuid: BeaconUUID) -> BatteryMask? {
         all.first { $0.uuid == uuid } ?? all.first { $0.uuid == nil }
     }

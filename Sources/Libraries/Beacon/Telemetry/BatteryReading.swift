@@ -1,15 +1,15 @@
 /// What a tag said about its battery: a level, a voltage, or both.
 package struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
-    /// Per cent, 0 … 100, as the tag sent it; nil: it sent none.
+    /// Per cent, 0 … 100, as the tag sent it; nil if it sent none.
     package let level: UInt8?
-    /// Millivolts in `possibleMillivolts`; nil: the tag sent none, or one outside.
+    /// Millivolts in `possibleMillivolts`; nil if the tag sent none, or one outside that range.
     package let millivolts: UInt16?
 
     /// Voltages of batteries: the highest are those of 12 V cells. The frames can carry up to 65 V, which only an error or
     /// a forger sends.
     package static let possibleMillivolts: ClosedRange<UInt16> = 1...15_000
 
-    /// - Returns: nil for a level above 100 %, and if there is neither a level nor a possible voltage.
+    /// - Returns: nil for a level above 100 %, or if there is neither a level nor a possible voltage.
     package init?(level: UInt8? = nil, millivolts: UInt16? = nil) {
         let voltage = millivolts.flatMap { Self.possibleMillivolts.contains($0) ? $0 : nil }
         guard level ?? 0 <= 100, level != nil || voltage != nil else { return nil }

@@ -21,7 +21,7 @@ package struct EddystoneTLM: Hashable, Sendable, BitwiseCopyable {
         return body.count < 2 || body[1] == plainVersion
     }
 
-    /// - Parameter body: The service data behind the UUID.
+    /// - Parameter body: The service data after the UUID.
     /// - Returns: nil unless it is exactly a whole frame.
     package init?(serviceData body: Span<UInt8>) {
         guard body.count == Self.length, Self.begins(body) else { return nil }

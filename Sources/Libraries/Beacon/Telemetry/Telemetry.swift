@@ -28,7 +28,7 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
 
     package let format: Format
     package let battery: BatteryReading
-    /// Degrees Celsius; nil: the tag sent none.
+    /// Degrees Celsius; nil if the tag sent none.
     package let temperature: Float?
 
     package init(_ format: Format, battery: BatteryReading, temperature: Float? = nil) {
@@ -39,8 +39,8 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
 
     /// Finds the first telemetry frame with a battery in one advertising packet.
     ///
-    /// A frame is valid only if it is whole. Frames that are not are counted. Structures that run past the end of the
-    /// packet are not counted here, because the search for an iBeacon counted them.
+    /// A frame is valid only if it is whole; other frames are counted. Structures that run past the end of the packet
+    /// are not counted here, because the search for an iBeacon counted them.
     package init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
         var found: Telemetry?
         var inexact = false
@@ -66,7 +66,7 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
         self = found
     }
 
-    /// The format of service data by its UUID; nil for other services, and without data behind the UUID.
+    /// The format of service data by its UUID; nil for other services, and if no data follows the UUID.
     @inline(__always)
     static func format(of content: Span<UInt8>) -> Format? {
         guard content.count > 2 else { return nil }
@@ -79,7 +79,7 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// One structure of service data under a UUID that is read.
+    /// One structure of service data whose UUID is one of `Format`.
     enum Frame: Equatable {
         /// A frame of another kind, or one in which the tag sends no battery.
         case other

@@ -10,14 +10,14 @@ package import Base
 /// Any transmitter can send telemetry, so the number of addresses is bounded. Nothing is allocated after `init`. While
 /// no device sends telemetry, an iBeacon costs one comparison.
 package struct TelemetryJoiner: Sendable {
-    /// The longest time between a telemetry frame and the iBeacon before it, and the one after it. Tags send an iBeacon
-    /// at least every two seconds, so that three or more fall into it. The shortest time after which devices change
-    /// a resolvable private address is 1 s, and usual are 15 min (Core Specification 5.4, Vol 4, Part E, 7.8.45), so
-    /// an address does not leave its device and come back within twice this time.
+    /// The longest time between a telemetry frame and the iBeacon before it, and between the frame and the iBeacon
+    /// after it. Tags send an iBeacon at least every two seconds, so that three or more fall into it. Devices change a
+    /// resolvable private address after 1 s at the earliest, usually after 15 min (Core Specification 5.4, Vol 4, Part
+    /// E, 7.8.45). So an address does not leave its device and come back within twice this time.
     package static let window: Duration = .seconds(5)
     private static let windowNanoseconds: Int64 = 5_000_000_000
 
-    /// Addresses that are remembered: sets of `ways`. A house has tens of tags.
+    /// The number of remembered addresses, in sets of `ways`. A house has tens of tags.
     package static let capacity = sets * ways
     private static let sets = 64
     private static let ways = 4
@@ -25,10 +25,10 @@ package struct TelemetryJoiner: Sendable {
     private struct Entry: BitwiseCopyable {
         /// Receiver, kind of address and address; 0 is empty.
         var device: UInt64 = 0
-        /// The iBeacon that the device sent last, and when; nil: none since its first telemetry frame.
+        /// The iBeacon that the device sent last, and when; nil if it sent none since its first telemetry frame.
         var beacon: BeaconID?
         var beaconHeard: Int64 = 0
-        /// Until then two iBeacons of this address are within one window.
+        /// Until this instant two iBeacons of this address lie within one window.
         var ambiguousUntil = Int64.min
         /// The frame that waits for the iBeacon after it.
         var waiting: Telemetry?
@@ -38,7 +38,7 @@ package struct TelemetryJoiner: Sendable {
 
     private var entries: [Entry]
     private var isEmpty = true
-    /// Odd. It is random, so that no sender can choose addresses that share a set.
+    /// Odd and random, so that no sender can choose addresses that share a set.
     private let key = UInt64.random(in: .min ... .max) | 1
 
     package init() {
@@ -62,7 +62,7 @@ package struct TelemetryJoiner: Sendable {
 
     /// An iBeacon was heard.
     ///
-    /// - Returns: The telemetry that the beacon sent before, if it is certain that this beacon sent it.
+    /// - Returns: The telemetry that the device sent before, if it certainly came from this beacon.
     @inline(__always)
     package mutating func heard(
         _ beacon: BeaconID, from address: DeviceAddress, by receiver: Receiver, at now: MonotonicInstant
@@ -85,7 +85,7 @@ package struct TelemetryJoiner: Sendable {
         return Self.isWithin(time &- entries[place].telemetryHeard) ? waiting : nil
     }
 
-    /// - Parameter age: Nanoseconds. Below 0: a report came late. It proves nothing.
+    /// - Parameter age: Nanoseconds. A value below 0 is that of a late report, which proves nothing.
     private static func isWithin(_ age: Int64) -> Bool { 0...windowNanoseconds ~= age }
 
     private static func device(_ address: DeviceAddress, _ receiver: Receiver) -> UInt64 {

@@ -1,10 +1,10 @@
-/// The frames of manufacturers. Offsets count from behind the UUID of the service data.
+/// The frames of manufacturers. Offsets count from the end of the UUID in the service data.
 
 extension Telemetry.Frame {
     /// Estimote Telemetry, subframe B, protocol versions 0 to 2 (github.com/Estimote/estimote-specs,
     /// `estimote-telemetry.js`).
     init(estimote body: Span<UInt8>) {
-        // Low half of byte 0: the kind of the frame, 2 is telemetry. High half: the version. Behind it 8 bytes of
+        // Low half of byte 0: the kind of the frame, 2 is telemetry. High half: the version. Then 8 bytes of
         // identifier. Low two bits of byte 9: the subframe; A has no battery.
         guard body.count > 0, body[0] & 0x0f == 2, body[0] >> 4 <= 2 else {
             self = .other
@@ -34,7 +34,7 @@ extension Telemetry.Frame {
     }
 
     /// Kontakt.io Secure Profile, plain (developer.kontakt.io, "Secure Profile"): 0x02, model, firmware (2), battery
-    /// level, transmission power, and the tag's name, at least one character.
+    /// level, transmission power, and the tag's name of at least one character.
     init(kontakt body: Span<UInt8>) {
         guard body.count > 0, body[0] == 0x02 else {
             self = .other
