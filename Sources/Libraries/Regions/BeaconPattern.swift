@@ -1,8 +1,8 @@
 package import Beacon
 
-/// Which beacons a region means: a UUID, and the major and minor where they are fixed.
+/// The beacons of a region: a UUID, and the major and minor where they are fixed.
 ///
-/// Any major with a fixed minor is honoured, which Apple's own beacon regions cannot express.
+/// A pattern may fix the minor alone, which Apple's own beacon regions cannot express.
 package struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
     package let uuid: BeaconUUID
     /// nil: any.
@@ -28,7 +28,7 @@ package struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension BeaconPattern: CustomStringConvertible {
-    /// `UUID[:major[:minor]]` with decimal numbers, 0 for "any" where something follows it.
+    /// `UUID[:major[:minor]]` with decimal numbers; 0 means any major where a minor follows.
     package var description: String {
         switch (major, minor) {
         case (nil, nil): "\(uuid)"

@@ -21,7 +21,7 @@ package struct Coordinates: Hashable, Sendable {
         self.longitude = longitude
     }
 
-    /// Out of range is how OwnTracks writes "delete this region".
+    /// OwnTracks writes "delete this region" as coordinates out of range.
     package var isValid: Bool {
         (-90...90).contains(latitude) && (-180...180).contains(longitude)
     }
@@ -50,14 +50,14 @@ package struct Region: Hashable, Sendable {
     package var coordinates: Coordinates
     /// Metres; above 0 it is a circle.
     package var radius: Double
-    /// nil: as the configuration says.
+    /// nil: the rule of the configuration.
     package var leaveRule: LeaveRule?
-    /// Nearness begins at this strength; nil: as the configuration says.
+    /// Nearness begins at this strength; nil: that of the configuration.
     package var enterRSSI: RSSI?
-    /// Nearness ends below this strength; nil: as the configuration says.
+    /// Nearness ends below this strength; nil: that of the configuration.
     package var leaveRSSI: RSSI?
-    /// Members of the waypoint that the gateway does not use, as the text of a JSON object with sorted keys (empty if
-    /// there are none). They are kept in exports.
+    /// Members of the waypoint that the gateway does not use, as the text of a JSON object with sorted keys; empty if
+    /// there are none. Exports contain them.
     @ExactString package var extensionMembers: String
 
     package init(

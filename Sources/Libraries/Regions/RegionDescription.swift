@@ -101,7 +101,7 @@ package struct RegionDescription: Hashable, Sendable {
     }
 }
 
-/// A major or minor as four hexadecimal digits behind `0x`.
+/// A major or minor as `0x` and four hexadecimal digits.
 package func hexadecimal(_ number: UInt16) -> String {
     "0x" + hexadecimal(UInt8(number >> 8)) + hexadecimal(UInt8(number & 0xff))
 }
@@ -140,7 +140,7 @@ extension Substring {
         return text
     }
 
-    /// The signs of hexadecimal that a number carries in itself.
+    /// Whether the number shows by itself that it is hexadecimal.
     fileprivate var looksHexadecimal: Bool {
         if hasPrefix("0x") || hasPrefix("0X") { return true }
         if utf8.count == 4, first == "0" { return true }

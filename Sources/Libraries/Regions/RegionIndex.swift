@@ -5,7 +5,7 @@ package import Beacon
 /// The cost of a look-up depends on the number of matching regions, not on the number of all regions. A beacon with an
 /// unknown UUID, the usual case in a street, costs one miss.
 package struct RegionIndex: Sendable {
-    /// The regions of one UUID, by their major and minor: of each pattern the last.
+    /// The regions of one UUID, by their major and minor; of several regions with one pattern the last.
     private struct Entry: Sendable {
         let uuid: BeaconUUID
         var anyBeacon: Int32?
@@ -15,8 +15,8 @@ package struct RegionIndex: Sendable {
     }
 
     private var entries: [Entry] = []
-    /// By position of a region: the one of the same pattern before it; −1: none. Nearly always there is none, and a list for
-    /// each pattern would take more memory than all else.
+    /// For each region, the position of the previous one with the same pattern; −1 if there is none, which is nearly
+    /// always so. A list for each pattern would take more memory than everything else.
     private var earlier: [Int32] = []
     private var table: UUIDTable
 
@@ -60,7 +60,8 @@ package struct RegionIndex: Sendable {
         }
     }
 
-    /// The position of the region that names the beacon exactly, of several the last; else the first that it belongs to.
+    /// The position of the region that names the beacon exactly (the last of several), else of the first that it
+    /// belongs to.
     package func mostExactMatch(of beacon: BeaconID) -> Int? {
         guard let place = place(of: beacon.uuid) else { return nil }
         if let exact = entries[place].exact[Self.key(beacon.major, beacon.minor)] { return Int(exact) }

@@ -5,9 +5,9 @@ package enum RegionChange: Hashable, Sendable {
     /// Insert, or replace the region with this `rid`.
     ///
     /// `isRIDDerived`: the waypoint had no `rid`. Then, if no region has the derived `rid` but exactly one has the same
-    /// time stamp, that region is meant (OwnTracks' older key) and keeps its `rid`.
+    /// time stamp, the waypoint means that region (OwnTracks' older key), and its `rid` stays.
     case set(Region, isRIDDerived: Bool)
-    /// Remove the region with this `rid`; nothing happens if there is none.
+    /// Remove the region with this `rid`, if there is one.
     case remove(rid: String)
 }
 
@@ -71,10 +71,10 @@ package struct RegionSet: Hashable, Sendable {
         return difference
     }
 
-    /// For each derived `rid` that no region has, the region that it means: the region with the same time stamp.
+    /// For each derived `rid` that no region has: the `rid` of the region with the same time stamp, which it means.
     ///
     /// The time stamp must be unique on both sides, and nothing else in the merge may name the region. Otherwise a
-    /// repeated merge would find its own result and have another meaning.
+    /// repeated merge would find its own result and mean something else.
     private func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
         var named: Set<ExactString> = []
         var wanted: [Int64: Set<ExactString>] = [:]
@@ -128,7 +128,7 @@ package struct RegionSet: Hashable, Sendable {
 }
 
 extension Region {
-    /// OwnTracks does not compare `tst`: a region that comes again unchanged is no update.
+    /// OwnTracks does not compare `tst`: a region that comes again unchanged is not an update.
     fileprivate func isEqualButForTimestamp(_ other: Region) -> Bool {
         var same = other
         same.timestamp = timestamp

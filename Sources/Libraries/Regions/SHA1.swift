@@ -1,7 +1,7 @@
 /// SHA-1 (FIPS 180-4, 6.1). Not for security: OwnTracks derives region identifiers with it.
 ///
-/// It stands here because this target is pure: a library would tie the region rules to C for the sake
-/// of six hexadecimal digits.
+/// The project has its own, because this target is pure: a library would tie the region rules to C for six hexadecimal
+/// digits.
 enum SHA1 {
     /// The digest as five words, most significant first.
     static func digest(of message: some Collection<UInt8>) -> [UInt32] {
