@@ -17,7 +17,8 @@ extension String {
     }
 }
 
-/// A point in time in the form of ISO 8601 that Home Assistant reads, in UTC; nil for a year that has no number.
+/// A point in time in the form of ISO 8601 that Home Assistant reads, in UTC; nil if the year does not fit into 32
+/// bits.
 package func iso8601(epochSeconds: Int64) -> String? {
     CalendarTime(epochSeconds: epochSeconds).map { "\($0.date)T\($0.timeOfDay)+00:00" }
 }

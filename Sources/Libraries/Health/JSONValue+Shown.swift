@@ -1,12 +1,12 @@
 package import Base
 package import JSON
 
-/// Values as pages and programs are shown them.
+/// Values as pages and programs receive them.
 extension JSONValue {
     /// Characters of a name or a description. Names of 16 kB occur only in attacks.
     package static let shownCharacters = 200
 
-    /// A number beyond what JSON's readers take is the largest that they do.
+    /// A count, limited to the largest integer that readers of JSON accept here (64 bits, signed).
     package static func count(_ value: UInt64) -> JSONValue { .integer(Int64(clamping: value)) }
 
     /// null for nil.

@@ -1,6 +1,6 @@
 package import Base
 
-/// Descriptions of entities that were removed, until Home Assistant is certain to have heard of it.
+/// Descriptions of entities that were removed, kept until Home Assistant has certainly removed the entities.
 ///
 /// Home Assistant remembers a discovered entity across its own restarts. It drops the entity only if the removal (an
 /// empty description) arrives while it has that description loaded. A removal that was published while Home Assistant
@@ -9,7 +9,7 @@ package import Base
 ///
 /// The list lives as long as the program. A gateway that restarts between the removal and the birth forgets it.
 package struct RemovedDescriptions: Sendable {
-    /// Descriptions that are remembered; the ones removed later are forgotten. About a kilobyte each.
+    /// The limit of remembered descriptions, about a kilobyte each. Further ones are not remembered.
     package static let limit = 1_000
     /// The time that Home Assistant takes to load a description.
     package static let delay: Duration = .seconds(3)
@@ -30,14 +30,14 @@ package struct RemovedDescriptions: Sendable {
     /// Forgets a description that is in force again.
     package mutating func remove(_ topic: String) { payloads[topic] = nil }
 
-    /// The old descriptions, to be published behind a birth message.
+    /// The old descriptions, to be published after a birth message.
     package mutating func messagesAtBirth(at now: MonotonicInstant) -> [Publication] {
         guard !payloads.isEmpty else { return [] }
         shown = now
         return payloads.sorted { $0.key < $1.key }.map { .homeAssistant($0.key, $0.value) }
     }
 
-    /// Empties what was published at the birth, as soon as it is time.
+    /// The removals of what was published at the birth, once `delay` has passed.
     package mutating func messagesDue(at now: MonotonicInstant) -> [Publication] {
         guard let shown, shown.duration(to: now) >= Self.delay else { return [] }
         defer { (payloads, self.shown) = ([:], nil) }
