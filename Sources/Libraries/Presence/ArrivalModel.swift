@@ -9,19 +9,19 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     package private(set) var lastHeard: Int64
     /// The trend of the signal's strength.
     package private(set) var trend = SignalTrend()
-    // The narrow values fill gaps between the wide ones: a beacon must fit into 200 bytes.
+    // The narrow values fill the padding between the wide ones: a beacon must fit into 200 bytes.
     private var gaps: UInt16 = 0
     /// Seconds between advertisements; 0: not known yet.
     package private(set) var interval: Float = 0
-    /// Seconds between sightings, mean.
+    /// Mean seconds between sightings.
     private var meanGap: Float = 0
     /// Seconds; shrinks by 3 % with each sighting.
     package private(set) var longestRecentGap: Float = 0
-    /// Shortest gap since one last agreed with the interval.
+    /// The shortest gap since the last one that agreed with the interval.
     private var shortestSinceMatch: Float = .infinity
     /// Seconds of silence that the statistics find believable, before floors and caps.
     private var believable: Float = .infinity
-    /// Seconds of silence after which the receiver gives the beacon up, where the region sets no time of its own.
+    /// Seconds of silence after which the receiver gives the beacon up, unless the region sets the time.
     package private(set) var leaveTimeout: Float
     /// Scan duty while the statistics were made, 0.01 … 1.
     private var learnedDuty: Float
@@ -29,7 +29,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     package private(set) var slowDowns = SlowDownRecord()
     /// Gaps that are still missing before the rhythm is known.
     private var unsettled: UInt8 = PresenceTiming.gapsToKnowRhythm
-    /// Gaps since one last agreed with the interval.
+    /// Gaps since the last one that agreed with the interval.
     private var unmatched: UInt8 = 0
     /// Recent gaps shorter than the interval, in quarters.
     private var tooShort: UInt8 = 0
@@ -49,7 +49,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     /// Whether the rhythm was observed often enough to rely on it.
     package var isRhythmKnown: Bool { unsettled == 0 }
 
-    /// Sets `lastHeard` when the origin of the listening clock changes, or when silence counts from the start again.
+    /// Sets `lastHeard` after the origin of the listening clock changed, or to count the silence from the start again.
     package mutating func setLastHeard(_ listened: Int64) { lastHeard = listened }
 
     /// What a sighting changed.
@@ -58,7 +58,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         let leaveTimeout: Float
         /// Seconds.
         let interval: Float
-        /// Whether this sighting shows that the beacon slows down, which was not known.
+        /// Whether this sighting newly shows that the beacon slows down.
         let isSlowDown: Bool
     }
 
@@ -76,7 +76,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         decide(duty: duty, isJoint: isJoint)
     }
 
-    /// - Returns: whether the sighting shows that the beacon slows down, which was not known.
+    /// - Returns: Whether the sighting newly shows that the beacon slows down.
     @inline(__always)
     private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float, isJoint: Bool) -> Bool {
         let gap = Float(max(0, listened - lastHeard)) * 1e-9
@@ -90,7 +90,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
             return false
         }
         let isSlowDown = learnInterval(from: gap)
-        // Most gaps are one interval long: no division for them.
+        // Most gaps are one interval long. They need no division.
         let missing = gap < 1.5 * interval ? 0 : min((gap / interval).rounded() - 1, 10_000)
         statistics.addGap(missing: Int(missing))
         longestRecentGap = max(gap, longestRecentGap * 0.97)
@@ -111,14 +111,14 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         return isSlowDown
     }
 
-    /// Whether no rule would have waited for so long.
+    /// Whether every rule would have given the beacon up within this gap.
     @inline(__always)
     private func isAbsence(_ gap: Float, duty: Float) -> Bool {
         gap > PresenceTiming.capSeconds / duty
             || gap > PresenceTiming.quickLeaveTimeoutSeconds && isQuick && slowDowns.keepsRhythm
     }
 
-    /// Reception is added up in blocks of so many gaps.
+    /// Reception is added up in blocks of this many gaps.
     private static let gapsInBlock: UInt16 = 2048
 
     private var isQuick: Bool { interval <= PresenceTiming.quickIntervalSeconds }
@@ -149,12 +149,12 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         leaveTimeout = min(seconds, PresenceTiming.capSeconds / duty)
     }
 
-    /// While the rhythm is unknown. With a smaller duty the sightings that show the rhythm take longer to come.
+    /// The least leave timeout while the rhythm is unknown. With a smaller duty it takes longer to hear the rhythm.
     private static func unknownRhythmSeconds(duty: Float) -> Float { PresenceTiming.unknownRhythmSeconds / duty }
 
     private var slowDownHoldSeconds: Float { slowDowns.holdSeconds(hearing: min(1, interval / meanGap)) }
 
-    /// Which rule set the leave timeout. Of several that agree, the first in the order of `bound`.
+    /// Which rule set the leave timeout; if several agree, the first in the order of `bound`.
     package var leaveTimeoutRule: LeaveTimeoutRule {
         switch leaveTimeout {
         case believable: .rhythm
@@ -166,7 +166,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// A beacon that returns after a silence that the statistics had ruled out refutes them: the learned timeout must
+    /// A beacon that returns after a silence that the statistics had ruled out refutes them. The learned timeout must
     /// not decide until the rhythm has been observed again.
     @inline(__always)
     private mutating func settle(after gap: Float) {
@@ -178,10 +178,10 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Follows the interval: by the gaps that agree with it, down after two clearly shorter gaps, up after sixteen
-    /// longer gaps in a row (at 30 % reception, so long a run happens once in 300 times).
+    /// Follows the interval: the mean of the gaps that agree with it, a shorter one after two clearly shorter gaps, a
+    /// longer one after sixteen longer gaps in a row (at 30 % reception, so long a run happens once in 300 times).
     ///
-    /// - Returns: whether the gap shows that the beacon slows down, which was not known.
+    /// - Returns: Whether the gap newly shows that the beacon slows down.
     @inline(__always)
     private mutating func learnInterval(from gap: Float) -> Bool {
         guard gaps > 0 else {
@@ -208,7 +208,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         return false
     }
 
-    /// Whether a gap that is longer than the quick interval shows that the beacon slows down, which was not known.
+    /// Whether a gap longer than the quick interval newly shows that the beacon slows down.
     private mutating func isSlowDown(after gap: Float) -> Bool {
         let isSlow = gap >= max(PresenceTiming.slowGapSeconds, PresenceTiming.slowGapFactor * meanGap)
         if !isSlow || unmatched == 1 { slowDowns.endSlowGaps() }

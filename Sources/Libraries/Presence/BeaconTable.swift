@@ -6,9 +6,9 @@ import Beacon
 /// unpredictable branch for each entry; `Benchmarks/README.md` shows the gain. Nothing depends on the key of the hash,
 /// because places are assigned in order.
 struct BeaconTable: Sendable {
-    /// An entry is 0 if it is empty, else place + 1, and above that some bits of the hash. A bucket is filled from its
-    /// first entry on; what has no room goes into the next one. A power of two buckets, at most three quarters of the
-    /// entries taken.
+    /// An entry is 0 if it is empty, else place + 1, with some bits of the hash above it. A bucket is filled from its
+    /// first entry on; further beacons go into the next bucket. The number of buckets is a power of two, and at most
+    /// three quarters of the entries are taken.
     private var buckets: [SIMD4<UInt32>] = Array(repeating: .zero, count: 4)
     private var count = 0
     private let key = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
@@ -23,14 +23,14 @@ struct BeaconTable: Sendable {
     func place(of beacon: BeaconID, in beacons: [TrackedBeacon]) -> Int? {
         let hash = hash(beacon)
         let bucket = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
-        // Almost always at most one entry has the tag. A sum of two entries leads to another beacon, or to none.
+        // Almost always at most one entry has the tag. The sum of two entries leads to another beacon, or to none.
         let found = bucket.replacing(with: 0, where: (bucket & ~Self.placeMask) .!= Self.tag(hash))
         let place = Int(found.wrappedSum() & Self.placeMask) - 1
         if place >= 0, place < beacons.count, beacons[place].beacon.isSame(as: beacon) { return place }
         return search(hash, for: beacon, in: beacons)
     }
 
-    /// Looks at one entry after the other.
+    /// Compares one entry after the other.
     @inline(never)
     private func search(_ hash: UInt64, for beacon: BeaconID, in beacons: [TrackedBeacon]) -> Int? {
         var slot = Int(truncatingIfNeeded: hash) & (buckets.count - 1)
@@ -45,7 +45,8 @@ struct BeaconTable: Sendable {
         }
     }
 
-    /// Adds a beacon that is not in the table. `beacons` gives the identity at each place, to rehash when it grows.
+    /// Adds a beacon that is not in the table. `beacons` gives the identity at each place, for rehashing when the table
+    /// grows.
     mutating func insert(_ beacon: BeaconID, at place: Int, beacons: (Int) -> BeaconID) {
         if count >= buckets.count * 3 {
             let old = buckets
@@ -70,7 +71,7 @@ struct BeaconTable: Sendable {
         buckets[slot][index] = Self.tag(hash) | UInt32(truncatingIfNeeded: place + 1)
     }
 
-    /// The bits of a hash that an entry keeps. They are not those that choose the bucket.
+    /// The bits of a hash that an entry keeps. They differ from those that choose the bucket.
     @inline(__always)
     private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~placeMask }
 

@@ -1,19 +1,19 @@
 import Base
 
-/// Which beacon has to be examined next, and when: a binary heap with the earliest deadline in front.
+/// Which beacon has to be examined next, and when: a binary heap, earliest deadline first.
 ///
-/// A sighting moves and removes no entry. An entry that is too early or stale is found when its time has come;
+/// A sighting neither moves nor removes an entry. An entry that is too early or stale is found when its time comes;
 /// `TrackedBeacon.queued` is the deadline of the valid entry of a beacon.
 struct DeadlineQueue: Sendable {
     struct Entry: Sendable, BitwiseCopyable {
         /// Nanoseconds of the monotonic clock.
         var deadline: Int64
-        /// Of the beacon.
+        /// The beacon's place.
         var place: Int32
     }
 
     private var entries: [Entry] = []
-    /// The deadline in front, in nanoseconds; `.max`: there is none.
+    /// The earliest deadline, in nanoseconds; `.max` if there is none.
     private(set) var earliest: Int64 = .max
 
     /// The number of entries, stale ones included.
@@ -34,7 +34,7 @@ struct DeadlineQueue: Sendable {
         earliest = entries[0].deadline
     }
 
-    /// Removes the entry in front if its deadline is not after `end`.
+    /// Removes the first entry if its deadline is not after `end`.
     mutating func removeFirst(until end: Int64) -> Entry? {
         guard earliest <= end, let first = entries.first, let last = entries.popLast() else { return nil }
         if !entries.isEmpty { sink(last) }
@@ -42,7 +42,7 @@ struct DeadlineQueue: Sendable {
         return first
     }
 
-    /// Puts an entry in front, and down to where it belongs.
+    /// Puts an entry first, and moves it down to where it belongs.
     private mutating func sink(_ entry: Entry) {
         var position = 0
         while true {

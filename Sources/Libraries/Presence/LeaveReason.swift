@@ -1,11 +1,11 @@
 /// Why a beacon left a region.
 package enum LeaveReason: String, CaseIterable, Sendable {
-    /// Every receiver waited for it for as long as its rhythm asks for.
+    /// Every receiver waited for as long as the beacon's rhythm requires.
     case silence
-    /// It was received, below the region's `leaveRSSI`.
+    /// The beacon was received, but below the region's `leaveRSSI`.
     case signal
-    /// The region was removed, or means other beacons now.
+    /// The region was removed, or has another pattern now.
     case region
-    /// It was decided before the program ended, and carried out after the next start.
+    /// The leave was decided before the program ended, and carried out after the next start.
     case restart
 }

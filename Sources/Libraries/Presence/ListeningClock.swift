@@ -1,16 +1,16 @@
 package import Base
 package import Beacon
 
-/// Counts, for each receiver, the time in which it listened: silence has no meaning while no receiver listens.
+/// Counts, for each receiver, the time in which it listened: silence means nothing while no receiver listens.
 package struct ListeningClock: Hashable, Sendable {
     /// The clock of one receiver.
     private struct ReceiverClock: Hashable {
         /// Nanoseconds listened before `resumed`.
         var elapsed: Int64 = 0
-        /// Nanoseconds of the monotonic clock; nil: not listening.
+        /// Nanoseconds of the monotonic clock; nil while the receiver does not listen.
         var resumed: Int64?
-        /// Whether the receiver has reported since the start that it listens or does not. A receiver that is known from
-        /// an earlier run and has not reported may be an adapter that was removed.
+        /// Whether the receiver has reported since the start whether it listens. A receiver that is known from an
+        /// earlier run and has not reported may be an adapter that was removed.
         var isKnown = false
         /// `anyReceiver`'s time when this receiver last ceased to listen.
         var anyReceiverAtEnd: Int64 = 0
@@ -79,7 +79,7 @@ package struct ListeningClock: Hashable, Sendable {
     @inline(__always)
     func timeOfAny(at now: MonotonicInstant) -> Int64 { anyReceiver.time(at: now) }
 
-    /// Silences of several receivers were restored: what was counted before stays counted.
+    /// Lets restored silences of several receivers count from before the restart.
     mutating func restoreJointSilence() { unchangedSince = .min / 2 }
 
     /// The machine was suspended for this long, up to now: no receiver listened.
@@ -91,10 +91,10 @@ package struct ListeningClock: Hashable, Sendable {
         if let resumed = anyReceiver.resumed { anyReceiver.resumed = resumed &+ slept }
     }
 
-    /// A sighting proves that a receiver listens that has not reported yet.
+    /// A sighting proves that a receiver that has not reported yet listens.
     ///
-    /// - Returns: nanoseconds that the receiver has listened, the share of the time in which its radio is on, and
-    ///   whether it was not known to listen.
+    /// - Returns: Nanoseconds that the receiver has listened, the share of the time in which its radio is on, and
+    ///   whether the sighting was the first proof that it listens.
     @inline(__always)
     mutating func hear(
         by receiver: Receiver, at now: MonotonicInstant
@@ -114,9 +114,9 @@ package struct ListeningClock: Hashable, Sendable {
     /// When the receiver will have listened for `listened` nanoseconds in all, in nanoseconds of the monotonic clock;
     /// `.max`: never, unless something changes.
     ///
-    /// The clock of a receiver that does not listen stands still while others listen, for `PresenceTiming.absentGrace`
-    /// (`orphanGrace` if the receiver has not reported since a restart). After that the others' listening counts for
-    /// it: the adapter may have been removed, or have come back under another number.
+    /// The clock of a receiver that does not listen stops. After others have listened for `PresenceTiming.absentGrace`
+    /// (`orphanGrace` if the receiver has not reported since a restart), their listening counts for it: the adapter may
+    /// have been removed, or may have come back under another number.
     package func instant(at listened: Int64, of receiver: Receiver, now: MonotonicInstant) -> Int64 {
         let index = Int(receiver.index)
         let clock = index < clocks.count ? clocks[index] : ReceiverClock()
@@ -126,7 +126,7 @@ package struct ListeningClock: Hashable, Sendable {
         return now.nanoseconds &+ left &+ grace(clock) &- missed(clock, at: now)
     }
 
-    /// Nanoseconds for which the others have to listen before their listening counts for the receiver; 0: it listens.
+    /// Nanoseconds for which others must listen before their listening counts for the receiver; 0 if it listens.
     func grace(of receiver: Receiver) -> Int64 {
         let index = Int(receiver.index)
         return grace(index < clocks.count ? clocks[index] : ReceiverClock())
@@ -137,13 +137,13 @@ package struct ListeningClock: Hashable, Sendable {
         return (clock.isKnown ? PresenceTiming.absentGrace : PresenceTiming.orphanGrace).nanoseconds
     }
 
-    /// Nanoseconds that others have listened since the receiver ceased to; since the restart, if the receiver has not
-    /// reported since.
+    /// Nanoseconds that others have listened since the receiver ceased to listen or, if it has not reported since a
+    /// restart, since the restart.
     private func missed(_ clock: ReceiverClock, at now: MonotonicInstant) -> Int64 {
         anyReceiver.time(at: now) - (clock.isKnown ? clock.anyReceiverAtEnd : 0)
     }
 
-    /// The receivers that are known and do not listen, and how long others have listened since they ceased to.
+    /// The receivers that are known and do not listen, and how long others have listened since they ceased to listen.
     package func absences(at now: MonotonicInstant) -> [(receiver: Receiver, missed: Int64)] {
         clocks.enumerated().compactMap { index, clock in
             guard clock.isKnown, clock.resumed == nil, missed(clock, at: now) > 0 else { return nil }
@@ -163,7 +163,7 @@ package struct ListeningClock: Hashable, Sendable {
         return index < clocks.count ? clocks[index].duty : 1
     }
 
-    /// The listening time from which silence counts: before it the scan duty was different.
+    /// The listening time from which silence counts. Before it the scan duty was different.
     package func silenceStart(of receiver: Receiver) -> Int64 {
         let index = Int(receiver.index)
         return index < clocks.count ? clocks[index].dutySince : .min / 2

@@ -14,7 +14,7 @@ package struct RegionKey: Hashable, Sendable {
     }
 }
 
-/// What the presence engine knows of a region: which beacons match, and when they are near and gone.
+/// What the presence engine needs of a region: which beacons match it, and when they are near and gone.
 /// Every default is already filled in.
 package struct MonitoredRegion: Hashable, Sendable {
     package let key: RegionKey

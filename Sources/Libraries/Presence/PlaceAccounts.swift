@@ -3,10 +3,10 @@ import Regions
 /// Limits how many beacons are remembered. Places are divided into accounts, so that a sender that invents identities
 /// fills only the places of the region that it matches.
 ///
-/// * Beacons that some region names exactly have one account with as many places as there are such regions. Each named
-///   beacon finds a place.
+/// * Beacons that some region names exactly have one account, with at least as many places as there are such regions.
+///   Each named beacon finds a place.
 /// * All other beacons are strangers. Half of their places is divided equally among the trackers with wildcard
-///   patterns, and the share of a tracker equally among its patterns. The other half is common: the first beacons take
+///   patterns, and the share of a tracker equally among its patterns. The other half is common; the first beacons take
 ///   it.
 ///
 /// A place covers eight regions. A beacon that belongs to more takes more places, which bounds the memberships.
@@ -28,9 +28,9 @@ struct PlaceAccounts: Sendable {
     /// Regions that one place covers.
     static let regionsInPlace = 8
 
-    /// The account of the named beacons, the common one, and one for each wildcard.
+    /// The account of the named beacons, the common one, and one for each wildcard pattern.
     private var accounts: [Account]
-    /// By position of the region.
+    /// For each region, its account.
     private var accountOfRegion: [Int32] = []
 
     /// - Parameter places: The places of strangers. Named beacons have at least as many.
@@ -63,7 +63,7 @@ struct PlaceAccounts: Sendable {
 
     /// Reserves the places of a beacon that belongs to these regions.
     ///
-    /// - Returns: false if there are too few. Then nothing is reserved.
+    /// - Returns: Whether there are enough places. If not, none is reserved.
     mutating func reserve(for regions: [Int32]) -> Bool {
         let count = Self.places(for: regions)
         guard let account = account(of: regions, with: count) else { return false }

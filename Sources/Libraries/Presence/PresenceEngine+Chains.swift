@@ -10,7 +10,7 @@ extension PresenceEngine {
         position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
     }
 
-    /// Puts a receiver in the place of another one.
+    /// Replaces the link at a position of a beacon's chain by that of another receiver.
     mutating func setLink(_ position: Int, of place: Int, to link: Link) {
         if position == TrackedBeacon.own {
             tracked[place].ownLink = Link(model: link.model, receiver: link.receiver, next: tracked[place].ownLink.next)

@@ -1,7 +1,7 @@
 extension PresenceEngine {
-    /// Gives every region another key, because the trackers have another order. Occupancy does not change.
+    /// Gives every region a new key after the order of the trackers changed. Occupancy does not change.
     ///
-    /// - Parameter name: The new key for an old one, different for different ones.
+    /// - Parameter name: The new key for an old one. Different keys must get different new ones.
     package mutating func rename(_ name: (RegionKey) -> RegionKey) {
         keys = keys.map(name)
         positions = RegionTable(keys)

@@ -2,8 +2,8 @@ import Base
 import Beacon
 
 extension PresenceEngine {
-    /// Beacons whose deadline comes within this time, in nanoseconds, are examined too. Otherwise each of a thousand
-    /// beacons would wake the gateway by itself, although it was heard meanwhile.
+    /// Nanoseconds. Beacons whose deadline comes within this time are examined, too. Otherwise each of a thousand
+    /// beacons would wake the gateway separately, although it was heard in the meantime.
     private static var lookAhead: Int64 { 1_000_000_000 }
 
     mutating func leave(_ position: Int, of place: Int, because reason: LeaveReason, _ effects: inout [Effect]) {
@@ -19,17 +19,17 @@ extension PresenceEngine {
         effects.append(.left(keys[region], last: tracked[place].beacon, because: reason))
     }
 
-    /// Lets beacons leave that are silent for too long. It examines only beacons that may be due.
+    /// Lets beacons leave that have been silent for too long. It examines only beacons that may be due.
     mutating func expire(at now: MonotonicInstant, _ effects: inout [Effect]) {
         var due: [Int32] = []
-        // The same memory each time: a tick allocates none.
+        // Reuses the same memory, so that a tick allocates none.
         swap(&due, &dueScratch)
         while let entry = queue.removeFirst(until: now.nanoseconds &+ Self.lookAhead) {
             guard tracked[Int(entry.place)].queued == entry.deadline else { continue }
             tracked[Int(entry.place)].queued = .max
             due.append(entry.place)
         }
-        // Most of them were heard meanwhile.
+        // Most of them were heard in the meantime.
         due.removeAll { postpone(Int($0), at: now) }
         // Effects come in the order in which the beacons were first heard.
         due.sort()
@@ -41,8 +41,8 @@ extension PresenceEngine {
         }
     }
 
-    /// The same for all beacons, with new deadlines: the clock, the scan duty or the regions changed, so that no
-    /// deadline is valid any more.
+    /// The same for all beacons, with new deadlines: no deadline is valid after the clock, the scan duty or the regions
+    /// changed.
     mutating func expireAll(at now: MonotonicInstant, _ effects: inout [Effect]) {
         queue.removeAll()
         for place in tracked.indices {
@@ -51,9 +51,9 @@ extension PresenceEngine {
         }
     }
 
-    /// Queues the next deadline of a beacon that leaves no region now.
+    /// Queues the next deadline of a beacon, unless the beacon leaves a region now.
     ///
-    /// - Returns: false if it leaves one.
+    /// - Returns: false if the beacon leaves a region now.
     private mutating func postpone(_ place: Int, at now: MonotonicInstant) -> Bool {
         guard tracked[place].nearCount > 0 else { return true }
         var next = Int64.max
@@ -68,7 +68,7 @@ extension PresenceEngine {
         return true
     }
 
-    /// Lets a beacon leave the regions for which it is silent for too long, and queues its next deadline.
+    /// Lets a beacon leave the regions for which it has been silent for too long, and queues its next deadline.
     private mutating func expire(_ place: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard tracked[place].nearCount > 0 else { return }
         var next = Int64.max
@@ -89,7 +89,7 @@ extension PresenceEngine {
         schedule(place, at: next)
     }
 
-    /// Makes sure that a beacon is examined at `deadline` or earlier, in nanoseconds; `.max`: there is no need.
+    /// Makes sure that a beacon is examined at `deadline` or earlier, in nanoseconds; `.max` if that is not necessary.
     @inline(__always)
     mutating func schedule(_ place: Int, at deadline: Int64) {
         // A later deadline waits until the queued one has come, so that a sighting costs one comparison.
@@ -104,7 +104,8 @@ extension PresenceEngine {
         if queue.count > 2 * tracked.count + 64 { requeue() }
     }
 
-    /// Builds the queue again from the valid entries: there are too many stale ones, or the beacons have other places.
+    /// Builds the queue again from the valid entries, because too many are stale, or because the beacons have new
+    /// places.
     mutating func requeue() {
         queue.removeAll()
         for place in tracked.indices where tracked[place].queued < .max {
@@ -112,7 +113,7 @@ extension PresenceEngine {
         }
     }
 
-    /// When a near beacon leaves a region if nothing is heard until then; `.max`: never, because no receiver listens.
+    /// When a near beacon leaves a region if nothing is heard until then; `.max` (never) while no receiver listens.
     ///
     /// A beacon leaves when every receiver has given it up, or all of them together have. A receiver that does not listen
     /// gives it up later.

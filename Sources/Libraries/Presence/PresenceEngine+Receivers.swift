@@ -1,14 +1,16 @@
 import Base
 
-/// Which receivers of a beacon are remembered, where more hear it than have room.
+/// Chooses the receivers of a beacon that are remembered, if more than `mostReceivers` hear it.
 ///
-/// A beacon leaves when the last of its receivers has given it up. A few receivers decide that as well as all of them do, if
-/// two things hold. The receiver that heard the beacon last is always one of them: else the beacon would leave while a
-/// receiver hears it. And the others stay the same as long as they hear it: receivers that take turns never know its rhythm.
+/// A beacon leaves when the last of its receivers has given it up. A few receivers decide that as well as all of them
+/// if two things hold. The receiver that heard the beacon last is always one of them: otherwise the beacon would leave
+/// while a receiver hears it. And the others stay the same as long as they hear it: receivers that take turns never
+/// learn its rhythm.
 ///
-/// So a receiver that is not remembered takes the place of one that has hardly heard the beacon lately, and if there is none
-/// the last place, which the others take in turns. Then the beacon leaves after
-/// `PresenceTiming.unknownRhythmSeconds`, or later: nothing is known of how a receiver hears it that takes a turn.
+/// So a receiver that is not remembered replaces one that has hardly heard the beacon lately. If there is none, it
+/// replaces the last one, and the others take turns there. Then the beacon leaves after
+/// `PresenceTiming.unknownRhythmSeconds` or later, because a receiver that takes turns does not know the beacon's
+/// rhythm.
 extension PresenceEngine {
     /// Adds a receiver to a beacon.
     ///
@@ -25,10 +27,11 @@ extension PresenceEngine {
         links.appendSparingly(link)
     }
 
-    /// The position of the link that gives way to a receiver that is not remembered; nil: each has heard the beacon lately.
+    /// The position of the link that a receiver that is not remembered replaces; nil if each has heard the beacon
+    /// lately.
     ///
-    /// It is the one that would give the beacon up first, of those that keep it for less than half of their time from now on.
-    /// A receiver that does not listen keeps the beacon for `PresenceTiming.absentGrace`, and half of that counts, too.
+    /// It is the link that would give the beacon up first, among those that keep it for less than half of their time
+    /// from now on. For a receiver that does not listen, half of `PresenceTiming.absentGrace` is added.
     @inline(__always)
     func linkThatGivesWay(of place: Int, at now: MonotonicInstant) -> Int? {
         var found: Int?

@@ -2,7 +2,7 @@ import Base
 import Regions
 
 extension PresenceEngine {
-    /// Puts new regions in force.
+    /// Puts new regions into force.
     mutating func replaceRegions(
         by new: [MonitoredRegion], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
@@ -13,7 +13,7 @@ extension PresenceEngine {
             let position = newPositions.position(of: key, in: newKeys)
             moved.append(position.flatMap { new[$0].pattern == pattern ? $0 : nil })
         }
-        // A beacon inside a region that is removed leaves it while the region still has its name.
+        // A beacon inside a removed region leaves it while the region still has its name.
         for place in tracked.indices where tracked[place].nearCount > 0 {
             var position = tracked[place].membership
             while position >= 0 {
@@ -58,7 +58,7 @@ extension PresenceEngine {
         }
         var wanted = matches(of: tracked[place].beacon)
         if !places.reserve(for: wanted) {
-            // The beacon stays near where it is near. It does not come near anywhere else.
+            // The beacon stays near where it was near. It does not come near anywhere else.
             wanted = wanted.filter { kept[$0]?.isNear == true }
             places.keep(wanted)
         }
@@ -83,8 +83,8 @@ extension PresenceEngine {
     /// Forgets beacons that are nowhere near.
     ///
     /// - Parameters:
-    ///   - areNamed: true: beacons that a region names exactly; false: the others.
-    ///   - spared: So many beacons with a known rhythm, those heard last, are not forgotten.
+    ///   - areNamed: Whether to forget beacons that a region names exactly, or the others.
+    ///   - spared: The number of beacons with a known rhythm that are not forgotten: those heard last.
     mutating func forgetAbsent(areNamed: Bool, sparing spared: Int, at now: MonotonicInstant) {
         let absent = tracked.indices.filter {
             tracked[$0].nearCount == 0 && places.isNamed(regions(at: $0)) == areNamed

@@ -3,11 +3,11 @@ import Base
 /// What all receivers of a beacon know together.
 ///
 /// A silence of every receiver tells more than the silence of one: an advertisement that none of them received was
-/// probably not sent. So the sightings of all receivers are learned like those of one more receiver, in the joint model,
-/// and its leave timeout lets the beacon leave before the receivers give it up one by one. Losses that receivers have in
-/// common, as in the shadow of a body, are learned with it. The joint model counts only while all of them listen.
+/// probably not sent. So the joint model learns the sightings of all receivers as if they were one more receiver, and
+/// its leave timeout lets the beacon leave before the receivers give it up one by one. The model also learns the losses
+/// that receivers have in common, as in the shadow of a body. It counts only while all of them listen.
 extension PresenceEngine {
-    /// The joint model of a beacon; nil: it has one receiver, or receivers do not decide jointly.
+    /// The joint model of a beacon; nil if the beacon has one receiver, or if receivers do not decide jointly.
     @inline(__always)
     func jointModel(of place: Int) -> ArrivalModel? {
         let joint = Int(tracked[place].joint)
@@ -20,9 +20,9 @@ extension PresenceEngine {
         return Int32(truncatingIfNeeded: joints.count - 1)
     }
 
-    /// Whether a sighting that comes now is of another advertisement than the sightings before it; false without a joint
-    /// model. It is asked before the receiver learns from the sighting, so that the order of simultaneous sightings changes
-    /// nothing.
+    /// Whether a sighting that comes now is of another advertisement than the sightings before it; false without a
+    /// joint model. It is called before the receiver learns from the sighting, so that the order of simultaneous
+    /// sightings does not matter.
     ///
     /// Receivers report one advertisement within some milliseconds, over a slow bus within a tenth of a second.
     mutating func isNewAdvertisement(of place: Int, at now: MonotonicInstant) -> Bool {
@@ -36,7 +36,7 @@ extension PresenceEngine {
         }
         let time = clock.timeOfAny(at: now)
         guard interval.isFinite else {
-            // No receiver has a guess of the interval yet: nothing tells one advertisement from the next.
+            // No receiver has an estimate of the interval yet: no advertisement can be told from the next.
             joints[Int(tracked[place].joint)].setLastHeard(time)
             return false
         }
@@ -46,14 +46,14 @@ extension PresenceEngine {
     /// Adds a new advertisement to the joint model of a beacon of several receivers.
     ///
     /// - Parameter heard: What the receiver learned from the sighting.
-    /// - Returns: `heard`, with the lesser leave timeout of the two.
+    /// - Returns: `heard`, with the shorter leave timeout of the two.
     mutating func hearJointly(
         _ heard: ArrivalModel.Heard, of place: Int, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
         let position = Int(tracked[place].joint)
         let time = clock.timeOfAny(at: now)
         guard areAllListening(to: place) else {
-            // The beacon is there. How many advertisements all of them would have lost is not known.
+            // The beacon is there. How many advertisements all of them together would have lost is not known.
             joints[position].setLastHeard(time)
             return heard
         }
@@ -66,8 +66,8 @@ extension PresenceEngine {
             isSlowDown: heard.isSlowDown || joint.isSlowDown)
     }
 
-    /// When the receivers together give a beacon up, in nanoseconds; nil: they have no say, because there is one, or one
-    /// of them does not listen, or their rhythm is not known.
+    /// When the receivers together give a beacon up, in nanoseconds; nil if they do not decide, because there is only
+    /// one, one of them does not listen, their rhythm is not known, or the region sets the leave timeout.
     @inline(__always)
     func jointDeadline(of place: Int, in rule: RegionRule, now: MonotonicInstant) -> Int64? {
         guard !rule.isFixed, let joint = jointModel(of: place), joint.isRhythmKnown, areAllListening(to: place) else {

@@ -29,30 +29,30 @@ package struct PresenceEngine: Sendable {
         case entered(RegionKey, by: Sighting)
         /// The last beacon of the region is gone.
         case left(RegionKey, last: BeaconID, because: LeaveReason)
-        /// A beacon of this region, among others, is not remembered, because too many are. At most once a minute.
+        /// A beacon of this region was not remembered, because there are too many. At most once a minute.
         case turnedAway(RegionKey)
     }
 
     var clock = ListeningClock()
-    /// What is known of the regions, by their positions: names, patterns, and what a sighting needs.
+    /// The regions by position: their keys, their patterns, and what a sighting needs.
     var keys: [RegionKey] = []
     var patterns: [BeaconPattern] = []
     var rules: [RegionRule] = []
     var positions = RegionTable([])
-    /// Beacons near, by position of the region.
+    /// The number of near beacons, by position of the region.
     var insideCount: [Int32] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
     var links: [Link] = []
-    /// What the receivers of a beacon know together, on the clock that runs while any receiver listens; one for each beacon
-    /// of several receivers, if receivers decide jointly.
+    /// What the receivers of a beacon know together, on the clock that runs while any receiver listens: one model for
+    /// each beacon of several receivers, if receivers decide jointly.
     var joints: [ArrivalModel] = []
     var memberships: [RegionPresence] = []
     var table = BeaconTable()
     var index = RegionIndex([])
     /// The UUIDs of which a beacon slowed down: at most as many as the regions name.
     var slowingUUIDs: Set<BeaconUUID> = []
-    /// Whether thresholds matter at all.
+    /// Whether any region has a threshold.
     var hasThresholds = false
     /// How many beacons of each region may be remembered.
     var places: PlaceAccounts
@@ -60,7 +60,7 @@ package struct PresenceEngine: Sendable {
     var mayMakeRoom = true
     /// When room was last made, in nanoseconds.
     private var roomMade = Int64.min / 2
-    /// No deadline lies before the one in front.
+    /// The first entry has the earliest deadline.
     var queue = DeadlineQueue()
     /// The memory of the list that `expire` makes; empty between inputs.
     var dueScratch: [Int32] = []
@@ -70,16 +70,16 @@ package struct PresenceEngine: Sendable {
 
     /// Places for beacons that no region names.
     let mostStrangers: Int
-    /// Receivers that are remembered of one beacon, at least 2. Those that were remembered before it became less stay.
+    /// The number of receivers remembered of one beacon, at least 2. Lowering it forgets no receiver.
     package var mostReceivers: Int
     /// Whether several receivers together may let a beacon leave.
     let decidesJointly: Bool
 
     /// - Parameters:
     ///   - mostStrangers: Places for beacons that no region names. Benchmarks use other bounds than the default.
-    ///   - mostReceivers: Receivers that are remembered of one beacon, at least 2: see `linkThatGivesWay`.
-    ///   - decidesJointly: Whether several receivers together may let a beacon leave. It needs receivers whose silence is
-    ///     certain at once.
+    ///   - mostReceivers: The number of receivers remembered of one beacon, at least 2: see `linkThatGivesWay`.
+    ///   - decidesJointly: Whether several receivers together may let a beacon leave. This needs receivers whose
+    ///     silence is certain at once.
     package init(
         mostStrangers: Int = PresenceTiming.mostStrangers, mostReceivers: Int = PresenceTiming.mostReceivers,
         decidesJointly: Bool = true
@@ -100,7 +100,7 @@ package struct PresenceEngine: Sendable {
 
     /// Sightings of beacons that match a region and were not remembered, because there are too many.
     package private(set) var droppedSightings: UInt64 = 0
-    /// The first region of the beacon that was turned away last, and when it was.
+    /// The first region of the beacon that was turned away last, and when that was.
     package internal(set) var lastTurnedAway: (region: RegionKey, instant: MonotonicInstant)?
     /// When `Effect.turnedAway` may come again, in nanoseconds.
     private var nextNotice = Int64.min
@@ -134,7 +134,8 @@ package struct PresenceEngine: Sendable {
     /// The position of a region among those in force.
     package func position(of key: RegionKey) -> Int? { positions.position(of: key, in: keys) }
 
-    /// The position of the region that names the beacon exactly, of several the last; else the first that it belongs to.
+    /// The position of the region that names the beacon exactly (the last of several), else of the first that it
+    /// belongs to.
     @inline(__always)
     package func mostExactRegion(of beacon: BeaconID) -> Int? { index.mostExactMatch(of: beacon) }
 
@@ -271,8 +272,9 @@ package struct PresenceEngine: Sendable {
         ArrivalModel(at: listened, rssi: rssi, duty: duty, slowsDown: slowingUUIDs.contains(beacon.uuid))
     }
 
-    /// Reserves places for a beacon of these regions. If there are none, beacons that are nowhere near are forgotten:
-    /// first those whose rhythm is not known, then all but those heard last. A beacon that is near keeps its place.
+    /// Reserves places for a beacon of these regions. If there are too few, beacons that are nowhere near are
+    /// forgotten: first those whose rhythm is not known, then all but those heard last. A beacon that is near keeps its
+    /// place.
     private mutating func reservePlaces(for wanted: [Int32], at now: MonotonicInstant) -> Bool {
         if places.reserve(for: wanted) { return true }
         // This visits all beacons, so it is not done for each invented identity.

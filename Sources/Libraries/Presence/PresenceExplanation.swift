@@ -7,11 +7,11 @@ package struct PresenceExplanation: Hashable, Sendable {
     /// The state of the beacon at one receiver.
     package struct Link: Hashable, Sendable {
         package let receiver: Receiver
-        /// Whether the receiver listens now. While it does not, it does not give the beacon up.
+        /// Whether the receiver listens now. If it does not, it gives the beacon up later.
         package let isListening: Bool
         /// Listening silence so far.
         package let silence: Duration
-        /// Between advertisements, as far as it is known.
+        /// Between advertisements; nil if it is not known.
         package let interval: Duration?
         /// Share of the advertisements that are heard, 0 … 1.
         package let shareHeard: Float
@@ -31,11 +31,11 @@ package struct PresenceExplanation: Hashable, Sendable {
 
     /// What the receivers know together.
     package struct Joint: Hashable, Sendable {
-        /// For which no receiver has heard the beacon, while all of them listened.
+        /// The time for which no receiver has heard the beacon while all of them listened.
         package let silence: Duration
         /// Share of the advertisements that any of them hears, 0 … 1.
         package let shareHeard: Float
-        /// Silence after which they give the beacon up together.
+        /// Silence after which the receivers together give the beacon up.
         package let leaveTimeout: Duration
     }
 
@@ -43,15 +43,15 @@ package struct PresenceExplanation: Hashable, Sendable {
     /// Whether this beacon makes the region occupied.
     package let isNear: Bool
     package let links: [Link]
-    /// nil: they have no say, because there is one, or one of them does not listen, or their rhythm is not known, or the
-    /// region sets the leave timeout.
+    /// nil if the receivers do not decide together: there is only one, one of them does not listen, their rhythm is not
+    /// known, or the region sets the leave timeout.
     package let joint: Joint?
     /// When the beacon leaves if it is not heard again; nil while it is not near, or while no receiver listens.
     package let expectedLeave: MonotonicInstant?
 }
 
 extension PresenceEngine {
-    /// Why the region is occupied or not: all beacons that match it and were ever heard.
+    /// Why the region is occupied or not: all remembered beacons that match it.
     package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
         guard let region = positions.position(of: key, in: keys) else { return [] }
         return tracked.indices.compactMap { place in
@@ -84,8 +84,8 @@ extension PresenceEngine {
         return keys
     }
 
-    /// For each region that any beacon of was ever heard, the beacon that decides: of those near the one
-    /// that leaves last, else the one heard last. One pass over all beacons, however many regions there are.
+    /// For each region with a remembered beacon, the beacon that decides: of the near ones the one that leaves last,
+    /// else the one heard last. One pass over all beacons, however many regions there are.
     package func decidingBeacons(at now: MonotonicInstant) -> [RegionKey: PresenceExplanation] {
         var best: [Int32: (position: Int, place: Int, isNear: Bool, rank: Int64)] = [:]
         for place in tracked.indices {

@@ -2,8 +2,8 @@ package import Base
 import Beacon
 
 extension PresenceState {
-    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences, version 2 nothing of
-    /// slow-downs, and version 3 nothing of receivers together.
+    /// The first byte of `bytes`. Another form gets another number. Version 1 has no absences, version 2 no slow-downs,
+    /// and version 3 no joint models.
     fileprivate static let version: UInt8 = 4
     /// Ten years in nanoseconds: no silence that matters is longer, and sums of them do not overflow.
     private static let longestSilence: Int64 = 10 * 365 * 86_400 * 1_000_000_000
@@ -59,7 +59,7 @@ extension PresenceState {
 }
 
 extension PresenceEngine {
-    /// The bytes of `state(at:mostAbsent:)`, without making it first.
+    /// The bytes of `state(at:mostAbsent:)`, made without that value.
     package func stateBytes(at now: MonotonicInstant, mostAbsent: Int = .max) -> [UInt8] {
         let places = placesToKeep(at: now, mostAbsent: mostAbsent)
         return bytes(count: places.count, slowingUUIDs: sortedSlowingUUIDs, at: now) { writer in

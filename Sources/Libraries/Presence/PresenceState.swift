@@ -16,7 +16,7 @@ package struct PresenceState: Hashable, Sendable {
 
     /// One beacon at all its receivers together.
     package struct Joint: Hashable, Sendable {
-        /// Nanoseconds for which no receiver has heard it, while all listened.
+        /// Nanoseconds for which no receiver has heard the beacon while all listened.
         package var silence: Int64
         package var model: ArrivalModel
     }
@@ -26,7 +26,7 @@ package struct PresenceState: Hashable, Sendable {
         package var tracker: Int
         @ExactString package var rid: String
         package var isNear: Bool
-        /// Nanoseconds for which the level has stood on the other side of the threshold, and at which receiver.
+        /// Nanoseconds for which the level has been beyond the threshold, on the clock of `receiver`.
         package var crossingTime: Int64?
         package var receiver: UInt8
     }
@@ -37,7 +37,7 @@ package struct PresenceState: Hashable, Sendable {
         package var major: UInt16
         package var minor: UInt16
         package var links: [Link]
-        /// nil: it has one receiver, or the version that wrote the state knew nothing of it.
+        /// nil if the beacon has one receiver, or if an older version wrote the state.
         package var joint: Joint?
         package var memberships: [Membership]
     }
@@ -45,7 +45,7 @@ package struct PresenceState: Hashable, Sendable {
     /// A receiver that is known and does not listen.
     package struct Absence: Hashable, Sendable {
         package var receiver: UInt8
-        /// Nanoseconds that others have listened since it ceased to.
+        /// Nanoseconds that others have listened since the receiver ceased to listen.
         package var missed: Int64
     }
 
@@ -78,7 +78,7 @@ extension PresenceState {
 }
 
 extension PresenceState.Beacon {
-    /// Whether it, or another beacon of its UUID, slowed down.
+    /// Whether the beacon, or another one of its UUID, slowed down.
     var slowsDown: Bool { links.contains { $0.model.slowDowns.slowsDown } }
 
     var id: BeaconID { BeaconID(uuid: BeaconUUID(high: uuidHigh, low: uuidLow), major: major, minor: minor) }
@@ -127,7 +127,7 @@ extension PresenceEngine {
         return silences[most - 1]
     }
 
-    /// Nanoseconds since any receiver heard it, in that receiver's listening time.
+    /// Nanoseconds since any receiver heard the beacon, in that receiver's listening time.
     func silence(of place: Int, at now: MonotonicInstant) -> Int64 {
         var shortest = Int64.max
         var position = tracked[place].link
@@ -187,7 +187,7 @@ extension PresenceEngine {
         return beacon
     }
 
-    /// What the receivers know together; nil: there is one, or they do not decide jointly.
+    /// What the receivers know together; nil if there is only one, or if they do not decide jointly.
     func joint(of place: Int, at now: MonotonicInstant) -> PresenceState.Joint? {
         guard var model = jointModel(of: place) else { return nil }
         let silence = jointSilence(model, at: now)
@@ -195,7 +195,7 @@ extension PresenceEngine {
         return PresenceState.Joint(silence: silence, model: model)
     }
 
-    /// - Returns: how many there are.
+    /// - Returns: The number of links.
     @discardableResult
     func forEachLink(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Link) -> Void) -> Int {
         var count = 0
@@ -214,7 +214,7 @@ extension PresenceEngine {
 
     /// The regions in which the beacon is near, or whose threshold it is crossing.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: The number of these regions.
     @discardableResult
     func forEachMembership(
         of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Membership) -> Void

@@ -10,7 +10,7 @@ package enum PresenceTiming {
     package static let floorSeconds: Float = 3
     /// The greatest learned leave timeout at full scan duty: the longest that users of similar programs accept.
     package static let capSeconds: Float = 180
-    /// The least leave timeout until the rhythm is known: six of the slowest legal legacy intervals (10.24 s).
+    /// The least leave timeout until the rhythm is known: about six of the slowest legal legacy intervals (10.24 s).
     package static let unknownRhythmSeconds: Float = 60
     /// Number of gaps after which a rhythm is known, also after a silence that the model had ruled out.
     package static let gapsToKnowRhythm: UInt8 = 4
@@ -22,7 +22,7 @@ package enum PresenceTiming {
     /// A quick beacon whose slow rhythm is known is held for so many slow advertisements that all of them are lost at
     /// most this often: once in 3000 slow-downs.
     package static let slowDownRisk: Float = 0.0003
-    /// At most so many: the number for 64 % reception.
+    /// The limit of the slow advertisements for which it is held: the number for 64 % reception.
     package static let mostSlowAdvertisements = 8
     /// Reception without a slow-down after which a quick beacon is taken to keep its rhythm. Beacons with a motion
     /// sensor are put to rest at least once in so long a time.

@@ -7,7 +7,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     var region: Int32
     /// The next region of the same beacon, in the engine's list; −1: none.
     var next: Int32 = -1
-    // Before the narrow values: so a beacon fits into 200 bytes.
+    // Before the narrow values, so that a beacon fits into 200 bytes.
     /// Listening time in nanoseconds at which the level crossed the threshold.
     private var since: Int64 = 0
     /// Whether this beacon makes the region occupied.
@@ -63,7 +63,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
         isFading ? since &+ dwell : nil
     }
 
-    /// Nanoseconds of listening for which the level has been beyond the threshold; nil: it is not.
+    /// Nanoseconds of listening for which the level has been beyond the threshold; nil if it is not.
     func crossingTime(at listened: Int64) -> Int64? { isCrossingThreshold ? listened - since : nil }
 
     mutating func restoreCrossing(_ duration: Int64, by receiver: UInt8, at listened: Int64) {

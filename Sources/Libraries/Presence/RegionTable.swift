@@ -1,4 +1,4 @@
-/// Finds the position of a region by its key: open addressing over 4-byte entries. Of several regions with one key it is the last.
+/// Finds the position of a region by its key (the last of several with one key): open addressing over 4-byte entries.
 ///
 /// A `Dictionary` would store the key, of 24 bytes, a second time.
 struct RegionTable: Sendable {
@@ -14,13 +14,13 @@ struct RegionTable: Sendable {
         }
     }
 
-    /// - Parameter keys: The list that the table was made of.
+    /// - Parameter keys: The list that the table was made from.
     func position(of key: RegionKey, in keys: [RegionKey]) -> Int? {
         let entry = slots[slot(of: key, in: keys)]
         return entry == 0 ? nil : Int(entry) - 1
     }
 
-    /// Where the key is, or belongs.
+    /// The slot of the key, or the one where it belongs.
     private func slot(of key: RegionKey, in keys: [RegionKey]) -> Int {
         var slot = key.hashValue & (slots.count - 1)
         while slots[slot] != 0, keys[Int(slots[slot]) - 1] != key { slot = (slot + 1) & (slots.count - 1) }

@@ -4,12 +4,12 @@
 /// classes (the first, the second, 3–4, 5–8, 9–16, later), because a shadow that has lasted long lasts longer:
 /// losses come in bursts, and a single share heard does not describe them. All counts fade, so it forgets.
 package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
-    /// Ends, in the first four classes.
+    /// Gaps that ended, in the first four classes.
     private var heardEarly = SIMD4<Float>.zero
     /// Advertisements missed, in the first four classes.
     private var missedEarly = SIMD4<Float>.zero
-    /// Ends in the last two classes, and advertisements missed in them. Twelve counts in three vectors: so a
-    /// beacon fits into 200 bytes.
+    /// Gaps that ended in the last two classes, and advertisements missed in them. Twelve counts in three vectors, so
+    /// that a beacon fits into 200 bytes.
     private var late = SIMD4<Float>.zero
 
     package init() {}
@@ -18,7 +18,8 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
     /// First advertisement of each class; the last has no end.
     private static func start(_ index: Int) -> Int { index < 2 ? index : 1 << (index - 1) }
 
-    /// Remembered sightings: 512 of the daily business, 4096 of the rare long silences (classes from 4 on).
+    /// The share of each count that a sighting leaves: memory for 512 sightings, for 4096 of the rare long silences
+    /// (class 4 on).
     private static var keep: SIMD4<Float> { SIMD4(keepShort, keepShort, keepShort, keepLong) }
     private static var keepShort: Float { 1 - 1 / 512 }
     private static var keepLong: Float { 1 - 1 / 4096 }
@@ -33,7 +34,7 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
     /// Share of the advertisements that are heard when the one before was, 0 … 1.
     package var shareHeard: Float { (heardEarly[0] + 1) / (heardEarly[0] + missedEarly[0] + 2) }
 
-    /// A gap ended in which `count` advertisements were missed.
+    /// Adds a gap in which `count` advertisements were missed.
     @inline(__always)
     package mutating func addGap(missing count: Int) {
         heardEarly *= Self.keep
@@ -68,7 +69,7 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
         var interval: Float
         /// 0: the beacon rests; 1: it moves, and bodies shadow it.
         var motion: Float
-        /// Chance to hear, relative to when the counts were made: the scan duty then and now, 0 … 1.
+        /// The chance to hear, relative to when the counts were made, from the scan duty then and now; 0 … 1.
         var hearing: Float
         /// The price of waiting for one more advertisement, relative to `PresenceTiming.savedByWaiting`.
         var price: Float = 1

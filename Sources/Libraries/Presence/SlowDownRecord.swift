@@ -5,9 +5,9 @@
 /// that did slow down, or whose UUID has another one that did, is always held. Once its slow rhythm was measured, the
 /// hold covers several slow advertisements, so that it also outlasts a loss of the first ones.
 package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
-    /// Up to `enough`: reception in a quick rhythm since the last doubt, in units of `unitSeconds`. Beyond: the beacon
-    /// slows down, to an interval of so many `slowStepSeconds` more than `enough`; `slowing`: to an unknown interval.
-    /// One byte, because a beacon must fit into 200 bytes.
+    /// Up to `enough`: reception in a quick rhythm since the last doubt, in units of `unitSeconds`. Above it, the
+    /// beacon slows down: the excess over `enough` is its slow interval, in `slowStepSeconds`; `slowing` is an unknown
+    /// interval. One byte, because a beacon must fit into 200 bytes.
     private var quickReception: UInt8 = 0
     /// Slow gaps in a row that agree with each other.
     private var slowGaps: UInt8 = 0
@@ -47,7 +47,7 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
         return max(PresenceTiming.quickLeaveTimeoutSeconds, Float(lost) * interval + 1)
     }
 
-    /// The beacon was received for so long in its quick rhythm.
+    /// The beacon was received for this long in its quick rhythm.
     mutating func add(receptionSeconds: Float) {
         guard !slowsDown else { return }
         let units = Int(min(receptionSeconds / Self.unitSeconds, Float(Self.enough)))

@@ -1,17 +1,17 @@
 /// Puts values one after the other into bytes: numbers little-endian, floats as their IEEE 754 bits, text and
 /// lists after their count.
 ///
-/// It runs at each transition before the message is sent. Functions that other targets call avoid type parameters:
-/// unspecialised, a byte costs fifty nanoseconds.
+/// It runs at each transition before the message is sent. Functions that other targets call avoid type parameters: a
+/// byte costs fifty nanoseconds if they are not specialised.
 package struct StateWriter {
     /// The bytes that were put, and zeros as room for more.
     private var room: [UInt8]
     private var end = 0
 
-    /// - Parameter capacity: Bytes that will be put, about.
+    /// - Parameter capacity: About the number of bytes that will be put.
     package init(capacity: Int = 0) { room = Array(repeating: 0, count: max(64, capacity)) }
 
-    /// What was put.
+    /// The bytes that were put.
     package consuming func finish() -> [UInt8] {
         room.removeLast(room.count - end)
         return room
@@ -49,7 +49,7 @@ package struct StateWriter {
         for item in items.prefix(Int(UInt32.max)) { put(&self, item) }
     }
 
-    /// A list whose count is known when it has been put.
+    /// A list whose count is known only after its items were put.
     ///
     /// - Parameter put: Puts the items, and returns how many.
     mutating func putList(_ put: (inout StateWriter) -> Int) {

@@ -8,7 +8,7 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     let beacon: BeaconID
     /// How many regions it makes occupied.
     var nearCount: UInt16 = 0
-    /// The queued deadline, in nanoseconds, at or before the first that is due; `.max`: none is queued.
+    /// The queued deadline, in nanoseconds, not after the first that is due; `.max` if none is queued.
     var queued: Int64 = .max
     /// The first of its links; a tracked beacon has at least one.
     var ownLink: Link
