@@ -1,6 +1,6 @@
-/// Identifies the message that a command came in: FNV-1a with 64 bits over its bytes as they arrived, encrypted or not,
-/// and the command's place in it. The digest finds repetitions. It is no protection: whoever may write to `/cmd` needs
-/// no collision.
+/// Identifies a command by the message that brought it: FNV-1a with 64 bits over the bytes as they arrived, encrypted
+/// or not, and the index of the command in the message. The digest finds repetitions. It is no protection: whoever may
+/// write to `/cmd` needs no collision.
 package struct CommandDigest: Hashable, Sendable {
     package let value: UInt64
 
@@ -10,21 +10,21 @@ package struct CommandDigest: Hashable, Sendable {
 
     fileprivate init(value: UInt64) { self.value = value }
 
-    /// The digest of the command at this place of a message with several commands.
+    /// The digest of the command at this index in a message with several commands.
     package func command(at place: Int) -> CommandDigest {
         CommandDigest(value: (value ^ UInt64(truncatingIfNeeded: place)) &* 0x100_0000_01b3)
     }
 }
 
-/// The commands that were applied last and that the broker may send again because it retains them.
+/// The last commands that were applied and that the broker may send again because it retains them.
 ///
-/// A command that arrives live is remembered too: the broker delivers a retained message as live to those who are
-/// subscribed, and as retained only at the next connection.
+/// A command that arrives live is remembered, too: the broker delivers a retained message as live to present
+/// subscribers, and as retained only at the next connection.
 package struct AppliedCommands: Hashable, Sendable {
-    /// How many are remembered. A topic retains one message. The others are live commands that came after it.
+    /// The limit of remembered commands. A topic retains one message. The others are live commands that came after it.
     static let most = 64
 
-    /// The latest is the last.
+    /// The latest command is last.
     private var digests: [CommandDigest] = []
 
     package init() {}
@@ -46,7 +46,7 @@ package struct AppliedCommands: Hashable, Sendable {
 
     package static func storeKey(of topic: String) -> String { "commands applied \(topic)" }
 
-    /// What `bytes` returned. Anything else is left out: the command is then applied once more.
+    /// Reads what `bytes` returned. Anything else is ignored: the command is then applied once more.
     package init(bytes: [UInt8]) {
         digests = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap {
             UInt64($0, radix: 16).map(CommandDigest.init(value:))

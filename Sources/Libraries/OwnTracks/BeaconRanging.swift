@@ -22,7 +22,7 @@ package struct BeaconRanging: Hashable, Sendable {
     /// Metres.
     package var distance: Double
     package var trackerID: String
-    /// When it was heard, epoch seconds.
+    /// When the beacon was heard, epoch seconds.
     package var timestamp: Int64
     /// The name of the region that the beacon belongs to.
     package var regionName: String

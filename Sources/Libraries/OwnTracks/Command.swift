@@ -12,8 +12,7 @@ package enum Command: Hashable, Sendable {
     case setWaypoints(WaypointsReading)
     /// Forget all regions.
     case clearWaypoints
-    /// Apply these settings, and the regions that came with them, if any. The object's members are for
-    /// `Configuration.settingRemotely`.
+    /// Apply these settings, and the regions that came with them, if any. The object's members are for `RemoteSettings`.
     case setConfiguration(JSONValue, waypoints: WaypointsReading?)
     /// Publish the settings on `/dump`.
     case dump
@@ -24,7 +23,7 @@ package enum Command: Hashable, Sendable {
 /// Why a message on `<base>/cmd` was refused, in words for the log.
 package enum CommandError: Error, Hashable, Sendable {
     case malformed(JSONError)
-    /// The kind of the value that is no object, with its article.
+    /// The kind of the value, with its article.
     case notAnObject(String)
     case wrongType(String)
     case missingAction
@@ -99,8 +98,8 @@ extension Command {
         }
     }
 
-    /// Reads the answer to a message over HTTP: an object or an array of them, friends' locations and cards among them,
-    /// which mean nothing to a gateway. A bad command does not stop its neighbours.
+    /// Reads the answer to a message over HTTP: an object or an array of objects. Locations and cards of friends mean
+    /// nothing to a gateway. A bad command does not affect the others.
     package static func all(inAnswer json: JSONValue, base: NumberBase = .auto) -> [Result<Command, CommandError>] {
         (json.array ?? [json]).filter { $0["_type"] == "cmd" }.map { element in
             Result { () throws(CommandError) in try Command(element, base: base) }

@@ -6,11 +6,11 @@ package struct ReceivedCommand: Sendable {
     /// Position of the tracker whose `/cmd` it came on. A rooms service has one, at 0.
     package let tracker: Int
     package let command: Result<Command, CommandError>
-    /// The broker had retained it.
+    /// Whether the broker had retained the command.
     package let isRetained: Bool
-    /// The command was encrypted with the tracker's key.
+    /// Whether the command was encrypted with the tracker's key.
     package let wasEncrypted: Bool
-    /// Finds a retained command that was applied before; nil: the command cannot be retained.
+    /// Finds a retained command that was applied before; nil if the command cannot be retained.
     package let digest: CommandDigest?
 
     package init(
@@ -26,7 +26,7 @@ package struct ReceivedCommand: Sendable {
 }
 
 /// Stands between the messages on `/cmd` and a service: each command waits for its turn, is admitted or refused, and is
-/// counted. Both services have a gate. They differ in the column of the table of commands (`CommandAction.rule`).
+/// counted. Each service has a gate. The two differ in the column of the table of commands (`CommandAction.rule`).
 package struct CommandGate: Sendable {
     /// What the settings of a tracker allow.
     package struct Rights: Hashable, Sendable {
@@ -37,7 +37,7 @@ package struct CommandGate: Sendable {
         /// - Parameters:
         ///   - obeysCommands: The setting `cmd`.
         ///   - allowsRemoteConfiguration: The setting `remoteConfiguration`.
-        ///   - needsEncryption: The tracker has an encryption key.
+        ///   - needsEncryption: Whether the tracker has an encryption key.
         package init(obeysCommands: Bool, allowsRemoteConfiguration: Bool, needsEncryption: Bool) {
             self.obeysCommands = obeysCommands
             self.allowsRemoteConfiguration = allowsRemoteConfiguration
@@ -67,12 +67,12 @@ package struct CommandGate: Sendable {
 
     package init(of service: CommandService) { self.service = service }
 
-    /// When the next command may be carried out; nil: none waits.
+    /// When the next command may be carried out; nil if none waits.
     package var due: MonotonicInstant? { queue.due }
 
-    /// Puts a command into the queue. A query is answered by an equal one that waits.
+    /// Puts a command into the queue. If an equal query waits, its answer is that of both.
     ///
-    /// - Returns: Why the command is refused; nil: it is not.
+    /// - Returns: Why the command is refused; nil if it is not refused.
     package mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> CommandRefusal? {
         switch queue.add(received, at: now) {
         case .queued: return nil
@@ -85,7 +85,7 @@ package struct CommandGate: Sendable {
 
     /// Takes the next command from the queue, if it may be carried out now.
     ///
-    /// - Parameter regions: How many regions there are: a command may read or write each.
+    /// - Parameter regions: The number of regions: a command may read or write each of them.
     package mutating func next(at now: MonotonicInstant, regions: Int) -> ReceivedCommand? {
         queue.next(at: now, regions: regions)
     }
@@ -142,9 +142,9 @@ package struct CommandGate: Sendable {
 package struct CommandRefusal: Hashable, Sendable {
     /// The names are labels in `/metrics` and members in `/status.json`.
     package enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// It is no command, lacks an argument, or cannot be decrypted.
+        /// The message is not a command, lacks an argument, or cannot be decrypted.
         case malformed
-        /// The service does not know it.
+        /// The service does not have this command.
         case unsupported
         /// `cmd` is false.
         case disabled
@@ -154,7 +154,7 @@ package struct CommandRefusal: Hashable, Sendable {
         case retained
         /// Too many commands waited.
         case overload
-        /// There is no answer at present: no place is known, or the monitoring mode withholds it.
+        /// The request cannot be answered now: no position is known, or the monitoring mode withholds it.
         case unavailable
         /// The settings of a `setConfiguration` were not valid, or were taken back.
         case configuration
@@ -170,7 +170,7 @@ package struct CommandRefusal: Hashable, Sendable {
     package func logLine(on topic: String) -> String { "command on \(topic) refused: \(text)" }
 }
 
-/// What became of the commands on `/cmd`, since the start.
+/// The number of commands on `/cmd` since the start, by what became of them.
 package struct CommandCounts: Hashable, Sendable {
     package private(set) var done: UInt64 = 0
     private var refusedByReason: [CommandRefusal.Reason: UInt64] = [:]

@@ -6,13 +6,13 @@ import Base
 /// only as many as take a few milliseconds, or a single large one. Equal queries that wait at the same time get one
 /// answer. The queue is bounded; further commands are refused.
 struct CommandQueue: Sendable {
-    /// Commands that may wait.
+    /// The limit of waiting commands.
     static let mostWaiting = 256
     /// Regions that waiting commands may contain, without the first command: about 20 MB.
     static let mostWaitingRegions = 50_000
     /// Time that is reserved for each region that a command reads or writes.
     private static let nanosecondsPerRegion: Int64 = 4_000
-    /// Commands run ahead of the reserved time by at most this.
+    /// Commands run ahead of the reserved time by no more than this.
     private static let mostAhead: Int64 = 20_000_000
 
     private var waiting: [ReceivedCommand] = []
@@ -22,7 +22,7 @@ struct CommandQueue: Sendable {
     /// The end of the time that is reserved for commands that ran.
     private var busyUntil = MonotonicInstant.zero
 
-    /// When the next command may run; nil: none waits.
+    /// When the next command may run; nil if none waits.
     var due: MonotonicInstant? {
         if waiting.isEmpty { return nil }
         return max(MonotonicInstant(nanoseconds: busyUntil.nanoseconds &- Self.mostAhead), lastArrival)
@@ -49,7 +49,7 @@ struct CommandQueue: Sendable {
 
     /// The next command, if it may run now.
     ///
-    /// - Parameter regions: How many regions there are.
+    /// - Parameter regions: The number of regions.
     mutating func next(at now: MonotonicInstant, regions: Int) -> ReceivedCommand? {
         guard let due, due <= now else { return nil }
         let command = waiting.removeFirst()
@@ -63,7 +63,7 @@ struct CommandQueue: Sendable {
 extension ReceivedCommand {
     fileprivate var isQuery: Bool { rule?.isQuery == true }
 
-    /// nil for a message that is no command.
+    /// nil if the message is not a command.
     private var rule: CommandRule? { (try? command.get())?.action.rule }
 
     fileprivate func isSameQuery(as other: ReceivedCommand) -> Bool {

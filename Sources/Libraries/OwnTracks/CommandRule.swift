@@ -9,7 +9,7 @@ package struct CommandRule: Hashable, Sendable {
     package enum Delivery: Hashable, Sendable {
         /// The service does not know the command.
         case unsupported
-        /// A retained command is refused: the broker sends it at every connection, and it would be carried out each time.
+        /// A retained command is refused: the broker sends it at every connection, and each time it would be carried out.
         case liveOnly
         /// The command may be retained. A retained message that was applied before is not applied again.
         case retainable

@@ -59,7 +59,7 @@ package struct EncryptedMessage: Hashable, Sendable {
 
     package init(data: String) { self.data = data }
 
-    /// - Returns: nil if this is no such message. Without `data` the result has empty data, which cannot be decrypted.
+    /// - Returns: nil if this is not such a message. Without `data` the result has empty data, which cannot be decrypted.
     package init?(_ json: JSONValue) {
         guard json["_type"] == "encrypted" else { return nil }
         data = json["data"]?.string ?? ""

@@ -12,14 +12,14 @@ func power(_ base: Double, _ exponent: Double) -> Double {
 }
 
 extension Region {
-    /// Whether a place lies in this circle, its border included.
+    /// Whether these coordinates lie in this circle, border included.
     package func contains(_ place: Coordinates) -> Bool {
         kind == .circular && distance(from: coordinates, to: place) <= radius
     }
 }
 
-/// Metres along the surface of a sphere of the Earth's mean radius (IUGG, 6,371,008.8 m): haversine,
-/// which stays exact for places near to each other.
+/// Metres along the surface of a sphere of the Earth's mean radius (IUGG, 6,371,008.8 m): haversine, which stays exact
+/// for coordinates near to each other.
 func distance(from a: Coordinates, to b: Coordinates) -> Double {
     let radians = Double.pi / 180
     let latitudes = sin((b.latitude - a.latitude) * radians / 2)

@@ -31,7 +31,7 @@ package struct Location: Hashable, Sendable {
     package var tag: String?
     /// A point of interest, published once.
     package var pointOfInterest: String?
-    /// The transition that the location follows; nil: none, or many at one time.
+    /// The transition that the location follows; nil if there is none, or if many came at one time.
     package var cause: Cause?
 
     /// The transition that a location follows.
@@ -46,12 +46,12 @@ package struct Location: Hashable, Sendable {
         }
     }
 
-    /// The number of regions that one location lists, the first in their order. Otherwise a crowd in thousands of
+    /// The number of regions that one location lists: the first in their order. Otherwise a crowd in thousands of
     /// regions would make each location hundreds of kilobytes long.
     package static let mostRegions = 256
 
-    /// - Parameter regions: The regions that the tracker is in, of which `mostRegions` are listed; moving circles
-    ///   (`+follow`) are left out.
+    /// - Parameter regions: The regions that the tracker is in. The first `mostRegions` are listed, moving circles
+    ///   (`+follow`) are not.
     package init(
         _ trigger: Trigger, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64,
         inRegions regions: some Sequence<Region> = [], tag: String? = nil, pointOfInterest: String? = nil,

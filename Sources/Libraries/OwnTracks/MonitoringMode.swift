@@ -1,15 +1,15 @@
 /// OwnTracks' `monitoring`: what a tracker publishes.
 package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
-    /// Nothing is published but locations by hand.
+    /// Only locations by hand are published.
     case quiet = -1
     /// Region events, and locations by hand.
     case manual = 0
-    /// Besides, a location each `ping`, and when it is asked for.
+    /// Also a location each `ping`, and on request.
     case significant = 1
-    /// Besides, a location each `locatorInterval` while a tracker is inside a region.
+    /// Also a location each `locatorInterval` while a tracker is inside a region.
     case move = 2
 
-    /// Whether a tracker in this mode publishes an event. The only table of the modes.
+    /// Whether a tracker in this mode publishes an event. This is the only table of the modes.
     package func publishes(_ event: PublishedEvent) -> Bool {
         switch event {
         case .location(.manual): true
@@ -21,9 +21,9 @@ package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
 
 /// A kind of message about a tracker that its mode may withhold.
 package enum PublishedEvent: Hashable, Sendable {
-    /// An enter or leave: as it is decided, or an enter that is repeated.
+    /// An enter or leave, including the repetition of an enter.
     case transition
-    /// By what caused it. A location that transitions of one second share has the trigger of the last one.
+    /// A location, by its trigger. If transitions of one second share a location, its trigger is that of the last one.
     case location(Location.Trigger)
     /// The retained state of a region.
     case regionState

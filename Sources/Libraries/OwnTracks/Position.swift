@@ -1,10 +1,10 @@
 package import JSON
 package import Regions
 
-/// A place with its accuracy, as messages carry it.
+/// Coordinates with their accuracy, as messages carry them.
 package struct Position: Hashable, Sendable {
     package let coordinates: Coordinates
-    /// Metres, at least 1: for Home Assistant 0 means "no fix", and it does not move the tracker then.
+    /// Metres, at least 1: Home Assistant takes 0 for "no fix", and then does not move the tracker.
     package let accuracy: Int
 
     /// - Parameters:
@@ -16,11 +16,10 @@ package struct Position: Hashable, Sendable {
         self.accuracy = max(1, accuracy)
     }
 
-    /// 0/0 means that no position is set. OwnTracks publishes no location for it.
+    /// 0/0 means that no position is set. Then OwnTracks publishes no location.
     package var isKnown: Bool { coordinates.latitude != 0 || coordinates.longitude != 0 }
 
-    /// `lat`, `lon` and `acc`: always there and always numbers, since the Recorder drops a message
-    /// without them.
+    /// `lat`, `lon` and `acc`. All three are always numbers, because the Recorder drops a message without them.
     package var members: [String: JSONValue] {
         [
             "lat": .degrees(coordinates.latitude), "lon": .degrees(coordinates.longitude),

@@ -20,14 +20,14 @@ extension Region {
         return region
     }
 
-    /// The waypoint had no time of creation or change: `tst` was missing, null or 0.
+    /// Whether the waypoint had no time of creation or change: `tst` was missing, null or 0.
     package var hasNoTimestamp: Bool { timestamp == 0 }
 
     /// The result of a change of `old`, the region with the same `rid`.
     ///
     /// - A missing `tst` is that of `old`, or `now` for a new region.
     /// - The time of creation stays that of `old`, unless the change brings one.
-    /// - A change without a difference leaves the region unchanged, with its `tst`, as in the iOS app.
+    /// - A change without a difference leaves the region and its `tst` unchanged, as in the iOS app.
     ///
     /// - Parameter now: Epoch seconds; nil while the clock is not known.
     package func succeeding(_ old: Region?, now: Int64?) -> Region {
@@ -41,7 +41,7 @@ extension Region {
     }
 
     /// This region's waypoint after a person changed some members. The others stay, such as the position, the time
-    /// stamps and unused members.
+    /// stamps and members that the gateway does not use.
     ///
     /// - Parameter changes: Members of a waypoint; null removes one. `tst` and `rid` are not changed.
     package func waypoint(changing changes: [String: JSONValue], base: NumberBase) -> JSONValue {

@@ -1,6 +1,6 @@
 package import Base
 
-/// Why something cannot be a topic to publish to.
+/// Why a text cannot be a topic to publish to.
 package struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 }
@@ -42,7 +42,7 @@ package struct Topics: Hashable, Sendable {
     package init(template: String, user: String, device: String) throws(TopicError) {
         var base = ""
         var isAfterPercent = false
-        // Not two replacements in a row: a user called "%d" must not become the device.
+        // One pass, not two replacements: a user called "%d" must not become the device.
         for character in template {
             switch (isAfterPercent, character) {
             case (true, "u"): base += user
@@ -63,7 +63,7 @@ package struct Topics: Hashable, Sendable {
     package var command: String { base + "/cmd" }
     /// One region that was changed.
     package var waypoint: String { base + "/waypoint" }
-    /// All regions, when asked.
+    /// All regions, on request.
     package var waypoints: String { base + "/waypoints" }
     /// Ranging.
     package var beacon: String { base + "/beacon" }

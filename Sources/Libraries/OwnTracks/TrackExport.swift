@@ -6,7 +6,7 @@ package struct Track: Hashable, Sendable {
         package let coordinates: Coordinates
         /// RFC 3339, UTC.
         package let time: String
-        /// Why it was published: the location's `t`.
+        /// The trigger of the location (`t`).
         package let trigger: String
 
         package init(coordinates: Coordinates, time: String, trigger: String) {

@@ -8,7 +8,7 @@ package struct Transition: Hashable, Sendable {
     }
 
     package var event: Event
-    /// Whether it is about a circle (`t` is `c`) or about beacons (`b`).
+    /// Whether the region is a circle (`t` is `c`) or has beacons (`b`).
     package var isCircular: Bool
     /// The region's name up to its first `|`, with its leading `-`.
     package var description: String
@@ -52,7 +52,7 @@ package struct Transition: Hashable, Sendable {
 }
 
 extension [String: JSONValue] {
-    /// `created_at` shows that a message was made later than its event. Up to a second is no delay.
+    /// `created_at` shows that a message was made later than its event. Up to a second is not a delay.
     mutating func setCreationTime(_ createdAt: Int64, after timestamp: Int64) {
         if createdAt > timestamp.addingReportingOverflow(1).partialValue { self["created_at"] = .integer(createdAt) }
     }

@@ -10,7 +10,7 @@ enum WaypointMember {
     ]
     /// Bytes of UTF-8 that a `rid` may have. It becomes part of a topic, which MQTT limits to 65,535.
     static let longestRID = 1024
-    /// The name of a waypoint without `desc`, as the iOS app names a new region.
+    /// The name of a waypoint without `desc`, as in the iOS app.
     static let defaultName = "Here"
     /// Metres: more than the circumference of the Earth.
     static let largestRadius = 100_000_000.0
@@ -21,8 +21,8 @@ struct WaypointRejection: Error {
     let reason: String
 }
 
-/// Reads one waypoint object into one step of a merge, by the rules of OwnTracks for iOS
-/// (`setWaypoints`), more tolerant where its documents are.
+/// Reads one waypoint object into one step of a merge, by the rules of OwnTracks for iOS (`setWaypoints`). It is more
+/// tolerant where OwnTracks' documents are.
 struct WaypointReader {
     let base: NumberBase
     private(set) var remarks: [String] = []
@@ -70,7 +70,7 @@ struct WaypointReader {
         }
     }
 
-    /// - Returns: 0 if it is missing, null or an empty string; `Region.succeeding` sets the time.
+    /// - Returns: 0 if the member is missing, null or an empty string; `Region.succeeding` sets the time.
     private func timestamp(_ members: [String: JSONValue]) throws(WaypointRejection) -> Int64 {
         switch members["tst"] {
         case nil, .null, .string(""): return 0
@@ -81,7 +81,7 @@ struct WaypointReader {
         return timestamp
     }
 
-    /// - Returns: nil if it is missing or null.
+    /// - Returns: nil if the member is missing or null.
     private func text(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> String? {
         switch members[name] {
         case nil, .null: return nil

@@ -3,9 +3,9 @@ package import Regions
 
 /// A refused waypoint, or an accepted waypoint with a remark.
 package struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Its place in the list, from 0.
+    /// Its index in the list, from 0.
     package let index: Int
-    /// Its `desc` or else its `rid`, shortened; empty if it has neither.
+    /// Its `desc`, else its `rid`, shortened; empty if it has neither.
     package let name: String
     /// In words for the author.
     package let reason: String
@@ -15,32 +15,31 @@ package struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// Why a value is no list of waypoints.
+/// Why a value is not a list of waypoints.
 package struct WaypointsError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 }
 
 /// The changes of a list of waypoints. A bad waypoint does not affect the others.
 package struct WaypointsReading: Hashable, Sendable {
-    /// Problems and remarks that are kept in words; more are only counted, since a hostile message
-    /// could fill a disk with them.
+    /// The limit of problems and remarks that are kept in words. Further ones are only counted, because a hostile
+    /// message could fill a disk with them.
     package static let mostProblems = 100
 
     /// The steps of the merge, in the order of the list; for `RegionSet.apply`.
     package private(set) var changes: [RegionChange] = []
     /// The first waypoints that were skipped.
     package private(set) var problems: [WaypointProblem] = []
-    /// How many were skipped in all.
+    /// The number of skipped waypoints.
     package private(set) var problemCount = 0
-    /// Accepted waypoints that may have another effect than their author expects.
+    /// Accepted waypoints whose effect may not be what their author expects.
     package private(set) var remarks: [WaypointProblem] = []
 
     /// No waypoints.
     package init() {}
 
-    /// Reads an object `{"_type":"waypoints","waypoints":[…]}` (an `.otrw` file, or the argument of
-    /// `setWaypoints`), the bare array that some tools send, one waypoint alone, or the waypoints of a
-    /// whole configuration.
+    /// Reads an object `{"_type":"waypoints","waypoints":[…]}` (an `.otrw` file, or the argument of `setWaypoints`), a
+    /// bare array, as some tools send it, a single waypoint, or the waypoints of a whole configuration.
     package init(_ json: JSONValue, base: NumberBase = .auto) throws(WaypointsError) {
         var reader = WaypointReader(base: base)
         for (index, element) in try Self.elements(of: json).enumerated() {
@@ -68,7 +67,7 @@ package struct WaypointsReading: Hashable, Sendable {
                 throw WaypointsError(
                     description: "_type is \(type?.shortened ?? "missing"); 'waypoints' should stand there")
             }
-            // Everything but `_type` has a default; the default of `waypoints` is none.
+            // Everything but `_type` has a default; by default there are no waypoints.
             guard let waypoints = members["waypoints"], waypoints != .null else { return [] }
             guard let elements = waypoints.array else {
                 throw WaypointsError(description: "waypoints is \(waypoints.kindName); an array should stand there")
