@@ -1,4 +1,4 @@
-/// A password or key. It shows itself nowhere: not in logs, not in dumps, not in a debugger's summary.
+/// A password or key. It is shown nowhere: not in logs, not in dumps, not in a debugger's summary.
 package struct Secret: Hashable, Sendable {
     @ExactString private var text: String
 
@@ -10,7 +10,7 @@ package struct Secret: Hashable, Sendable {
     /// Bytes of UTF-8.
     package var byteCount: Int { text.utf8.count }
 
-    /// What stands in its place wherever settings are shown.
+    /// What replaces it wherever settings are shown.
     package static let mask = "(hidden)"
 }
 

@@ -2,18 +2,18 @@ package import Base
 
 /// How to reach the broker and what to agree on with it.
 package struct Broker: Hashable, Sendable {
-    /// Messages are posted there over HTTP, and there is no MQTT; nil: `hosts` and `port` have an MQTT broker.
+    /// Where messages are posted over HTTP, without MQTT; nil if `hosts` and `port` are those of an MQTT broker.
     package var endpoint: Endpoint?
     /// Names or addresses, tried in turn; never empty.
     package var hosts = ["localhost"]
-    /// 0: offline. Everything works and is kept in the history, nothing is sent.
+    /// 0: offline. Everything works and is kept in the history, but nothing is sent.
     package var port: UInt16 = 1883
     package var tls = false
-    /// Path; nil: the system's certificates.
+    /// Path; nil for the system's certificates.
     package var caFile: String?
     package var clientCertificateFile: String?
     package var clientKeyFile: String?
-    /// The login; nil: none.
+    /// The user name of the login; nil for none.
     package var username: String?
     package var password: Secret?
     /// Path of a file whose first line is the password.
@@ -21,13 +21,13 @@ package struct Broker: Hashable, Sendable {
     @ExactString package var clientID: String
     package var keepalive = Duration.seconds(60)
     package var cleanSession = false
-    /// With `v5`, 3.1.1 is spoken with a broker that does not speak 5.
+    /// With `v5`, 3.1.1 is used if the broker does not support 5.
     package var protocolLevel = MQTTProtocolLevel.v5
-    /// 0, 1 or 2, for all that is published.
+    /// 0, 1 or 2, for everything that is published.
     package var qos = QoS.atLeastOnce
-    /// Locations are retained. Nothing else of OwnTracks ever is, but the card.
+    /// Whether locations are retained. Of OwnTracks' other messages only the card is retained.
     package var retainsLocations = true
-    /// `/waypoint` is published unasked when a region changes.
+    /// Whether `/waypoint` is published unasked when a region changes.
     package var publishesWaypoints = false
 
     package var isOffline: Bool { port == 0 && endpoint == nil }
@@ -38,10 +38,10 @@ package struct Broker: Hashable, Sendable {
     /// `host:port`
     package func place(of host: String) -> String { "\(host):\(port)" }
 
-    /// More addresses belong to one name.
+    /// The limit of `hosts`. More addresses should have one name.
     package static let mostHosts = 16
 
-    /// The login over HTTP: the password beside the address goes before that in it. Without any password none is sent.
+    /// The login over HTTP: that of the setting `password`, else that in the address; nil if there is neither.
     package var login: Endpoint.Login? {
         if let password { return Endpoint.Login(user: username ?? "", password: password) }
         return endpoint?.login

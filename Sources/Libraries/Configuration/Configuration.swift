@@ -9,66 +9,64 @@ package struct Configuration: Hashable, Sendable {
     package var broker: Broker
     /// The identities on this radio, never empty; the first is the gateway's own.
     package var trackers: [TrackerConfiguration]
-    /// Where the gateway stands.
+    /// The position of the gateway.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
     package var monitoring = MonitoringMode.significant
-    /// The longest time without a location in significant and in move mode; nil: no limit.
+    /// The longest time without a location in significant and in move mode; nil for no limit.
     package var ping: Duration? = .seconds(15 * 60)
     /// The same in move mode for a tracker that is inside a region.
     package var locatorInterval: Duration? = .seconds(300)
-    /// Commands are obeyed.
+    /// Whether commands are obeyed.
     package var obeysCommands = true
-    /// `setConfiguration` is obeyed too.
+    /// Whether `setConfiguration` is obeyed, too.
     package var allowsRemoteConfiguration = false
-    /// How long the broker may take with settings from afar before the old ones come back.
+    /// The time in which the broker must accept a connection with remote settings. After it the old ones come back.
     package var remoteTrial = Duration.seconds(60)
-    /// Put into every location.
+    /// A word for every location.
     package var tag: String?
-    /// Beacon messages are published.
+    /// Whether beacon messages are published.
     package var ranging = false
     /// The least time between two beacon messages about one beacon.
     package var rangingInterval = Duration.seconds(5)
     package var scanner = ScannerChoice.auto
-    /// The adapters to listen with; empty: all.
+    /// The adapters to listen with; all of them if empty.
     package var adapters: [AdapterName] = []
-    /// Share of the time in which the radio listens, 0.05 … 1; nil: automatic.
+    /// Share of the time in which the radio listens, 0.05 … 1; nil for automatic.
     package var scanDuty: Double?
-    /// The bits of major and minor that are a tag's battery, and not its identity.
+    /// The bits of major and minor that hold a tag's battery, and not its identity.
     package var batteryMasks = BatteryMasks()
-    /// For regions that have no rule of their own.
+    /// For regions without a rule of their own.
     package var leaveRule = LeaveRule.auto
-    /// For regions that have none of their own; nil: any strength.
+    /// For regions without one of their own; nil for any strength.
     package var enterRSSI: RSSI?
-    /// For regions that have none of their own; nil: only silence ends a visit.
+    /// For regions without one of their own; nil: only silence ends a visit.
     package var leaveRSSI: RSSI?
     package var homeAssistant = HomeAssistantSettings()
-    /// Where this gateway stands, by its name.
+    /// The name of the room in which this gateway is.
     package var room: String
-    /// nil: this gateway publishes no readings for a rooms service.
+    /// nil if this gateway publishes no readings for a rooms service.
     package var rooms: RoomsSettings? = RoomsSettings(site: "home")
-    /// Where the status page is served; nil: nowhere.
+    /// Where the status page is served; nil if it is not served.
     package var statusPage: ListenAddress? = .gateway
-    /// Days for which history is kept; 0 keeps none. Below 0, days are no limit, as in the iOS app: the number of
-    /// entries alone is one.
+    /// Days for which history is kept; 0 keeps none. Below 0 only the number of entries is limited, as in the iOS app.
     package var historyDays = 30
     package var numberBase = NumberBase.auto
-    /// Published on `/info` if there is one.
+    /// Published on `/info`; nil for no card.
     package var card: Card?
-    /// Transitions are sent again for occupied regions after Home Assistant or the broker
-    /// has forgotten them.
+    /// Whether transitions are sent again for occupied regions after Home Assistant or the broker has forgotten them.
     package var reannounces = false
-    /// What works but may not be meant, in words.
+    /// Settings that work but may not be intended, in words.
     package internal(set) var warnings: [ConfigurationProblem] = []
 
     /// Whether transitions are kept at all.
     package var keepsHistory: Bool { historyDays != 0 }
 
-    /// The oldest time that history keeps, epoch seconds; nil where days are no limit.
+    /// The oldest time that history keeps, epoch seconds; nil if days are not limited.
     ///
     /// - Parameter now: Epoch seconds.
     package func historyBegin(at now: Int64) -> Int64? { Self.historyBegin(historyDays, at: now) }
 
-    /// The same for a history that is kept for this many days.
+    /// The same for a history of this many days.
     package static func historyBegin(_ days: Int, at now: Int64) -> Int64? {
         days < 0 ? nil : now - Int64(days) * 86_400
     }
@@ -86,11 +84,11 @@ package struct Configuration: Hashable, Sendable {
 package struct TrackerConfiguration: Hashable, Sendable {
     /// In every message.
     @ExactString package var trackerID: String
-    /// `%u`; nil: none was given, and `user` stands in topics.
+    /// `%u`; nil if none was given, and topics contain `user`.
     package var username: String?
     /// `%d`
     @ExactString package var deviceID: String
-    /// What Home Assistant calls it; nil: user and device.
+    /// What Home Assistant calls it; nil for user and device.
     package var name: String?
     package var topics: Topics
     /// Put into leave transitions instead of the gateway's own position.
@@ -102,7 +100,7 @@ package struct TrackerConfiguration: Hashable, Sendable {
     /// Merged by `rid` at every start and reload.
     package var waypoints: WaypointsReading
 
-    /// The client id without one of its own, as the apps make it: user and device, letters and digits only.
+    /// The default client id, as the apps make it: user and device, letters and digits only.
     var derivedClientID: String {
         let letters = ((username ?? "user") + deviceID).unicodeScalars.filter {
             switch $0 {
@@ -113,21 +111,20 @@ package struct TrackerConfiguration: Hashable, Sendable {
         return letters.isEmpty ? "ibeacongateway" : String(String.UnicodeScalarView(letters))
     }
 
-    /// Whether user and device give the topics.
+    /// Whether the topics follow from user and device.
     var hasDerivedTopics: Bool { topics.base.hasSameBytes(as: "owntracks/\(username ?? "user")/\(deviceID)") }
 
-    /// The room of a gateway without one of its own.
+    /// The default room of a gateway.
     var derivedRoom: String { String(deviceID.prefix(64)) }
 }
 
 /// A way to Bluetooth.
 package enum ScannerChoice: Hashable, Sendable {
     case auto, mgmt, hci, bluez
-    /// A recording, played once in real time (times `speed`), then silence. A relative path counts from
-    /// the configuration file.
+    /// A recording, played once in real time (times `speed`), then silence. A relative path starts at the configuration file.
     case capture(file: String, speed: Double)
 
-    /// The name in the configuration; of a recording not its path.
+    /// The name in the configuration; for a recording without its path.
     package var name: String {
         switch self {
         case .auto: "auto"
@@ -152,48 +149,48 @@ package struct HomeAssistantSettings: Hashable, Sendable {
     package var prefix = "homeassistant"
 }
 
-/// The house or site in which many gateways decide together where a tag is.
+/// The site in which several gateways decide together where a tag is.
 package struct RoomsSettings: Hashable, Sendable {
     /// A level of topics: 1 to 64 of the characters A-Z, a-z, 0-9, `_` and `-`.
     package var site: String
-    /// What the rooms service of this machine is called among those of the site, a level of topics too; nil: as the
-    /// machine.
+    /// The name of this machine's rooms service among those of the site, a level of topics, too; nil for the name of
+    /// the machine.
     package var instance: String?
     /// The tags of the configuration, as a merge of regions. Each region names a beacon.
     package var tags: [RegionChange] = []
     /// The rooms of gateways, sorted by gateway.
     package var gateways: [GatewayRoom] = []
-    /// Whether the gateway publishes what it hears of the tags as an ESPresense node does, too.
+    /// Whether the gateway also publishes what it hears of the tags as an ESPresense node does.
     package var actsAsESPresenseNode = false
-    /// Days for which the history of rooms is kept; nil: as long as that of the gateway.
+    /// Days for which the history of rooms is kept; nil for those of the gateway.
     package var historyDays: Int?
-    /// Where the page of the rooms service is served; nil: nowhere.
+    /// Where the page of the rooms service is served; nil if it is not served.
     package var statusPage: ListenAddress? = .rooms
-    /// The site's key: with it, all that is published of the site is encrypted, and what is not is refused. At most 32
-    /// bytes; all gateways and services of a site have the same.
+    /// The site's key. With it, everything published for the site is encrypted, and unencrypted messages are refused.
+    /// At most 32 bytes; all gateways and services of a site have the same key.
     package var encryptionKey: Secret?
     /// Path of a file whose first line is the key.
     package var encryptionKeyFile: String?
-    /// Whether the service publishes the states of tags, rooms, gateways and itself unencrypted in spite of the key.
+    /// Whether the service publishes the states of tags, rooms, gateways and itself unencrypted, although the site has a key.
     package var publishesPlainState = false
 
-    /// Where a gateway stands.
+    /// The room in which a gateway is.
     package struct GatewayRoom: Hashable, Sendable {
         package var gateway: String
         /// 1 to `mostRoomNameBytes` bytes.
         package var room: String
     }
 
-    /// Longest name of a room, bytes; as of any name in the messages of a site.
+    /// The longest name of a room in bytes, like any name in the messages of a site.
     package static let mostRoomNameBytes = 128
 
-    /// Whether the site has a key, here or in a file.
+    /// Whether the site has a key, in the configuration or in a file.
     package var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
 }
 
 /// Where a server listens.
 package struct ListenAddress: Hashable, Sendable {
-    /// A host name or address, an IPv6 one without its brackets.
+    /// A host name or address; an IPv6 address has no brackets.
     package var host: String
     package var port: UInt16
 

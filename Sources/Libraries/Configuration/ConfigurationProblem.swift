@@ -1,6 +1,6 @@
-/// One thing that is wrong with a configuration.
+/// One error in a configuration.
 package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The member with the path to it, such as `trackers[1].tid`; empty if it is the whole.
+    /// The member with its path, such as `trackers[1].tid`; empty if the problem is the whole text.
     package let member: String
     /// What is wrong and what to write instead.
     package let reason: String
@@ -8,7 +8,7 @@ package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConv
     package var description: String { member.isEmpty ? reason : "\(member): \(reason)" }
 }
 
-/// Everything that is wrong with a configuration, so that it can be mended in one go.
+/// All errors of a configuration, so that they can be corrected together.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty.
     package let problems: [ConfigurationProblem]

@@ -9,7 +9,7 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - text: The bytes of the file.
-    ///   - hostName: Stands in for `deviceId`.
+    ///   - hostName: The default of `deviceId`.
     package init(parsing text: some Collection<UInt8>, hostName: String) throws(ConfigurationError) {
         let json: JSONValue
         do throws(JSONError) {
@@ -20,7 +20,7 @@ extension Configuration {
         try self.init(json, hostName: hostName)
     }
 
-    /// - Throws: All that is wrong with it, not only the first.
+    /// - Throws: All errors, not only the first.
     package init(_ json: JSONValue, hostName: String) throws(ConfigurationError) {
         guard let members = json.object else {
             let reason = "\(json.kindName) is no configuration; write { … }"
@@ -31,7 +31,7 @@ extension Configuration {
         guard reader.problems.isEmpty else { throw ConfigurationError(problems: reader.problems) }
     }
 
-    /// What holds if nothing is set.
+    /// The configuration if nothing is set.
     package static func defaults(hostName: String) -> Configuration {
         var reader = ConfigurationReader([:], hostName: hostName)
         return reader.read()
@@ -53,7 +53,7 @@ struct ConfigurationReader {
 
     mutating func read() -> Configuration {
         checkWhole()
-        // Waypoints depend on the number base, and so do the settings below on the trackers.
+        // Waypoints depend on the number base. The settings below depend on the trackers.
         let numberBase = numberBase()
         let trackers = trackers(base: numberBase)
         var configuration = Configuration(
@@ -76,7 +76,7 @@ struct ConfigurationReader {
         top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
     }
 
-    /// Home Assistant reads states that are not encrypted.
+    /// Home Assistant reads only unencrypted states.
     private mutating func checkSiteKey(_ configuration: Configuration) {
         guard let rooms = configuration.rooms else { return }
         guard rooms.hasKey else {
@@ -92,7 +92,7 @@ struct ConfigurationReader {
 
     /// The rooms service is an OwnTracks device of its own, at the same broker.
     private mutating func checkSiteTopics(_ configuration: Configuration) {
-        // A topic that is not valid is complained of once.
+        // An invalid topic is reported once.
         guard let rooms = configuration.rooms, !top.problems.contains(where: { $0.member.hasSuffix("pubTopicBase") })
         else { return }
         do throws(TopicError) {
@@ -167,7 +167,7 @@ struct ConfigurationReader {
             accuracy: Self.accuracy(&top, &warnings) ?? 10)
     }
 
-    /// Metres. Below 1 is no error, since phones know 0, but it is raised.
+    /// Metres. A value below 1 is not an error, because phones know 0. It is raised to 1.
     static func accuracy(_ reader: inout MemberReader, _ warnings: inout [ConfigurationProblem]) -> Int? {
         guard let metres = reader.number("acc", 0...1_000_000, ", in metres") else { return nil }
         if metres < 1 {
@@ -205,7 +205,7 @@ struct ConfigurationReader {
             clientID: top.text("clientId") ?? tracker.derivedClientID)
     }
 
-    /// One host, or a list of those of a cluster.
+    /// One host, or the list of a cluster's hosts.
     private mutating func hosts() -> [String]? {
         guard case .array(let items)? = top.value("host") else { return top.text("host").map { [$0] } }
         let hosts = items.compactMap(\.string).filter { !$0.isEmpty && !$0.unicodeScalars.contains("\0") }
@@ -218,7 +218,7 @@ struct ConfigurationReader {
 
     private var isHTTP: Bool { top.value("mode")?.asInteger == 3 }
 
-    /// nil in MQTT mode, whatever address an app has left there.
+    /// nil in MQTT mode, whatever address an app has left in `url`.
     private mutating func endpoint() -> Endpoint? {
         if let mode = top.value("mode"), ![0, 3].contains(mode.asInteger) {
             top.complain("mode", "\(mode.shortened) does not fit; write 0 (MQTT) or 3 (HTTP)")
@@ -230,7 +230,7 @@ struct ConfigurationReader {
             if top.value("url") == nil { top.complain("url", "it is missing, and mode 3 posts there") }
             return nil
         }
-        // What is wrong is not shown: a password may stand in it.
+        // The text is not shown, because it may contain a password.
         guard let endpoint = Endpoint(text) else {
             top.complain("url", "this does not fit; write http://host/path or https://host/path")
             return nil
@@ -242,7 +242,7 @@ struct ConfigurationReader {
         return endpoint
     }
 
-    /// User and device go into headers, where a line end would begin another one.
+    /// User and device go into headers, where a line end would begin another header.
     private mutating func checkHeaders(of trackers: [TrackerConfiguration]) {
         for (position, tracker) in trackers.enumerated() {
             for (name, text) in [("username", tracker.username ?? ""), ("deviceId", tracker.deviceID)]

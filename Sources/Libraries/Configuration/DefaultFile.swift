@@ -1,6 +1,6 @@
 extension Configuration {
-    /// A file that sets nothing and explains everything: each setting is commented out with its
-    /// default, or with an example where it has none.
+    /// A file that sets nothing and explains everything: each setting is commented out, with its default or, without
+    /// one, an example.
     package static var commentedDefault: String {
         var lines = [
             "// The configuration of ibeacon-gateway. Remove the slashes before a setting to change it.",
@@ -16,7 +16,7 @@ extension Configuration {
         return lines.joined(separator: "\n")
     }
 
-    /// The explanation of a setting and, behind slashes, its value.
+    /// The explanation of a setting and, after slashes, its value.
     private static func commented(_ setting: Setting, indentation: String) -> [String] {
         let explanation = setting.explanation.map { "\(indentation)// \($0)" }
         guard setting.members.isEmpty else {

@@ -1,18 +1,18 @@
 package import Base
 
-/// Where messages are posted over HTTP: an address as the apps of OwnTracks have it,
+/// Where messages are posted over HTTP: an address in the form of OwnTracks' apps,
 /// `http[s]://[user[:password]@]host[:port]/path`.
 ///
-/// A reference, because settings are copied everywhere and few have an address.
+/// A class, because settings are copied everywhere and few have an address.
 package final class Endpoint: Sendable {
     /// The address without its login.
     package let url: String
     /// Scheme, host and port, which are not secret. A path may be as secret as a password.
     package let origin: String
-    /// The login that stood in the address.
+    /// The login in the address.
     package let login: Login?
 
-    /// A user name, and maybe a password.
+    /// A user name, and a password, which may be empty.
     package struct Login: Sendable {
         package let user: String
         package let password: Secret
@@ -20,10 +20,10 @@ package final class Endpoint: Sendable {
 
     private static let schemes = ["http://", "https://"]
 
-    /// It begins with `https:`.
+    /// Whether the address begins with `https:`.
     package var isTLS: Bool { origin.hasPrefix("https:") }
 
-    /// nil: it is no such address.
+    /// nil if the text is not such an address.
     package init?(_ text: String) {
         guard let scheme = Self.schemes.first(where: { text.lowercased().hasPrefix($0) }),
             !text.unicodeScalars.contains(where: Self.isForbidden)
@@ -51,16 +51,16 @@ package final class Endpoint: Sendable {
         url = origin + String(decoding: [UInt8](rest), as: UTF8.self)
     }
 
-    /// How it is shown: without the secret in it.
+    /// The address with its password masked.
     package var shown: String {
         guard let login else { return url }
         let scheme = Self.schemes[isTLS ? 1 : 0]
         return "\(scheme)\(login.user):\(login.password)@\(url.dropFirst(scheme.count))"
     }
 
-    /// A host, maybe with a port.
+    /// Whether the text is a host, with or without a port.
     private static func isPlace(_ text: [UInt8]) -> Bool {
-        // The colons of an address of IPv6 are in brackets.
+        // The colons of an IPv6 address are in brackets.
         let bracket = text.firstIndex(of: UInt8(ascii: "]"))
         guard bracket == nil || text[0] == UInt8(ascii: "["), bracket != 1 else { return false }
         let rest = text[(bracket ?? 0)...]
@@ -81,7 +81,7 @@ package final class Endpoint: Sendable {
             || ["\\", "\"", "<", ">"].contains(scalar)
     }
 
-    /// nil: a `%` without two digits, a NUL, or what is no text.
+    /// nil if there is a `%` without two digits, a NUL, or invalid UTF-8.
     private static func decoded(_ text: [UInt8]) -> String? {
         var bytes: [UInt8] = []
         var position = 0

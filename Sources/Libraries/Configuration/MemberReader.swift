@@ -3,13 +3,12 @@ import Beacon
 import JSON
 import OwnTracks
 
-/// Takes members out of one object of the configuration and collects what is wrong with them.
+/// Takes members out of one object of the configuration, and collects the errors.
 ///
-/// A reader gives nil both for a member that is not there (or null, or an empty string, as phones
-/// export what is not set) and for one that is wrong: the default goes on in its place, so that all
-/// problems come out together.
+/// A reader gives nil for a member that is missing (or null, or an empty string, as phones export what is not set), and
+/// for an invalid one. In both cases the default is used, so that all problems are found together.
 struct MemberReader {
-    /// Before the names of members in messages, such as `trackers[1].`.
+    /// The prefix of members' names in messages, such as `trackers[1].`.
     let path: String
     let members: [String: JSONValue]
     /// Members that come from the top level, where their problems are reported.
@@ -27,7 +26,7 @@ struct MemberReader {
         problems.append(ConfigurationProblem(member: path + name, reason: reason))
     }
 
-    /// Takes over what a reader of an inner object found.
+    /// Adds the problems that a reader of an inner object found.
     mutating func add(_ other: [ConfigurationProblem]) {
         problems += other
     }
@@ -43,7 +42,7 @@ struct MemberReader {
         guard let value = value(name) else { return nil }
         switch value {
         case .string(let text) where !text.unicodeScalars.contains("\0"): return text
-        // A user or device may be called 1; quoting a number is no need of a person.
+        // A user or device may be called 1. Nobody should have to quote a number.
         case .integer(let number): return String(number)
         default:
             complain(name, "\(isSecret ? "this" : value.shortened) does not fit; write a text in quotes")
@@ -80,7 +79,7 @@ struct MemberReader {
         read(name, RSSI.allowed) { RSSI($0) }
     }
 
-    /// Whatever `convert` makes of the value; nil from it is a problem.
+    /// The result of `convert` for the value. If it is nil, that is a problem.
     mutating func read<T>(_ name: String, _ allowed: String, _ convert: (JSONValue) -> T?) -> T? {
         guard let value = value(name) else { return nil }
         guard let converted = convert(value) else {
@@ -90,22 +89,22 @@ struct MemberReader {
         return converted
     }
 
-    /// An object inside, nil if it is not there.
+    /// An inner object; nil if it is missing.
     mutating func inner(_ name: String, _ allowed: String) -> MemberReader? {
         read(name, allowed) { $0.object }.map { MemberReader($0, path: "\(path)\(name).") }
     }
 
-    /// Complains of every member that is in no list.
+    /// Adds a problem for every member that is in none of the lists.
     ///
     /// - Parameters:
-    ///   - known: What is read here.
-    ///   - ignored: What is accepted silently.
-    ///   - topLevel: What exists, but not here.
+    ///   - known: The members that are read here.
+    ///   - ignored: The members that are accepted silently.
+    ///   - topLevel: The members that exist at the top level only.
     mutating func refuseUnknown(
         known: some Sequence<String>, ignored: Set<String> = [], topLevel: Set<String> = []
     ) {
         let known = Set(known)
-        // A leading underscore marks what devices tell of a message itself (`_id`, `_build`).
+        // A leading underscore marks what devices say about a message itself (`_id`, `_build`).
         let unknown = members.keys.filter { !known.contains($0) && !ignored.contains($0) && !$0.hasPrefix("_") }
         for name in unknown.sorted() {
             let shown = shortened(name)

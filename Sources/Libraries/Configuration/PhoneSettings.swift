@@ -1,9 +1,9 @@
-/// Members that the apps of OwnTracks export and that mean nothing to a gateway. They are accepted
-/// silently, so that an exported `.otrc` loads as it is.
+/// Members that OwnTracks' apps export and that mean nothing to a gateway. They are accepted silently, so that an
+/// exported `.otrc` loads without changes.
 enum PhoneSettings {
     static let names: Set<String> = connection.union(tracking).union(interface)
 
-    /// Other ways to a server, and subscriptions: a gateway reads its own `/cmd` alone.
+    /// Other ways to a server, and subscriptions: a gateway reads only its own `/cmd`.
     private static let connection: Set<String> = [
         "connectionTimeoutSeconds", "dontReuseHttpClient", "httpHeaders", "httpSchedulerConsiderStrategyDirect",
         "policymode", "pubQosEvents", "pubQosLocations", "pubQosWaypoints", "pubRetainEvents",

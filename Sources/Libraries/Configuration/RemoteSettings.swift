@@ -2,14 +2,14 @@ package import JSON
 package import OwnTracks
 import Regions
 
-/// What `setConfiguration` asks for, checked as a whole.
+/// The settings that `setConfiguration` requests, checked as a whole.
 package struct RemoteSettings: Hashable, Sendable {
-    /// The configuration with the changes in it, to be kept.
+    /// The configuration with the changes, to be kept.
     package let json: JSONValue
-    /// The same, read.
+    /// The same configuration, read.
     package let configuration: Configuration
-    /// Regions that came in it, to be merged once. They are not part of `json`: merged again at every
-    /// start they would bring back what has been removed since.
+    /// Regions that came with the settings, to be merged once. They are not part of `json`: if they were merged at
+    /// every start, they would bring back what has been removed since.
     package let waypoints: WaypointsReading?
 
     /// Members that `setConfiguration` must not change: the radios, files and ports on this computer, trusted
@@ -19,11 +19,11 @@ package struct RemoteSettings: Hashable, Sendable {
         "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial",
     ]
 
-    /// Puts the members of `changes` over those of `current`; null takes a member away, so that its
-    /// default holds again. Members that are not mentioned stay.
+    /// Puts the members of `changes` over those of `current`. null removes a member, so that its default applies again.
+    /// Other members stay.
     ///
-    /// - Throws: All that is wrong with the result, members that may not be changed included. A local
-    ///   member that comes with the value it has is no change.
+    /// - Throws: All errors of the result, including members that may not be changed. A local member with an unchanged
+    ///   value is not an error.
     package init(
         applying changes: JSONValue, to current: JSONValue, hostName: String
     ) throws(ConfigurationError) {
@@ -71,17 +71,17 @@ package struct RemoteSettings: Hashable, Sendable {
         waypoints = try Self.waypoints(changed["waypoints"], base: configuration.numberBase)
     }
 
-    /// Puts changes over those that are in force already. Credentials among the earlier ones stay behind if the new
-    /// changes lead to another broker.
+    /// Puts changes over earlier ones that are in force. Earlier credentials are dropped if the new changes lead to
+    /// another broker.
     ///
-    /// - Parameter file: the members of the configuration file.
+    /// - Parameter file: The members of the configuration file.
     package static func merge(_ changes: JSONValue, over earlier: JSONValue, file: JSONValue) -> JSONValue {
         let changed = changes.object ?? [:]
         var members = earlier.object ?? [:]
         let inForce = (file.object ?? [:]).merging(members) { $1 }
         if place(in: inForce) != place(in: inForce.merging(changed) { $1 }) {
             members["password"] = nil
-            // The user name is part of the topics too, which another broker does not change.
+            // The user name stays: it is part of the topics too, which another broker does not change.
             members["auth"] = nil
             members[passwordPlace] = nil
         }
@@ -90,11 +90,11 @@ package struct RemoteSettings: Hashable, Sendable {
         return .object(members)
     }
 
-    /// Kept with a password that came in changes: the broker that it is for. The file may name another one later.
+    /// The broker of a password that came in changes, kept with it. The file may name another broker later.
     private static let passwordPlace = "_passwordFor"
 
-    /// A password belongs to the broker that it was configured for. Another host, port or address gets what came with
-    /// it and nothing else: it could be anyone's.
+    /// A password belongs to the broker that it was configured for. Another host, port or address may be anyone's, and
+    /// gets only what came with it.
     private static func withholdCredentials(
         _ members: inout [String: JSONValue], before: [String: JSONValue], changed: [String: JSONValue]
     ) {
@@ -107,7 +107,7 @@ package struct RemoteSettings: Hashable, Sendable {
         if changed["username"]?.string == nil { members["auth"] = false }
     }
 
-    /// Where these settings connect to, with defaults in place. Members that are no good are refused elsewhere.
+    /// Where these settings connect to, including defaults. Invalid members are refused elsewhere.
     private static func place(in members: [String: JSONValue]) -> JSONValue {
         let isTLS = members["tls"]?.asBool == true
         let host: JSONValue
@@ -139,7 +139,7 @@ package struct RemoteSettings: Hashable, Sendable {
         }
     }
 
-    /// Absent, null and an empty string all say "not set".
+    /// Absent, null and an empty string all mean "not set".
     private static func isSame(_ a: JSONValue, _ b: JSONValue?) -> Bool {
         let isUnset = [JSONValue.null, ""].contains(a)
         guard let b, b != .null, b != "" else { return isUnset }

@@ -2,8 +2,8 @@ import Base
 package import JSON
 
 extension Configuration {
-    /// The settings in force as a configuration, every member written out, secrets hidden. Without
-    /// secrets, loading it gives these settings again.
+    /// The settings in force as a configuration, with every member, and secrets hidden. If it has no secrets, loading
+    /// it gives these settings again.
     package var shown: JSONValue {
         var members: [String: JSONValue] = ["_type": "configuration"]
         for setting in Setting.all { members[setting.name] = setting.shown(self) }

@@ -3,9 +3,9 @@ import JSON
 import OwnTracks
 import Regions
 
-/// Reads one identity, whether it stands at the top level or in `trackers`.
+/// Reads one identity, at the top level or in `trackers`.
 struct TrackerReader {
-    /// Characters of a name; Home Assistant makes entity ids of it.
+    /// The most characters of a name; Home Assistant makes entity ids of it.
     static let longestName = 80
 
     var reader: MemberReader
@@ -18,7 +18,7 @@ struct TrackerReader {
         self.base = base
     }
 
-    /// A reader for an element of `trackers`, with the top level filled in under it.
+    /// A reader for an element of `trackers`. Members that it omits come from the top level.
     static func reader(
         for own: [String: JSONValue], path: String, below top: [String: JSONValue]
     ) -> MemberReader {
@@ -26,7 +26,7 @@ struct TrackerReader {
         checked.refuseUnknown(known: Setting.identityNames, topLevel: Set(Setting.names))
         var merged = own.filter { $0.value != .null }
         var inherited: Set<String> = []
-        // A key of its own, also an empty one, stands against both ways to give one.
+        // A tracker's own key, even an empty one, replaces both ways to give one at the top level.
         let hasOwnKey = merged["encryptionKey"] != nil || merged["encryptionKeyFile"] != nil
         for name in Setting.identityNames where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
             // Two devices with the same name could not be distinguished.
@@ -107,7 +107,7 @@ struct TrackerReader {
             coordinates: Coordinates(latitude: latitude ?? 0, longitude: longitude ?? 0), accuracy: accuracy ?? 10)
     }
 
-    /// A region that cannot be used never stops its neighbours, so it is a warning and no error.
+    /// A region that cannot be used does not affect the others, so it is a warning and not an error.
     private mutating func waypoints(_ warnings: inout [ConfigurationProblem]) -> WaypointsReading {
         guard let value = reader.value("waypoints") else { return WaypointsReading() }
         do throws(WaypointsError) {

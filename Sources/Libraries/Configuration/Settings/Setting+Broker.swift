@@ -2,7 +2,7 @@ import Base
 import JSON
 
 extension Setting {
-    /// `ConfigurationReader` reads what depends on other settings: the address, TLS and the login.
+    /// `ConfigurationReader` reads the settings that depend on others: the address, TLS and the login.
     static let broker: [Setting] = [
         setting(
             "mode", .both(.reconnect), "0", "0: an MQTT broker. 3: each message is posted to url over HTTP instead."
@@ -38,7 +38,7 @@ extension Setting {
             "A certificate of the gateway, with its key."),
         text(
             "clientKeyFile", .both(.reconnect), \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\""),
-        // In the topics of tags, which the rooms service keeps.
+        // Part of the topics of tags, which the rooms service keeps.
         identity(
             "username", SettingEffects(gateway: .reconnect, rooms: .restart), "\"jane\"",
             "The login at the broker, and %u in the topic."
@@ -67,7 +67,7 @@ extension Setting {
         setting(
             "keepalive", .both(.reconnect), "60", "Seconds, 5 to 65535.",
             read: { reader, configuration in
-                // libmosquitto takes no shorter one.
+                // libmosquitto accepts no shorter time.
                 guard let seconds = reader.whole("keepalive", 5...65_535, ", in seconds") else { return }
                 configuration.broker.keepalive = .seconds(seconds)
             },

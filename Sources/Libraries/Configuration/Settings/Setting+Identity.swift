@@ -63,7 +63,7 @@ extension Setting {
             shown: { $0.card.map { ["name": .text($0.name), "face": .text($0.face)] } ?? .null }),
     ]
 
-    /// Members that make up an identity. What a tracker leaves out it takes from the top level, but for `name`.
+    /// Members that make up an identity. Those that a tracker omits come from the top level, except `name`.
     static let identityNames = all.filter { $0.shownOfTracker != nil }.map(\.name)
 }
 
@@ -92,7 +92,7 @@ extension Configuration {
 }
 
 extension JSONValue {
-    /// A list of waypoints. Removals are no part of it.
+    /// A list of waypoints. Removals are not part of it.
     static func waypoints(_ changes: [RegionChange], base: NumberBase) -> JSONValue {
         .array(
             changes.compactMap { change in

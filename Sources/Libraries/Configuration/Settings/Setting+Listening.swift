@@ -93,7 +93,7 @@ extension MemberReader {
         return BatteryMasks(masks)
     }
 
-    /// Bits as a number or as hexadecimal text; 0 without the member.
+    /// Bits as a number or as hexadecimal text; 0 if the member is missing.
     private mutating func mask(_ name: String) -> UInt16 {
         read(name, "a number from 0 to 65535, or '0x0000' to '0xFFFF'") { value in
             if let text = value.string, text.lowercased().hasPrefix("0x") {

@@ -201,11 +201,11 @@ extension MemberReader {
         }
     }
 
-    /// The member `http`; nil: no page is served.
+    /// The member `http`; nil if no page is served.
     ///
     /// - Parameter standard: Where the page is served by default.
     fileprivate mutating func statusPage(standard: ListenAddress) -> ListenAddress? {
-        // The one member for which null says something else than "default".
+        // The only member for which null does not mean "default".
         if members["http"] == .null { return nil }
         guard var inner = inner("http", "{listen: '\(standard)'}, or null for none") else { return standard }
         let allowed = "an address in figures with a port, such as \(standard) or [::1]:\(standard.port)"

@@ -2,7 +2,7 @@ import Base
 import JSON
 import Regions
 
-/// One setting: its name, what a change of it needs, its default, its explanation, how it is read and how it is shown. A
+/// One setting: its name, the effect of a change, its default, its explanation, how it is read and how it is shown. A
 /// new setting is one row of the table below (`sections`) and one property of `Configuration`.
 struct Setting: Sendable {
     typealias Shown = @Sendable (Configuration) -> JSONValue
@@ -18,22 +18,22 @@ struct Setting: Sendable {
     let value: String
     /// Whether writing `value` changes nothing. Otherwise `value` is an example.
     let isDefault: Bool
-    /// Plain words, one line each.
+    /// The text for the user, line by line.
     let explanation: [String]
     /// Sets the property if the member is there and valid; otherwise, the default stays. Nil for a setting that
     /// `ConfigurationReader` or `TrackerReader` reads together with others.
     let read: Read?
     /// The value in force. Secrets are hidden.
     let shown: Shown
-    /// The value of one tracker; nil for a setting that is no part of an identity.
+    /// The value of one tracker; nil for a setting that is not part of an identity.
     let shownOfTracker: ShownOfTracker?
     /// The settings inside an object, such as those of `rooms`; empty for any other setting.
     let members: [Setting]
-    /// The value that was set, without what follows from other settings; nil: `shown`.
+    /// The value that was set, without what follows from other settings; nil if that is `shown`.
     private(set) var own: Shown?
     /// The secrets behind a value that `shown` hides.
     private(set) var secrets: (@Sendable (Configuration) -> [Secret?])?
-    /// Puts the value of the first configuration into the second. A setting that needs a restart stays so until then.
+    /// Copies the value of the first configuration into the second. So a setting that needs a restart stays until then.
     private(set) var keep: (@Sendable (Configuration, inout Configuration) -> Void)?
 
     private init(
@@ -45,7 +45,7 @@ struct Setting: Sendable {
         shownOfTracker = ofTracker
     }
 
-    /// The last part of the name, as it stands in a file.
+    /// The last part of the name, as in a file.
     var member: String { String(name.split(separator: ".").last ?? "") }
 
     /// The default file, in its order.
@@ -57,13 +57,13 @@ struct Setting: Sendable {
     /// All settings of the top level, in the order of the default file.
     static let all = sections.flatMap(\.settings)
 
-    /// One row for each setting: instead of an object with settings of its own, these.
+    /// One row for each setting. Instead of an object, its settings.
     static let rows = all.flatMap { $0.members.isEmpty ? [$0] : $0.members }
 
-    /// Every name that is no error at the top level, whether it is in the default file or only a phone's.
+    /// Every name that is accepted at the top level, whether it is in the default file or only a phone's.
     static let names = all.map(\.name) + alsoRead
 
-    /// Read, but not worth a line in the default file: they come from phones.
+    /// Settings that are read but not in the default file, because they come from phones.
     private static let alsoRead = [
         "_type", "auth", "usePassword", "ws", "allowinvalidcerts", "allowUntrustedCertificates", "clientpkcs",
         "passphrase", "servercer", "tlsCaCrt", "tlsCaCrtPath", "tlsClientCrt", "tlsClientCrtPath",
