@@ -30,7 +30,7 @@ package struct DiscoveryConfig {
     }
 
     /// - Parameters:
-    ///   - node: Names the gateway in topics and unique ids.
+    ///   - node: Names the gateway or the site in topics and unique ids.
     package func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> Publication {
         var all = members
         all["unique_id"] = .string("\(node)_\(object)")
