@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Gateway
 import JSON
 import Messaging
 import OwnTracks
@@ -12,7 +13,7 @@ import Testing
 @testable import GatewayApp
 
 /// The whole service in virtual time: the real core and the real store, doubles for the radio, the brokers and the page.
-final class ServiceFixture {
+final class ServiceFixture: ServiceRig {
     static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
 
     let host = ServiceHostDouble()
@@ -22,6 +23,7 @@ final class ServiceFixture {
     let availability = BrokerDouble()
     let status = StatusDouble()
     let service: Service
+    var app: App<Gateway> { service.app }
     private let directory: TemporaryDirectory
 
     /// - Parameters:
@@ -58,38 +60,13 @@ final class ServiceFixture {
         settle()
     }
 
-    /// Lets store and brokers answer until none has anything more to say.
-    func settle() {
-        for _ in 1...1000 {
-            host.fireDueTimers()
-            var isQuiet = true
-            if store.step() {
-                service.app.handleStoreEvents()
-                isQuiet = false
-            }
-            if broker.hasEvents {
-                service.app.handleBrokerEvents()
-                isQuiet = false
-            }
-            if availability.hasEvents {
-                service.handleAvailabilityEvents()
-                isQuiet = false
-            }
-            if isQuiet { return }
-        }
-        Issue.record("the service does not come to rest")
+    func handleOwnEvents() -> Bool {
+        guard availability.hasEvents else { return false }
+        service.handleAvailabilityEvents()
+        return true
     }
 
-    /// Lets time pass, with everything done when it is due.
-    func wait(_ duration: Duration) {
-        let end = host.now.advanced(by: duration)
-        while let due = [host.nextDue, store.nextDeadline].compactMap(\.self).min(), due < end {
-            host.now = max(host.now.advanced(by: .milliseconds(1)), due)
-            settle()
-        }
-        host.now = end
-        settle()
-    }
+    func recordUnrest() { Issue.record("the service does not come to rest") }
 
     /// A receiver listens and hears the keys' beacon ten times in ten seconds.
     func bringKeys() throws {

@@ -128,6 +128,8 @@ import Testing
         let wills = published("owntracks/jane/hall").count
         try gateway.start()
         #expect(eventually { published(availability).count == 3 }, "\(gateway.log)")
+        // The availability has a connection of its own. Another one that is cut before it exists has a will, too.
+        #expect(eventually { gateway.log.matches(of: /connected to/).count == 2 }, "\(gateway.log)")
         #expect(gateway.stop() == 0)
         #expect(eventually { published(availability) == ["online", "offline", "online", "offline"] })
         #expect(published("owntracks/jane/hall").count == wills)

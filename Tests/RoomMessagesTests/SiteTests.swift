@@ -14,7 +14,7 @@ import Testing
         var settings = SiteSettings()
         settings.instance = instance
         settings.gateways = ["h": "Hall", "k": "Kitchen"]
-        var site = Site(settings)
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(StoredSite()), at: instant(0))
         return site
     }
@@ -60,6 +60,16 @@ import Testing
         case .log: "log"
         default: "\(effect)"
         }
+    }
+
+    @Test func `Everything is stored again after the store gave up a write, once and not at once`() {
+        var site = site()
+        #expect(site.handle(.checkpoint, at: instant(1)).isEmpty)
+        #expect(site.handle(.writeLost, at: instant(2)).isEmpty)
+        let effects = site.handle(.checkpoint, at: instant(60))
+        #expect(effects.contains { if case .regions = $0 { true } else { false } })
+        #expect(storesLearned(effects))
+        #expect(site.handle(.checkpoint, at: instant(120)).isEmpty)
     }
 
     @Test func `A deletion of what was learned is stored at once, further ones five seconds later at the latest`() {

@@ -2,6 +2,7 @@ import JSON
 import PageServer
 import Regions
 import ServiceSupport
+import Shell
 import SiteCore
 import TestSupport
 import Testing
@@ -73,11 +74,11 @@ import Testing
     @Test func `Nor after a restart, and a service without its state applies it once more`() throws {
         fixture.receive(Self.topic, Self.keys)
         fixture.service.handle(.request(.removeTag(id: "keys")))
-        fixture.service.stop()
+        fixture.service.app.stop()
         let after = try RoomServiceFixture(in: directory)
         after.receive(Self.topic, Self.keys, isRetained: true)
         #expect(tags(after) == ["jane"])
-        after.service.stop()
+        after.service.app.stop()
         let anew = try RoomServiceFixture(in: try TemporaryDirectory())
         anew.receive(Self.topic, Self.keys, isRetained: true)
         #expect(tags(anew) == ["jane", "keys"])

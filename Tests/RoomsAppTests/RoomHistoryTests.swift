@@ -1,6 +1,10 @@
+import Base
+import JSON
 import Regions
 import ServiceSupport
+import Shell
 import SiteCore
+import SiteProtocol
 import Storage
 import TestSupport
 import Testing
@@ -39,6 +43,39 @@ import Testing
             try kept() == ["\(Self.jane) enter Kitchen", "\(Self.jane) leave Kitchen", "\(Self.jane) enter Hall"])
     }
 
+    @Test(arguments: [nil, "the key of a site"])
+    func `Nothing is stamped by a clock that is not set, and everything gets its time when it is`(key: String?) throws {
+        let fixture = try RoomServiceFixture(in: directory, key: key, clock: WallClock(epochOffset: 0, isKnown: false))
+        fixture.wait(.seconds(15))
+        fixture.stay(in: 0, seconds: 20)
+        #expect(fixture.reportedRooms.isEmpty)
+        #expect(fixture.published(Self.jane + "/event").isEmpty)
+
+        let start: Int64 = 1_700_000_000
+        fixture.host.wallClock = WallClock(epochOffset: start * 1_000_000_000, isKnown: true)
+        fixture.wait(.seconds(10))
+        let decided = start + 1015...start + 1035
+        let transition = try JSONValue(parsing: Array(fixture.published(Self.jane + "/event")[0].utf8))
+        let created = try #require(transition["wtst"]?.asInteger)
+        #expect(decided.contains(created))
+        #expect(transition["tst"] == .integer(created))
+        let state = try JSONValue(
+            parsing: Array(try fixture.opened("ibeacon-rooms/home/tag/jane").last?.utf8 ?? "".utf8))
+        #expect(state["since"] == .integer(created))
+        #expect(fixture.service.site.roster.states[0].since == created)
+        var stamps: [Int64] = []
+        try StoreReader(directory: directory.path).forEachTransition(HistoryFilter()) { entry in
+            stamps.append(entry.timestamp)
+            return true
+        }
+        #expect(stamps == [created])
+
+        fixture.stay(in: 1, seconds: 20)
+        fixture.stay(in: 0, seconds: 20)
+        let again = try JSONValue(parsing: Array(fixture.published(Self.jane + "/event").last?.utf8 ?? "".utf8))
+        #expect(again["desc"] == "Kitchen" && again["wtst"] == .integer(created))
+    }
+
     @Test func `A visit is on the disk before its decision is published`() throws {
         let fixture = try active()
         fixture.broker.lose()
@@ -51,11 +88,12 @@ import Testing
     @Test func `With 0 days nothing is kept, and what was kept is deleted`() throws {
         let before = try active()
         before.stay(in: 0, seconds: 20)
-        before.service.stop()
+        before.service.app.stop()
         #expect(try kept().count == 1)
-        let after = try active(", days: 0")
+        let nextDay = WallClock(epochOffset: 1_700_090_000_000_000_000, isKnown: true)
+        let after = try RoomServiceFixture(in: directory, clock: nextDay, ", days: 0")
+        after.wait(.seconds(15))
         after.stay(in: 1, seconds: 20)
-        after.wait(.seconds(1000))
         #expect(after.reportedRooms.contains("Hall"))
         #expect(try kept().isEmpty)
     }

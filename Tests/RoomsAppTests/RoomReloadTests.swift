@@ -35,7 +35,7 @@ import Testing
             {_type: "configuration", username: "jane",
              rooms: {\(rooms) site: "home", instance: "a", tags: [\(tags)]}\(more)}
             """, to: "config.json")
-        fixture.service.reload()
+        fixture.service.app.reload()
         fixture.settle()
     }
 
@@ -75,7 +75,7 @@ import Testing
 
     @Test func `What needs a restart keeps its running value`() throws {
         try reload(rooms: #"gateways: {g0: "Attic"}, encryptionKey: "new", http: null,"#, ", lat: 1, lon: 2")
-        let configuration = fixture.service.settings.configuration
+        let configuration = fixture.service.app.settings.configuration
         #expect(configuration.rooms?.gateways == [])
         #expect(configuration.rooms?.encryptionKey == nil)
         #expect(configuration.rooms?.statusPage == .rooms)

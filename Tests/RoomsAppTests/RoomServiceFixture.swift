@@ -5,6 +5,7 @@ import Messaging
 import Runtime
 import ServiceSupport
 import Shell
+import SiteCore
 import SiteProtocol
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ import Testing
 /// The rooms service in virtual time: the real engine and the real store, doubles for the broker and the machine.
 ///
 /// Three gateways stand in the kitchen, the hall and the bath. Jane's tag is in the configuration.
-final class RoomServiceFixture {
+final class RoomServiceFixture: ServiceRig {
     static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
     /// What each gateway receives of a tag, by the tag's room.
     private static let levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
@@ -25,6 +26,7 @@ final class RoomServiceFixture {
     let broker = BrokerDouble()
     let status = StatusDouble()
     let service: RoomService
+    var app: App<Site> { service.app }
     private let seal: SiteSeal
     private var second = 100
 
@@ -32,15 +34,17 @@ final class RoomServiceFixture {
     ///   - directory: Where the configuration file and the state are.
     ///   - isRunning: Whether the state was read, and the gateways have said where they stand.
     ///   - key: The site's key, which service and gateways have.
+    ///   - clock: The wall clock at the start; nil: that of the double.
     ///   - rooms: Members of `rooms`, each with a comma before it.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
         in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
-        rooms: String = "",
+        clock: WallClock? = nil, rooms: String = "",
         tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = "",
         log: Log = Log(threshold: .error)
     ) throws {
         store = SteppedStore(host: host)
+        if let clock { host.wallClock = clock }
         seal = SiteSeal(key: key.map { Secret($0) })
         let members = key.map { ", encryptionKey: \"\($0)\"\(rooms)" } ?? rooms
         let path = try directory.write(
@@ -49,8 +53,8 @@ final class RoomServiceFixture {
              rooms: {site: "home", instance: "\(instance)", tags: [\(tags)]\(members)}\(more)}
             """, to: "config.json")
         service = try RoomService(
-            settings: try Settings(readingFrom: path, stateDirectory: directory.path), store: store, broker: broker,
-            status: status, host: host, log: log)
+            settings: try Settings(readingFrom: path, stateDirectory: directory.path),
+            links: AppLinks(store: store, broker: broker, status: status), host: host, log: log)
         try service.start()
         guard isRunning else { return }
         settle()
@@ -65,7 +69,7 @@ final class RoomServiceFixture {
         broker.send(
             .message(
                 ReceivedMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce, retained: isRetained)))
-        service.handleBrokerEvents()
+        service.app.handleBrokerEvents()
     }
 
     /// A message of the broker arrives, with everything that follows of it.
@@ -81,34 +85,7 @@ final class RoomServiceFixture {
             isRetained: isRetained)
     }
 
-    /// Lets store and broker answer until none has anything more to say.
-    func settle() {
-        for _ in 1...1000 {
-            host.fireDueTimers()
-            var isQuiet = true
-            if store.step() {
-                service.handleStoreEvents()
-                isQuiet = false
-            }
-            if broker.hasEvents {
-                service.handleBrokerEvents()
-                isQuiet = false
-            }
-            if isQuiet { return }
-        }
-        Issue.record("the service does not come to rest")
-    }
-
-    /// Lets time pass, with everything done when it is due.
-    func wait(_ duration: Duration) {
-        let end = host.now.advanced(by: duration)
-        while let due = [host.nextDue, store.nextDeadline].compactMap(\.self).min(), due < end {
-            host.now = max(host.now.advanced(by: .milliseconds(1)), due)
-            settle()
-        }
-        host.now = end
-        settle()
-    }
+    func recordUnrest() { Issue.record("the service does not come to rest") }
 
     /// The tag is in a room of this number, for so many seconds.
     func stay(in room: Int, seconds: Int) {

@@ -1,5 +1,7 @@
+import Base
 import JSON
 import ServiceSupport
+import Shell
 import SiteCore
 import TestSupport
 import Testing
@@ -40,11 +42,23 @@ import Testing
         #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
     }
 
+    @Test func `While the machine was suspended no message could arrive, so no tag goes away`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.stay(in: 0, seconds: 20)
+        fixture.host.suspended = .seconds(3600)
+        fixture.host.now = fixture.host.now.advanced(by: .seconds(3600))
+        fixture.settle()
+        fixture.stay(in: 0, seconds: 5)
+        #expect(fixture.reportedRooms.last == "Kitchen")
+        #expect(!fixture.reportedRooms.dropFirst().contains("none"))
+    }
+
     @Test func `A tag outlives the service`() throws {
         let before = try RoomServiceFixture(in: directory)
         before.wait(.seconds(15))
         before.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
-        before.service.stop()
+        before.service.app.stop()
         let after = try RoomServiceFixture(in: directory)
         #expect(after.service.site.tags.count == 2)
     }
@@ -95,7 +109,7 @@ import Testing
     @Test func `A service whose last tag was removed says so to the gateways after a restart, too`() throws {
         let before = try RoomServiceFixture(in: directory)
         before.stay(in: 0, seconds: 20)
-        before.service.stop()
+        before.service.app.stop()
         let after = try RoomServiceFixture(in: directory, tags: "")
         after.receive(Self.tags, #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#)
         after.receive(Self.command, #"{"_type":"cmd","action":"clearWaypoints"}"#)
@@ -146,7 +160,7 @@ import Testing
         #expect(first.map(\.room) == ["Kitchen", "Kitchen", "Hall", "Hall", "Kitchen"])
         #expect(first[0].wtst == first[0].tst && first[2].wtst == first[2].tst)
         #expect(first[1].wtst == first[0].wtst && first[4].wtst == first[0].wtst && first[3].wtst == first[2].wtst)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let next = try RoomServiceFixture(in: directory)
         next.wait(.seconds(15))
         next.stay(in: 1, seconds: 20)

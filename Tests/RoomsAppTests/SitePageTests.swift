@@ -4,6 +4,7 @@ import JSON
 import Messaging
 import PageServer
 import ServiceSupport
+import Shell
 import SiteCore
 import TestSupport
 import Testing
@@ -201,14 +202,14 @@ import Testing
         fixture.settle()
         #expect(state()["tags"]?["keys"]?["beacon"]?.string?.hasSuffix(":1:9") == true)
         #expect(fixture.published("ibeacon-rooms/home/tags").last?.contains(#""minor":9"#) == true)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let after = try RoomServiceFixture(in: directory)
         #expect(after.service.site.tags.map(\.id).contains("keys"))
     }
 
     @Test func `Before the state was read no tag is changed, so that none is lost`() throws {
         #expect(add("Keys", minor: 9) == .done)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let after = try RoomServiceFixture(in: directory, isRunning: false)
         let early = try #require(after.status.page)
         let body = JSONValue.object(["name": "Bag", "beacon": .string("\(RoomServiceFixture.uuid):1:10")])
@@ -224,7 +225,7 @@ import Testing
         fixture.settle()
         #expect(state()["tags"]?["keys"]?["name"]?.string == "Car keys")
         #expect(fixture.service.site.tags.count == 2)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let after = try RoomServiceFixture(in: directory)
         let tags = after.service.site.tags
         #expect(tags.contains { $0.id == "keys" && $0.name == "Car keys" } && tags.count == 2)

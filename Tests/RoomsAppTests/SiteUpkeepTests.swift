@@ -3,6 +3,7 @@ import JSON
 import Messaging
 import Rooms
 import ServiceSupport
+import Shell
 import SiteCore
 import SiteProtocol
 import Storage
@@ -63,7 +64,7 @@ import Testing
     @Test func `What the broker has already is not described again`() throws {
         let before = try active(Self.discovery)
         let description = try #require(before.published(Self.roomOfJane).last)
-        before.service.stop()
+        before.service.app.stop()
         let after = try RoomServiceFixture(in: directory, Self.discovery)
         after.receive(Self.roomOfJane, description, isRetained: true)
         after.wait(.seconds(15))
@@ -123,7 +124,7 @@ import Testing
         fixture.receive(Self.root + "learn", #"{"room":"attic","forget":true}"#)
         fixture.stay(in: 0, seconds: 60)
         #expect(fixture.published(attic).last == "")
-        fixture.service.stop()
+        fixture.service.app.stop()
         let next = try RoomServiceFixture(in: directory)
         #expect(next.service.site.engine.knownRooms.map(\.id) == ["bath", "hall", "kitchen"])
     }
@@ -142,7 +143,7 @@ import Testing
         let fixture = try active()
         fixture.receive(Self.root + "learn", #"{"room":"Attic","tag":"Jane","seconds":20}"#)
         fixture.stay(in: 0, seconds: 25)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let second = try active()
         second.receive(Self.root + "learn", #"{"room":"attic","forget":true}"#)
         let learned = try #require(try StoreReader(directory: directory.path).value(of: "rooms.learned"))

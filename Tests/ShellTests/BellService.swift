@@ -135,7 +135,7 @@ final class BellService: AppOwner {
 }
 
 /// The shell in virtual time, over the real store.
-final class BellFixture {
+final class BellFixture: ServiceRig {
     let host = ServiceHostDouble()
     let broker = BrokerDouble()
     let status = StatusDouble()
@@ -165,32 +165,5 @@ final class BellFixture {
         app.reload()
     }
 
-    /// Lets store and broker answer until neither has anything more to say.
-    func settle() {
-        for _ in 1...1000 {
-            host.fireDueTimers()
-            var isQuiet = true
-            if store.step() {
-                app.handleStoreEvents()
-                isQuiet = false
-            }
-            if broker.hasEvents {
-                app.handleBrokerEvents()
-                isQuiet = false
-            }
-            if isQuiet { return }
-        }
-        Issue.record("the service does not come to rest")
-    }
-
-    /// Lets time pass, with everything done when it is due.
-    func wait(_ duration: Duration) {
-        let end = host.now.advanced(by: duration)
-        while let due = [host.nextDue, store.nextDeadline].compactMap(\.self).min(), due < end {
-            host.now = max(host.now.advanced(by: .milliseconds(1)), due)
-            settle()
-        }
-        host.now = end
-        settle()
-    }
+    func recordUnrest() { Issue.record("the service does not come to rest") }
 }

@@ -3,6 +3,7 @@ package import Configuration
 package import Encryption
 import JSON
 import OwnTracks
+import Shell
 package import Storage
 import Synchronization
 
@@ -41,19 +42,6 @@ package final class Ciphers: Sendable {
     ///
     /// - Returns: nil if the message needs no change.
     package func finish(_ restamp: Restamp) -> [UInt8]? {
-        encrypted(Self.stamped(restamp) ?? restamp.publication.payload, of: restamp.publication)
-    }
-
-    private static func stamped(_ restamp: Restamp) -> [UInt8]? {
-        guard let json = try? JSONValue(parsing: restamp.publication.payload), var members = json.object else {
-            return nil
-        }
-        if members["tst"] != nil {
-            members["tst"] = .integer(restamp.happened)
-            // The same rule as for messages whose time was known from the beginning.
-            if restamp.renderedAt > restamp.happened + 1 { members["created_at"] = .integer(restamp.renderedAt) }
-        }
-        if members["since"] != nil { members["since"] = .integer(restamp.happened) }
-        return JSONValue.object(members).bytes
+        encrypted(restamp.stamped() ?? restamp.publication.payload, of: restamp.publication)
     }
 }

@@ -13,35 +13,31 @@ extension RoomService: SitePageOwner {
     ///
     /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
     func openPage() throws(Failure) {
-        guard let status = links.status else { return }
-        let (address, source) = (settings.configuration.rooms?.statusPage, SitePage(self))
-        try status.open(.init(commandsFor: settings.stateDirectory, page: address), source: source)
+        guard let status = app.links.status else { return }
+        let directory = app.settings.stateDirectory
+        let (address, source) = (configuration.rooms?.statusPage, SitePage(self))
+        try status.open(.init(commandsFor: directory, page: address), source: source)
         guard let address else { return }
         var page = try StatusServerSettings(
-            pageAt: address, stateDirectory: settings.stateDirectory,
-            tokenCommand: "ibeacon-gateway status --token --state-dir \(settings.stateDirectory)", log: log)
+            pageAt: address, stateDirectory: directory,
+            tokenCommand: "ibeacon-gateway status --token --state-dir \(directory)", log: app.log)
         page.cookieName = "ibeacon_rooms"
         try status.open(page, source: source)
     }
 
-    var monitor: SiteMonitor { links.monitor }
     var now: MonotonicInstant { host.now }
 
     var pageFrame: SiteSnapshot {
         let role = site.role
         let service = SiteSnapshot.ServiceState(
             site: site.settings.site ?? "", instance: site.instance, role: role,
-            other: role == .active ? nil : site.election?.other, version: Program.version, startedAt: monitor.startedAt)
+            other: role == .active ? nil : site.election?.other, version: Program.version, startedAt: startedAt)
         var frame = SiteSnapshot(
             now: now, wallClock: host.wallClock, service: service,
-            broker: monitor.brokerState(settings.configuration, at: now))
-        if let counters = links.store.counters {
-            frame.queue = .init(
-                pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
-                dropped: counters.dropped.total, sent: monitor.sent)
-        }
-        frame.storeProblem = monitor.storeProblem
-        frame.service.dropped = UInt64(max(0, links.broker.droppedMessages))
+            broker: app.watch.broker.state(of: configuration.broker, at: now))
+        frame.queue = app.watch.queue(app.links.store.counters)
+        frame.storeProblem = app.watch.storeProblem
+        frame.service.dropped = UInt64(max(0, app.links.broker.droppedMessages))
         frame.service.refused = door.refused
         frame.service.unreadable = site.gateways.strangers.sorted()
         frame.service.process = ProcessUsage.read()
@@ -50,7 +46,7 @@ extension RoomService: SitePageOwner {
 
     func carryOut(_ request: Site.Request) -> String? {
         if let refusal = site.refusal(of: request) { return refusal }
-        if case .search = request { monitor.nearby.begin(at: now) }
+        if case .search = request { beginSearch() }
         handle(.request(request))
         return nil
     }

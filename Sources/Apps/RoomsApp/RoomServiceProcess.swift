@@ -17,10 +17,13 @@ package enum RoomServiceProcess {
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = try RoomService(
-            settings: settings, store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
-            status: StatusServerLink(loop: loop, log: log, host: host), host: host, log: log)
-        for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.stop() }) }
-        watches.append(try loop.onSignal(SIGHUP) { service.reload() })
+            settings: settings,
+            links: AppLinks(
+                store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
+                status: StatusServerLink(loop: loop, log: log, host: host)), host: host, log: log)
+        for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.app.stop() }) }
+        watches.append(try loop.onSignal(SIGHUP) { service.app.reload() })
+        watches.append(try WallClockWatch(loop: loop) { service.app.readClock() })
         try service.start()
         let code = try loop.run()
         return withExtendedLifetime(watches) { ExitCode(rawValue: code) ?? .software }

@@ -15,7 +15,8 @@ protocol SitePageOwner: AnyObject {
     var now: MonotonicInstant { get }
     /// The present state, except tags, rooms and gateways.
     var pageFrame: SiteSnapshot { get }
-    var monitor: SiteMonitor { get }
+    /// Beacons that are not tags.
+    var nearby: NearbyBeacons { get }
     /// - Returns: Why the request was refused; nil if it is carried out.
     func carryOut(_ request: Site.Request) -> String?
 }
@@ -83,7 +84,7 @@ final class SitePage: PageSource {
 
     /// The beacons that the page requested, each with the room of the nearest gateway and the name of its tag.
     private func nearby(_ frame: SiteSnapshot, _ tags: [TagIdentity]) -> SiteSnapshot.Nearby? {
-        guard let report = owner.monitor.nearby.report(at: frame.now) else { return nil }
+        guard let report = owner.nearby.report(at: frame.now) else { return nil }
         var names: [BeaconID: String] = [:]
         let listed = Set(report.beacons.map(\.beacon))
         for tag in listed.isEmpty ? [] : tags {

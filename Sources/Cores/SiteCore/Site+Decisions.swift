@@ -24,6 +24,7 @@ extension Site {
         guard isActive, roster.tags.indices.contains(decision.tag) else { return }
         let tag = roster.tags[decision.tag]
         let (from, to, epoch) = (decision.from, decision.to, epoch(at: now))
+        unstamped[tag.id] = wallClock.isKnown ? nil : now
         roster.adopt(
             PublishedTag(
                 name: tag.name, room: to, isHome: decision.isHome, since: epoch, confidence: decision.confidence),
@@ -31,7 +32,7 @@ extension Site {
         if let from { effects.append(.record(RoomVisit(.ends, tag, from, epoch))) }
         if let to {
             effects.append(.record(RoomVisit(.begins, tag, to, epoch)))
-            remember(to, epoch, &effects)
+            if wallClock.isKnown { remember(to, epoch, &effects) }
         }
         if let from { publish(.transition(tag: tag.id, transition(.leave, from, tag, epoch)), &effects) }
         if let to { publish(.transition(tag: tag.id, transition(.enter, to, tag, epoch)), &effects) }
@@ -74,7 +75,7 @@ extension Site {
             createdAt: epoch)
     }
 
-    private mutating func remember(_ room: RoomName, _ epoch: Int64, _ effects: inout [Effect]) {
+    mutating func remember(_ room: RoomName, _ epoch: Int64, _ effects: inout [Effect]) {
         guard created[room.id] == nil else { return }
         if created.count >= RoomEngine.mostRooms {
             let known = Set(engine.knownRooms.map(\.id))

@@ -20,10 +20,8 @@ extension Site {
         case editsTaken(topic: String?, upTo: Int64)
         /// Delete the history of this topic.
         case eraseHistory(topic: String)
-        /// Whether the store hands out the messages that wait for the broker.
-        case delivers(Bool)
-        /// The store hands out the messages again that were not acknowledged.
-        case redeliver
+        /// The store hands out all messages that wait for the broker or were not acknowledged.
+        case deliver
         /// The engine found something that a user should know.
         case found(RoomEngine.Finding)
         /// A message was rejected.

@@ -15,14 +15,12 @@ extension Site {
     /// Without a connection no tag goes away, because no message of a gateway arrives.
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Effect]) {
         retained.begin(at: now)
-        if role != .active { effects.append(.delivers(false)) }
         pass(.connected(true), at: now, &effects)
         if let decided = election?.connected(at: now) { elect(decided, at: now, &effects) }
-        if role == .active { effects += [.delivers(true), .send(.tags(tagList))] }
+        if role == .active { effects.append(.send(.tags(tagList))) }
     }
 
     mutating func disconnected(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        effects.append(.delivers(false))
         pass(.connected(false), at: now, &effects)
         election?.disconnected(at: now)
         retained.connected = nil
@@ -38,12 +36,12 @@ extension Site {
                 // A service that was active before a long outage becomes standby here.
                 setActive(false, at: now, &effects)
                 // A standby takes the waiting messages from the store and drops them.
-                effects.append(.delivers(true))
+                effects.append(.deliver)
             case .began:
                 effects.append(.log(.notice, "this service is the active one of site '\(settings.site ?? "")'"))
                 setActive(true, at: now, &effects)
                 correctRetained(at: now, &effects)
-                effects += [.redeliver, .delivers(true), .send(.tags(tagList))]
+                effects += [.deliver, .send(.tags(tagList))]
             case .stoodDown(let other):
                 effects.append(
                     .log(.error, "the service '\(other)' is active too; this one is the standby from now on"))

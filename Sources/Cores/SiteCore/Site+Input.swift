@@ -31,7 +31,7 @@ extension Site {
         /// The configuration was read again.
         indirect case settings(SiteSettings)
         case brokerConnected
-        /// The service is about to connect to another broker instead.
+        /// The service is about to leave the broker: it ends, or connects to another broker instead.
         case leavesBroker
         case brokerDisconnected
         /// Home Assistant has announced its start.
@@ -42,6 +42,12 @@ extension Site {
         case discontinuity
         /// The store has opened another file, in which any value may be missing.
         case stateLost
+        /// The store gave up a write.
+        case writeLost
+        /// State may be stored now, although nothing was decided.
+        case checkpoint
+        /// The machine was suspended for this long, up to now.
+        case absent(Duration)
         /// The service is about to end.
         case stopping
     }

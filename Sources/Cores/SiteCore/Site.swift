@@ -33,11 +33,16 @@ package struct Site: Sendable {
     private(set) var commandRights: CommandGate.Rights
     /// Commands that the broker may send again because it retains them.
     var appliedCommands = AppliedCommands()
-    var wallClock = WallClock(epochOffset: 0, isKnown: false)
+    var wallClock: WallClock
+    /// When the states of tags were decided that have no time of day yet, by the tag's id.
+    var unstamped: [String: MonotonicInstant] = [:]
     var learning = LearnedWrites()
     /// When a list of tags that cannot be decrypted was last answered.
     var listAnswered: MonotonicInstant?
-    private var isStarted = false
+    /// Whether the stored state was read.
+    package private(set) var isStarted = false
+    /// Whether the store gave up a write, and everything is to be stored again.
+    private var lacksWrite = false
 
     package struct Counters: Hashable, Sendable {
         /// Retained messages on topics where only live messages count.
@@ -58,8 +63,11 @@ package struct Site: Sendable {
         var forgotten: MonotonicInstant?
     }
 
-    package init(_ settings: SiteSettings, tuning: RoomTuning = RoomTuning()) {
-        self.settings = settings
+    package init(
+        _ settings: SiteSettings, tuning: RoomTuning = RoomTuning(),
+        wallClock: WallClock = WallClock(epochOffset: 0, isKnown: false)
+    ) {
+        (self.settings, self.wallClock) = (settings, wallClock)
         commandRights = settings.commandRights
         engine = RoomEngine(tuning: tuning)
         election = settings.instance.map(ActiveService.init)
@@ -94,7 +102,7 @@ package struct Site: Sendable {
         switch input {
         case .start(let stored): start(with: stored, at: now, &effects)
         case .tick: tick(at: now, &effects)
-        case .wallClock(let clock): wallClock = clock
+        case .wallClock(let clock): set(clock, &effects)
         case .message(let message, let isRetained): receive(message, isRetained: isRetained, at: now, &effects)
         case .malformed(let error): refuse(error, &effects)
         case .sealed(let topic, let reason): handleSealed(topic, reason, at: now, &effects)
@@ -119,7 +127,12 @@ package struct Site: Sendable {
         case .entity(let message): recordEntity(message, at: now)
         case .discontinuity: pass(.discontinuity, at: now, &effects)
         case .stateLost: storeEverything(&effects)
-        case .stopping: stop(&effects)
+        case .writeLost: lacksWrite = true
+        // Not at once: a disk that takes nothing would be written to without end.
+        case .checkpoint: if lacksWrite { storeEverything(&effects) }
+        // No message arrived meanwhile, as without a connection.
+        case .absent: if retained.connected != nil { pass(.connected(true), at: now, &effects) }
+        case .stopping: if isStarted { effects.append(.store(.learned(engine.learnedSource))) }
         }
         return effects
     }
@@ -148,7 +161,6 @@ package struct Site: Sendable {
         engine.restore(roster.reported, at: now)
         if election != nil { learning.due = now.advanced(by: LearnedWrites.period) }
         isStarted = true
-        apply(stored.edits, at: now, &effects)
     }
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
@@ -162,14 +174,25 @@ package struct Site: Sendable {
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
     }
 
-    private mutating func stop(_ effects: inout [Effect]) {
-        guard isStarted else { return }
-        effects.append(.store(.learned(engine.learnedSource)))
-        if let election { effects.append(.send(card(of: election, isActive: false, counter: 0))) }
+    /// States that were decided before the wall clock was known get their times, as the store gives them to the messages
+    /// that wait.
+    private mutating func set(_ clock: WallClock, _ effects: inout [Effect]) {
+        wallClock = clock
+        guard clock.isKnown else { return }
+        for (position, tag) in roster.tags.enumerated() {
+            guard let decided = unstamped[tag.id] else { continue }
+            var state = roster.states[position]
+            state.since = epoch(at: decided)
+            roster.adopt(state, ofTag: position)
+            effects.append(.store(.tag(id: tag.id, state)))
+            if let room = state.room { remember(room, state.since, &effects) }
+        }
+        unstamped = [:]
     }
 
     /// Stores the whole state again, after the database was removed or damaged.
-    private func storeEverything(_ effects: inout [Effect]) {
+    private mutating func storeEverything(_ effects: inout [Effect]) {
+        lacksWrite = false
         effects += [.regions(regions), .store(.learned(engine.learnedSource))]
         for (tag, state) in zip(roster.tags, roster.states) { effects.append(.store(.tag(id: tag.id, state))) }
         effects += [.store(.created(created)), .store(.appliedCommands(appliedCommands))]
@@ -248,7 +271,9 @@ package struct Site: Sendable {
                     .notice,
                     "a card of the service '\(name)' cannot be decrypted; it has another key of the site, or another "
                         + "client uses its name: \(reason)", once: "service key"))
+            return
         default: break
         }
+        effects.append(.log(.warning, "a message on \(topic.text) is not taken: \(reason)", once: "sealed"))
     }
 }

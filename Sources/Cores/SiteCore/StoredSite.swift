@@ -69,17 +69,14 @@ package struct StoredSite: Sendable {
     /// Why the learned data cannot be read; nil if it can.
     package var problem: String?
     package var appliedCommands = AppliedCommands()
-    /// Edits that are not in `regions` yet.
-    package var edits: [Site.Edit] = []
 
     package init() {}
 
     /// Reads what `StoredValue` wrote.
     ///
     /// - Parameter base: The service's own topic.
-    package init(_ values: [ExactString: [UInt8]], regions: [Region], edits: [Site.Edit], ofService base: String) {
+    package init(_ values: [ExactString: [UInt8]], regions: [Region], ofService base: String) {
         self.regions = RegionSet(regions)
-        self.edits = edits
         for (key, value) in values {
             guard let id = StoredValue.tag(in: key.text), let state = PublishedTag(value) else { continue }
             states[id] = state

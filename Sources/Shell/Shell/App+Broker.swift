@@ -30,6 +30,7 @@ extension App {
     package func disconnect() {
         closeBroker()
         delivers(false)
+        owner?.disconnected(at: host.now)
         // Unfinished messages of that connection are sent on the next one.
         links.store.submit(.redeliver)
     }

@@ -113,6 +113,8 @@ extension App {
             let reload = try owner.adopt(new)
             log.notice("read \(path) again; \(reload.text)")
             owner.putInForce(reload)
+            timers.lastPruned = nil
+            pruneHistory(at: host.now)
         } catch {
             log.error("\(error.message); the old settings stay in force")
         }

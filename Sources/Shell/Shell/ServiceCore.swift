@@ -98,6 +98,7 @@ package protocol AppOwner<Core>: AnyObject {
     /// Whether a stored message is still to be sent; false: it is removed.
     func delivers(_ publication: Publication) -> Bool
     func connected(isNew: Bool, at now: MonotonicInstant)
+    /// The connection was lost or closed.
     func disconnected(at now: MonotonicInstant)
     func received(_ message: ReceivedMessage, at now: MonotonicInstant)
     func received(_ message: DecodedMessage, at now: MonotonicInstant)
