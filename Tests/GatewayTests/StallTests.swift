@@ -116,4 +116,21 @@ import Testing
             }
         }
     }
+
+    @Test func `Where every tick is late, many beacons still leave`() throws {
+        var harness = try GatewayHarness(
+            #"waypoints: [\#(GatewayHarness.waypoint("Street", rid: "street", suffix: ""))], leaveAfter: 1"#)
+        for minor: UInt16 in 1...1000 {
+            try harness.hear(minor: minor)
+            harness.pass(.milliseconds(1))
+        }
+        for _ in 1...60 {
+            harness.pass(.milliseconds(300))
+            harness.handle(.tick)
+        }
+        let events = harness.effects.compactMap { effect in
+            if case .record(let record) = effect { record.isEnter ? "enter" : "leave" } else { nil }
+        }
+        #expect(events == ["enter", "leave"])
+    }
 }

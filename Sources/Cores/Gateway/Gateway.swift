@@ -137,14 +137,16 @@ package struct Gateway: Sendable {
 
     /// Lets silence count, and carries out everything that is due.
     ///
-    /// For as long as a tick is late, no report was handled. That time does not count as silence.
+    /// For as long as a tick is late, no report was handled. That time does not count as silence, but for the lateness
+    /// that any tick may have: else, on a machine where every tick is late, time would only pass from one deadline to
+    /// the next, and with many beacons not at all.
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         let late = engine.nextDeadline.map { $0.duration(to: now) } ?? .zero
         engineTime = now
         if late > Self.toleratedLateness {
             effects += report(absence: late)
-            effects += carryOut(engine.handle(.slept(late), at: now), at: now)
+            effects += carryOut(engine.handle(.slept(late - Self.toleratedLateness), at: now), at: now)
         } else {
             effects += carryOut(engine.handle(.tick, at: now), at: now)
         }
