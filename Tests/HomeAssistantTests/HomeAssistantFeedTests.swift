@@ -72,6 +72,14 @@ struct HomeAssistantFeedTests {
         #expect(occupancy["availability"]?.array?.first?["topic"] == "ibeacon-gateway/pi kitchen/availability")
     }
 
+    @Test(
+        "The gateway is created in the area of its room, if a person named the room", arguments: [nil, "Living room"])
+    func area(room: String?) throws {
+        var feed = HomeAssistantFeed(.init(prefix: "homeassistant", device: "pi", version: "1.0.0", area: room))
+        let all = try configs(feed.update(snapshot([]))).filter { $0.topic.contains("connectivity") }
+        #expect(all.map { $0.config["device"]?["suggested_area"]?.string } == [room])
+    }
+
     /// One region whose beacon has this battery.
     private func snapshot(battery level: UInt8?, isLow: Bool = false, seconds: Int64 = 0) -> StatusSnapshot {
         var snapshot = snapshot([("b4b412", "Kitchen", true)], seconds: seconds)
@@ -224,11 +232,14 @@ struct HomeAssistantFeedTests {
                 == ["Keys 1:7", "Keys 1:8", "Car", "Dog d", "Dog e", "Region f"])
     }
 
-    @Test("The time of the last sighting is not recorded unless a person wants it")
-    mutating func lastSeenIsDisabled() throws {
+    @Test("Numbers that change all the time are not recorded unless a person wants it")
+    mutating func whatIsDisabled() throws {
         let all = try configs(feed.update(snapshot([("b4b412", "Kitchen", false)])))
         let disabled = all.filter { $0.config["enabled_by_default"] == .bool(false) }
-        #expect(disabled.compactMap { $0.config["name"]?.string } == ["Kitchen last seen"])
+        #expect(
+            disabled.compactMap { $0.config["name"]?.string } == [
+                "Kitchen RSSI", "Kitchen distance", "Kitchen last seen",
+            ])
     }
 
     @Test("All is told again at Home Assistant's birth and at a new connection")
@@ -249,8 +260,26 @@ struct HomeAssistantFeedTests {
             snapshot([("b4b412", "Kitchen", true)], seconds: seconds, rssi: rssi)
         }
         _ = feed.update(region(0, -60))
-        #expect(feed.update(region(10, -70)).isEmpty)
-        #expect(feed.update(region(30, -71)).map(\.topic) == ["ibeacon-gateway/anna/signal/b4b412"])
+        #expect(feed.update(region(599, -70)).isEmpty)
+        #expect(feed.update(region(600, -71)).map(\.topic) == ["ibeacon-gateway/anna/signal/b4b412"])
+    }
+
+    @Test("A region fills Home Assistant's recorder with at most 300 rows in a day")
+    mutating func recorder() throws {
+        var rows = 0
+        var last: [String: JSONValue] = [:]
+        for seconds in stride(from: Int64(0), to: 86_400, by: 5) {
+            let rssi = Int8(-90 + seconds / 5 % 37)
+            for message in feed.update(snapshot([("b4b412", "Kitchen", true)], seconds: seconds, rssi: rssi)) {
+                guard message.topic == "ibeacon-gateway/anna/signal/b4b412" else { continue }
+                // RSSI and distance, if a person enabled both.
+                for member in ["rssi", "distance"] {
+                    let value = try JSONValue(parsing: message.payload)[member] ?? .null
+                    if last.updateValue(value, forKey: member) != value { rows += 1 }
+                }
+            }
+        }
+        #expect((100...300).contains(rows))
     }
 
     @Test(

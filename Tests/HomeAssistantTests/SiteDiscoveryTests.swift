@@ -12,7 +12,10 @@ import Testing
         var picture = SiteDiscovery.Picture(instance: "attic")
         picture.tags = [.init(id: "jane", name: "Jane")]
         picture.rooms = [.init(id: "living-room", name: "Living room")]
-        picture.gateways = [.init(name: "kitchen-pi", hasCard: true), .init(name: "esp hall", hasCard: false)]
+        picture.gateways = [
+            .init(name: "kitchen-pi", hasCard: true, room: "Kitchen"),
+            .init(name: "esp hall", hasCard: false, room: "Hall"),
+        ]
         return picture
     }
 
@@ -36,6 +39,18 @@ import Testing
                 "homeassistant/sensor/ibeacon-rooms-home/room-living-room_count/config",
                 "homeassistant/sensor/ibeacon-rooms-home/tag-jane_confidence/config",
                 "homeassistant/sensor/ibeacon-rooms-home/tag-jane_room/config",
+            ])
+    }
+
+    @Test func `Rooms and gateways are created in the area of their room; a tag moves, and has none`() throws {
+        let areas = try described().mapValues { $0["device"]?["suggested_area"]?.string }
+        let byObject = Dictionary(areas.map { ($0.key.split(separator: "/")[3], $0.value) }) { first, _ in first }
+        #expect(
+            byObject == [
+                "service": nil, "tag-jane": nil, "tag-jane_room": nil, "tag-jane_confidence": nil,
+                "room-living-room_occupancy": "Living room", "room-living-room_count": "Living room",
+                "gateway-kitchen-pi_listening": "Kitchen", "gateway-kitchen-pi_version": "Kitchen",
+                "gateway-esp_20hall_listening": "Hall",
             ])
     }
 

@@ -44,7 +44,8 @@ extension Service {
         let isEncrypted = configuration.trackers.contains { $0.encryptionKey != nil }
         return HomeAssistantFeed.Settings(
             prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID,
-            version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted)
+            version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted,
+            area: configuration.namedRoom)
     }
 
     /// The address of the status page for other machines.

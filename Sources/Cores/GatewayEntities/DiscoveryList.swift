@@ -36,6 +36,7 @@ struct DiscoveryList {
             "manufacturer": "ibeacon-gateway", "model": "iBeacon gateway", "sw_version": .string(settings.version),
         ]
         if let url = settings.pageURL { device["configuration_url"] = .string(url) }
+        if let area = settings.area?.asEntityName, !area.isEmpty { device["suggested_area"] = .string(area) }
         return .object(device)
     }
 
@@ -202,6 +203,7 @@ struct DiscoveryList {
             available([
                 "name": .string("\(name) RSSI"), "device_class": "signal_strength", "unit_of_measurement": "dBm",
                 "state_class": "measurement", "state_topic": signal, "value_template": "{{ value_json.rssi }}",
+                "enabled_by_default": false,
             ]))
         addBattery(of: region, named: name, of: tracker, object: "\(object)_battery", device: device)
         add(
@@ -209,12 +211,13 @@ struct DiscoveryList {
             available([
                 "name": .string("\(name) distance"), "device_class": "distance", "unit_of_measurement": "m",
                 "state_class": "measurement", "state_topic": signal, "value_template": "{{ value_json.distance }}",
+                "enabled_by_default": false,
             ]))
         add(
             "sensor", "\(object)_seen", device,
             available([
                 "name": .string("\(name) last seen"), "device_class": "timestamp", "state_topic": signal,
-                // Each change is a row in Home Assistant's activity: every 30 s as long as the beacon is heard.
+                // Each change is a row in Home Assistant's activity.
                 "value_template": "{{ value_json.seen }}", "enabled_by_default": false,
             ]))
         add(

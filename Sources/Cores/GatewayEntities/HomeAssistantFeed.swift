@@ -22,10 +22,14 @@ package struct HomeAssistantFeed: Sendable {
         package var pageURL: String?
         /// Whether buttons and selectors are offered: commands are obeyed without encryption.
         package var takesCommands: Bool
+        /// The area in which Home Assistant creates the gateway's device.
+        package var area: String?
 
         package init(
-            prefix: String, device: String, version: String, pageURL: String? = nil, takesCommands: Bool = true
+            prefix: String, device: String, version: String, pageURL: String? = nil, takesCommands: Bool = true,
+            area: String? = nil
         ) {
+            self.area = area
             self.prefix = prefix
             self.device = device
             self.version = version
@@ -45,8 +49,9 @@ package struct HomeAssistantFeed: Sendable {
 
     /// The limit of regions of one tracker that become entities. Each region has five or six entities.
     package static let regionLimit = 200
-    /// The interval of signal updates. Signals change with every packet.
-    package static let signalPeriod: Duration = .seconds(30)
+    /// The interval of signal updates. Signals change with every packet, and each change is a row in Home Assistant's
+    /// recorder: at this interval at most 288 rows of each region and day.
+    package static let signalPeriod: Duration = .seconds(600)
     /// The interval of battery updates. A voltage changes a little with each reading.
     package static let batteryPeriod: Duration = .seconds(600)
     package static let gatewayPeriod: Duration = .seconds(60)

@@ -142,7 +142,9 @@ extension Site {
         var picture = SiteDiscovery.Picture(instance: election?.instance ?? "")
         picture.tags = shape.tags.map { .init(id: $0.id, name: $0.name) }
         picture.rooms = shape.rooms.map { .init(id: $0.id, name: $0.name) }
-        picture.gateways = shape.gateways.map { .init(name: $0.health.name, hasCard: $0.hasCard) }
+        picture.gateways = shape.gateways.map {
+            .init(name: $0.health.name, hasCard: $0.hasCard, room: $0.health.room.name)
+        }
         return picture
     }
 }

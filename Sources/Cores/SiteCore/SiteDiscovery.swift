@@ -35,8 +35,12 @@ package struct SiteDiscovery: Sendable {
             package var name: String
             /// Whether it has published a card; an ESPresense node has none.
             package var hasCard: Bool
+            /// The name of its room.
+            package var room: String
 
-            package init(name: String, hasCard: Bool) { (self.name, self.hasCard) = (name, hasCard) }
+            package init(name: String, hasCard: Bool, room: String) {
+                (self.name, self.hasCard, self.room) = (name, hasCard, room)
+            }
         }
 
         /// The instance name of the active service.
@@ -117,11 +121,19 @@ package struct SiteDiscovery: Sendable {
                 .message(prefix: settings.prefix, node: settings.node, device: device, origin: origin))
     }
 
-    private func device(_ object: String, _ name: String, _ model: String) -> JSONValue {
-        [
+    /// - Parameter area: The area in which Home Assistant creates the device; nil for a device that moves.
+    private func device(_ object: String, _ name: String, _ model: String, area: String? = nil) -> JSONValue {
+        var device: [String: JSONValue] = [
             "identifiers": [.string("\(settings.node)_\(object)")], "name": .string(name),
             "manufacturer": "ibeacon-gateway", "model": .string(model), "via_device": .string(settings.node),
         ]
+        device["suggested_area"] = area.flatMap(Self.area)
+        return .object(device)
+    }
+
+    private static func area(_ room: String) -> JSONValue? {
+        let name = room.asEntityName
+        return name.isEmpty ? nil : .string(name)
     }
 
     private func describeService(_ instance: String, _ list: inout [Publication]) {
@@ -179,7 +191,7 @@ package struct SiteDiscovery: Sendable {
     private func describe(room: Picture.Item, _ list: inout [Publication]) {
         let object = "room-" + TopicIdentifier.identifier(of: room.id)
         let name = room.name.asEntityName
-        let device = device(object, name.isEmpty ? room.id : name, "Room")
+        let device = device(object, name.isEmpty ? room.id : name, "Room", area: room.name)
         let state = topic("room", room.id)
         add(
             "binary_sensor", "\(object)_occupancy", device,
@@ -201,13 +213,16 @@ package struct SiteDiscovery: Sendable {
     private func describe(gateway: Picture.Gateway, _ list: inout [Publication]) {
         let object = "gateway-" + TopicIdentifier.identifier(of: gateway.name)
         // The device of an ibeacon-gateway is described by the gateway's own discovery.
-        let device: JSONValue =
-            gateway.hasCard
-            ? [
+        var device = device(object, gateway.name.asEntityName, "ESPresense node", area: gateway.room)
+        if gateway.hasCard {
+            var members: [String: JSONValue] = [
                 "identifiers": [.string("ibeacon-gateway-" + gateway.name)],
                 "name": .string("iBeacon gateway \(gateway.name)".asEntityName), "manufacturer": "ibeacon-gateway",
                 "model": "iBeacon gateway",
-            ] : device(object, gateway.name.asEntityName, "ESPresense node")
+            ]
+            members["suggested_area"] = Self.area(gateway.room)
+            device = .object(members)
+        }
         let health = topic("health", gateway.name)
         add(
             "binary_sensor", "\(object)_listening", device,

@@ -44,6 +44,8 @@ package struct Configuration: Hashable, Sendable {
     package var homeAssistant = HomeAssistantSettings()
     /// The name of the room in which this gateway is.
     package var room: String
+    /// The same if the user named it; nil if it is the default.
+    package var namedRoom: String? { room.hasSameBytes(as: trackers[0].derivedRoom) ? nil : room }
     /// nil if this gateway publishes no readings for a rooms service.
     package var rooms: RoomsSettings? = RoomsSettings(site: "home")
     /// Where the status page is served; nil if it is not served.

@@ -10,10 +10,7 @@ extension Setting {
         example(
             "room", .gateway(.live), "\"Kitchen\"", "The room, for a rooms service. Without it: deviceId.",
             read: { if let room = $0.room() { $1.room = room } }, shown: { .string($0.room) }
-        ).own {
-            let isDerived = $0.room.hasSameBytes(as: $0.trackers[0].derivedRoom)
-            return isDerived ? .null : .string($0.room)
-        },
+        ).own { $0.namedRoom.map { .string($0) } ?? .null },
         setting(
             "lat", SettingEffects(gateway: .live, rooms: .restart), "0",
             "Where this gateway stands, in degrees; in every transition."
