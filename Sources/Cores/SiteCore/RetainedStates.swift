@@ -16,14 +16,21 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
     /// write more topics below the site.
     private static var mostBytes: Int { 8 << 20 }
 
+    /// Largest number of obsolete states that are removed at once.
+    package static var mostRemovals: Int { 100 }
+
     private var known: [String: Retained<Value>] = [:]
     private var bytes = 0
+    /// The states that are to be removed, and their order, the last first. An id that was recorded since is in the order only.
+    private var obsolete: Set<String> = []
+    private var removalOrder: [String] = []
 
     package init() {}
 
     /// Records what the broker retains, or will get from the outbox. A state beyond `mostBytes` is not recorded: it
     /// stays at the broker, or is published once more.
     package mutating func record(_ id: String, _ state: Retained<Value>) {
+        obsolete.remove(id)
         let before = known[id].map { Self.size(id, $0) } ?? 0
         let after = Self.size(id, state)
         guard after == 0 || bytes - before + after <= Self.mostBytes else { return }
@@ -47,14 +54,15 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
     /// - Parameters:
     ///   - wanted: All states that should exist. With nil in place of a state, any readable state is accepted.
     ///   - isAgain: Whether states that the broker already has are published once more.
-    /// - Returns: What to publish: first the removal (nil) of obsolete states, then new and changed ones.
+    /// - Returns: What to publish: first the removal (nil) of the first obsolete states, then new and changed ones. `removals`
+    ///   returns the other obsolete ones.
     package mutating func update(
         to wanted: [(id: String, value: Value?)], isAgain: Bool = false
     ) -> [(id: String, value: Value?)] {
         let ids = Set(wanted.map(\.id))
-        let gone = known.keys.filter { !ids.contains($0) }.sorted()
-        for id in gone { record(id, .absent) }
-        var changes: [(id: String, value: Value?)] = gone.map { ($0, nil) }
+        removalOrder = known.keys.filter { !ids.contains($0) }.sorted(by: >)
+        obsolete = Set(removalOrder)
+        var changes: [(id: String, value: Value?)] = removals().map { ($0.id, nil) }
         for (id, value) in wanted {
             guard let value else {
                 guard known[id] == .unreadable else { continue }
@@ -67,6 +75,23 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
             changes.append((id, value))
         }
         return changes
+    }
+
+    /// Whether obsolete states are still to be removed.
+    package var hasObsolete: Bool { !obsolete.isEmpty }
+
+    /// The next of them.
+    var nextObsolete: String? { removalOrder.last }
+
+    /// The next obsolete states, at most `mostRemovals`, with what the broker had; they are recorded as removed.
+    package mutating func removals() -> [(id: String, was: Value?)] {
+        var removed: [(id: String, was: Value?)] = []
+        while removed.count < Self.mostRemovals, let id = removalOrder.popLast() {
+            guard obsolete.contains(id) else { continue }
+            removed.append((id, value(of: id)))
+            record(id, .absent)
+        }
+        return removed
     }
 }
 

@@ -16,15 +16,27 @@ package struct GatewayTable: Sendable {
 
     private static let most = 4 * RoomEngine.mostGateways
 
+    /// In a full table, a gateway that does not count gives way.
+    ///
     /// - Returns: Whether this changed anything.
-    mutating func record(_ card: GatewayCard?, of gateway: String) -> Bool {
-        guard cards[gateway] != card, cards[gateway] != nil || cards.count < Self.most else { return false }
+    mutating func record(_ card: GatewayCard?, of gateway: String, in engine: RoomEngine) -> Bool {
+        guard cards[gateway] != card else { return false }
+        if cards[gateway] == nil, cards.count >= Self.most {
+            guard let other = cards.keys.first(where: { !engine.isTrusted(gateway: $0) }) else { return false }
+            cards[other] = nil
+        }
         cards[gateway] = card
         return true
     }
 
-    mutating func record(isOffline: Bool, _ gateway: String) {
-        if !isOffline { offline.remove(gateway) } else if offline.count < Self.most { offline.insert(gateway) }
+    /// The same for a gateway that the broker calls offline.
+    mutating func record(isOffline: Bool, _ gateway: String, in engine: RoomEngine) {
+        guard isOffline else { return _ = offline.remove(gateway) }
+        if !offline.contains(gateway), offline.count >= Self.most {
+            guard let other = offline.first(where: { !engine.isTrusted(gateway: $0) }) else { return }
+            offline.remove(other)
+        }
+        offline.insert(gateway)
     }
 
     mutating func recordFeed(of gateway: String) {
@@ -51,17 +63,23 @@ extension Site {
         switch message {
         case .heard(let gateway, let second):
             gateways.recordFeed(of: gateway)
+            // Its place was another's meanwhile.
+            if !engine.hasRoom(gateway: gateway), let room = gateways.cards[gateway]?.room {
+                pass(.card(gateway: gateway, room: room), at: now, &effects)
+            }
             pass(.heard(gateway: gateway, second), at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .nodeTelemetry(let node): if !isFedByOurs(node) { pass(.telemetry(node: node), at: now, &effects) }
         case .available(let gateway, let isAvailable):
-            gateways.record(isOffline: isAvailable == false, gateway)
+            gateways.record(isOffline: isAvailable == false, gateway, in: engine)
             pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)
         case .card(let gateway, let card): receive(card, of: gateway, at: now, &effects)
         case .tags(let list): receive(list, at: now, &effects)
         case .tag(let id, let state): receive(state, ofTag: id, isRetained: isRetained, at: now)
-        case .room(let id, let state): if isNews(at: now) { retained.rooms.record(id, state) }
-        case .health(let gateway, let health): if isNews(at: now) { retained.health.record(gateway, health) }
+        case .room(let id, let state):
+            if isNews(isRetained: isRetained, at: now) { retained.rooms.record(id, state) }
+        case .health(let gateway, let health):
+            if isNews(isRetained: isRetained, at: now) { retained.health.record(gateway, health) }
         case .service(let instance, let card): receive(card, ofService: instance, at: now, &effects)
         case .learn(.train(let room, let tag, let duration)):
             pass(.learn(room: room, tag: roster.id(named: tag), duration), at: now, &effects)
@@ -96,7 +114,7 @@ extension Site {
     private mutating func receive(
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        if gateways.record(card, of: gateway) { effects.append(.pageChanged) }
+        if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
         // The configuration sets the room of some gateways.
         let isFixed = settings.gateways[gateway] != nil
         guard let card else {
@@ -116,7 +134,7 @@ extension Site {
     private mutating func receive(
         _ state: Retained<PublishedTag>, ofTag id: String, isRetained: Bool, at now: MonotonicInstant
     ) {
-        if isNews(at: now) { retained.tags.record(id, state) }
+        if isNews(isRetained: isRetained, at: now) { retained.tags.record(id, state) }
         guard !isActive, case .value(let state) = state, let position = roster.position(ofTag: id) else { return }
         // This service may have been killed before its newer state left the outbox. A decision of another service arrives live,
         // or is newer.

@@ -10,6 +10,8 @@ struct RetainedSite: Sendable {
     static let settling: Duration = .seconds(2)
     /// Time between two checks of the gateways.
     static let period: Duration = .seconds(5)
+    /// Time between two removals of obsolete states, of `RetainedStates.mostRemovals` of each kind.
+    static let removalPeriod: Duration = .milliseconds(250)
 
     var tags = RetainedStates<PublishedTag>()
     var rooms = RetainedStates<PublishedRoom>()
@@ -32,8 +34,6 @@ struct RetainedSite: Sendable {
         var tags: [TagIdentity]
         var rooms: [RoomName]
         var gateways: [Gateway]
-        /// Gateways about which nothing else is known, because their messages cannot be decrypted.
-        var strangers: [String]
     }
 
     struct Gateway: Hashable, Sendable {
@@ -49,6 +49,17 @@ struct RetainedSite: Sendable {
         (connected, shape, due) = (now, nil, now.advanced(by: Self.settling))
     }
 
+    /// Whether obsolete states are still to be removed.
+    var hasObsolete: Bool {
+        tags.hasObsolete || rooms.hasObsolete || health.hasObsolete || entities.hasObsolete
+    }
+
+    /// One of them, for the log.
+    var example: String? {
+        tags.nextObsolete.map { "tag '\($0)'" } ?? rooms.nextObsolete.map { "room '\($0)'" }
+            ?? health.nextObsolete.map { "gateway '\($0)'" } ?? entities.nextObsolete
+    }
+
     func isSettled(at now: MonotonicInstant) -> Bool {
         connected.map { $0.duration(to: now) >= Self.settling } ?? false
     }
@@ -58,6 +69,13 @@ struct RetainedSite: Sendable {
 extension Site {
     /// Whether a retained state that arrives may differ from what this service published.
     func isNews(at now: MonotonicInstant) -> Bool { !isActive || !retained.isSettled(at: now) }
+
+    /// The same for a state that the broker had retained. If there are very many, they arrive until after the first comparison,
+    /// and are compared again.
+    mutating func isNews(isRetained: Bool, at now: MonotonicInstant) -> Bool {
+        if isRetained { retained.shape = nil }
+        return isRetained || isNews(at: now)
+    }
 
     mutating func recordEntity(_ message: Publication, at now: MonotonicInstant) {
         guard isNews(at: now) else { return }
@@ -75,11 +93,8 @@ extension Site {
         }
         let old = retained.shape
         guard retained.isSettled(at: now) || (retained.connected == nil && old != nil) else { return }
-        let gateways = retainedGateways(at: now)
-        let known = Set(gateways.map(\.health.name))
         let new = RetainedSite.Shape(
-            tags: roster.tags, rooms: engine.knownRooms, gateways: gateways,
-            strangers: self.gateways.strangers.subtracting(known).sorted())
+            tags: roster.tags, rooms: engine.trustedRooms, gateways: retainedGateways(at: now))
         // Descriptions come before the states to which they refer.
         if new != old || retained.isHomeAssistantNew { describe(new, &effects) }
         if new.tags != old?.tags {
@@ -88,7 +103,7 @@ extension Site {
         if new.tags != old?.tags || new.rooms != old?.rooms {
             for (id, state) in retained.rooms.update(to: retainedRooms) { publish(.room(id: id, state), &effects) }
         }
-        if new.gateways != old?.gateways || new.strangers != old?.strangers {
+        if new.gateways != old?.gateways {
             for (gateway, health) in retained.health.update(to: new.health) {
                 publish(.health(gateway: gateway, health), &effects)
             }
@@ -98,6 +113,25 @@ extension Site {
         if retained.isHomeAssistantNew { removals += retained.discovery?.messagesAtBirth(at: now) ?? [] }
         for message in removals { publish(.entity(message), &effects) }
         retained.isHomeAssistantNew = false
+        guard retained.hasObsolete else { return }
+        effects.append(
+            .log(
+                .warning,
+                "the broker retains many states of tags, rooms or gateways that the site does not have, such as "
+                    + "\(retained.example ?? ""); they are removed", once: "obsolete states"))
+    }
+
+    /// Removes some of the states that the last comparison found to be obsolete. All at once they would be a decision too large
+    /// for one turn and for the memory of the store: any client may have written any number of them.
+    mutating func removeObsolete(_ effects: inout [Effect]) {
+        guard isActive, retained.connected != nil else { return }
+        for (id, _) in retained.tags.removals() { publish(.tag(id: id, nil), &effects) }
+        for (id, _) in retained.rooms.removals() { publish(.room(id: id, nil), &effects) }
+        for (gateway, _) in retained.health.removals() { publish(.health(gateway: gateway, nil), &effects) }
+        for (topic, payload) in retained.entities.removals() {
+            retained.discovery?.recordRemoval(of: topic, payload: payload?.text)
+            publish(.entity(.homeAssistant(topic, "")), &effects)
+        }
     }
 
     /// The states of tags that the broker should retain; nil if none was published yet.
@@ -107,12 +141,13 @@ extension Site {
 
     /// The states of rooms that the broker should retain.
     package var retainedRooms: [(id: String, value: PublishedRoom?)] {
-        engine.knownRooms.map { ($0.id, roster.state(of: $0)) }
+        engine.trustedRooms.map { ($0.id, roster.state(of: $0)) }
     }
 
+    /// The gateways about which something is published: any client may invent others.
     private func retainedGateways(at now: MonotonicInstant) -> [RetainedSite.Gateway] {
         guard let connected = retained.connected else { return retained.shape?.gateways ?? [] }
-        return gatewayHealth(at: now, connected: connected).map {
+        return gatewayHealth(at: now, connected: connected).filter { engine.isTrusted(gateway: $0.name) }.map {
             RetainedSite.Gateway(health: $0, hasCard: !settings.areCardsSealed && gateways.cards[$0.name] != nil)
         }
     }
@@ -157,6 +192,6 @@ extension RetainedSite.Shape {
                 health.name,
                 HealthMessage(room: health.room.name, isListening: health.isListening, trouble: health.trouble)
             )
-        } + strangers.map { ($0, HealthMessage(room: nil, isListening: false, trouble: .wrongKey)) }
+        }
     }
 }

@@ -152,7 +152,7 @@ package struct Site: Sendable {
         ability.hadTags = !stored.states.isEmpty || !regions.regions.isEmpty
         if let learned = stored.learned { engine.restore(learned) }
         for (gateway, room) in settings.gateways.sorted(by: { $0.key < $1.key }) {
-            _ = engine.handle(.card(gateway: gateway, room: room), at: now)
+            _ = engine.handle(.card(gateway: gateway, room: room, isConfigured: true), at: now)
         }
         setTags(identities(&effects), at: now)
         for (position, tag) in roster.tags.enumerated() {
@@ -169,7 +169,9 @@ package struct Site: Sendable {
         if let decided = election?.tick(at: now) { elect(decided, at: now, &effects) }
         if let due = retained.due, due <= now {
             correctRetained(at: now, &effects)
-            retained.due = now.advanced(by: RetainedSite.period)
+            removeObsolete(&effects)
+            retained.due = now.advanced(
+                by: retained.hasObsolete ? RetainedSite.removalPeriod : RetainedSite.period)
         }
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
     }

@@ -26,7 +26,11 @@ package struct TagRoster: Sendable {
 
     /// Takes over a state of a tag.
     mutating func adopt(_ state: PublishedTag, ofTag position: Int) {
-        if let old = states[position].room { occupants[old.id]?.removeAll { $0 == position } }
+        if let old = states[position].room {
+            occupants[old.id]?.removeAll { $0 == position }
+            // Another service may name any number of rooms.
+            if occupants[old.id]?.isEmpty == true { occupants[old.id] = nil }
+        }
         if let new = state.room { occupants[new.id, default: []].append(position) }
         states[position] = state
         states[position].name = tags[position].name

@@ -110,7 +110,8 @@ package final class StoreWorker {
         if mail.rereadEdits { edits.areWantedAgain = true }
         if mail.dropped.total > 0 {
             counters.dropped = counters.dropped + mail.dropped
-            notify(.error, "the disk takes nothing; dropped from memory: \(mail.dropped)")
+            let reason = trouble == nil ? "the disk takes less than there is to write" : "the disk takes nothing"
+            notify(.error, "\(reason); dropped from memory: \(mail.dropped)")
         }
         for bytes in mail.oversized {
             events.append(.failed(.tooLarge(bytes: bytes), willRetry: false))

@@ -63,6 +63,11 @@ struct RoomFingerprints: Sendable {
         }
     }
 
+    /// Removes a gateway.
+    mutating func remove(gateway: GatewayIndex) {
+        for place in prints.indices { prints[place].levels.removeAll { $0.gateway == gateway } }
+    }
+
     /// Adds a new gateway, of which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
         for place in prints.indices where prints[place].levels.count < Self.mostLevels {

@@ -5,6 +5,9 @@ import SiteProtocol
 ///
 /// A clock can be set: the clock of a virtual machine stops while the machine is moved. Then all messages seem to be late by
 /// the same time. A backlog is late, too, but arrives faster than it was made: each message is less late than the one before.
+///
+/// Any client may send one message in the name of the gateway, with a sequence number that the gateway will not reach. So what
+/// was known before a gap of the numbers is kept, and the gateway's own messages return to it.
 struct GatewayClock: Sendable {
     /// Readings that are later than this are rejected, nanoseconds.
     private static let oldest: Int64 = Duration.seconds(5).nanoseconds
@@ -23,6 +26,8 @@ struct GatewayClock: Sendable {
         var judged: MonotonicInstant
         /// Late messages that may show that one of the clocks was set; nil if the latest message was not late.
         var shift: Shift?
+        /// Consecutive messages since a gap that continue what came before it, and when the first arrived.
+        var returned: (messages: Int, first: MonotonicInstant)?
     }
 
     /// Consecutive messages that are late by the same time.
@@ -50,7 +55,15 @@ struct GatewayClock: Sendable {
     private static let fewestSteady = 3
     private static let steadyFor: Duration = .seconds(10)
 
+    /// A start returns to what was before a gap with at least this many consecutive messages, over at least `returningFor`.
+    private static let fewestReturned = 3
+    private static let returningFor: Duration = .seconds(2)
+    /// What was known before a gap is replaced at a later gap if it was not continued for this long.
+    private static let gapMemory: Duration = .seconds(60)
+
     private var start: Start?
+    /// The same start before a gap of the sequence numbers.
+    private var beforeGap: Start?
     /// Boots of earlier starts, the latest last.
     private var pastBoots: [String] = []
     /// When an earlier boot came back; the latest last.
@@ -65,12 +78,14 @@ struct GatewayClock: Sendable {
         guard var start, start.boot == second.boot else {
             detectReturn(to: second.boot, at: now)
             start = Start(boot: second.boot, sequence: second.sequence, end: end, leastDelay: delay, judged: now)
+            beforeGap = nil
             return .fresh
         }
-        guard second.sequence > start.sequence else { return .repeated }
+        guard second.sequence > start.sequence else { return judgeReturn(second, end: end, delay: delay, at: now) }
+        let isNext = second.sequence == start.sequence &+ 1
+        if !isNext, beforeGap.map({ $0.judged.duration(to: now) > Self.gapMemory }) ?? true { beforeGap = start }
         let creep = max(0, now.nanoseconds - start.judged.nanoseconds) / Self.drift
         start.leastDelay = end < start.end ? delay : min(delay, start.leastDelay &+ creep)
-        let isNext = second.sequence == start.sequence &+ 1
         (start.sequence, start.end, start.judged) = (second.sequence, end, now)
         defer { self.start = start }
         guard delay &- start.leastDelay > Self.oldest else {
@@ -84,6 +99,27 @@ struct GatewayClock: Sendable {
         start.shift = shift
         guard shift.messages >= Self.fewestSteady, shift.began.duration(to: now) >= Self.steadyFor else { return .late }
         (start.leastDelay, start.shift) = (shift.leastDelay, nil)
+        return .fresh
+    }
+
+    /// Judges a message whose number has been passed. It is a repetition, unless it and the messages before it continue, in time,
+    /// what came before a gap.
+    private mutating func judgeReturn(
+        _ second: HeardSecond, end: Int64, delay: Int64, at now: MonotonicInstant
+    ) -> Verdict {
+        guard var earlier = beforeGap, second.sequence > earlier.sequence, end >= earlier.end,
+            abs(Double(delay) - Double(earlier.leastDelay)) <= Double(Self.oldest)
+        else { return .repeated }
+        let isNext = second.sequence == earlier.sequence &+ 1
+        let returned = (isNext ? earlier.returned : nil) ?? (messages: 0, first: now)
+        earlier.returned = (returned.messages + 1, returned.first)
+        (earlier.sequence, earlier.end, earlier.judged) = (second.sequence, end, now)
+        guard returned.messages + 1 >= Self.fewestReturned, returned.first.duration(to: now) >= Self.returningFor else {
+            beforeGap = earlier
+            return .repeated
+        }
+        earlier.returned = nil
+        (start, beforeGap) = (earlier, nil)
         return .fresh
     }
 

@@ -10,4 +10,6 @@ struct Room: Sendable {
     var gateways: [GatewayIndex] = []
     /// Where tags came from and went to.
     var exits = RoomExits()
+
+    var isLearned: Bool { labelled.count > 0 || own.seconds > 0 }
 }

@@ -26,10 +26,17 @@ struct GatewayState: Sendable {
     var lastReading: MonotonicInstant?
     /// When it last received any advertisement at all.
     var lastReport: MonotonicInstant?
+    /// When its card or a message last arrived; nil if none did since the start.
+    var lastSign: MonotonicInstant?
+    /// Whether the configuration names its room. Then it keeps its place, and is published before it is heard.
+    var isConfigured = false
     /// Its previous room; nil if it had no other room since the start.
     var formerRoom: RoomIndex?
     /// When its room was set; nil if that was before this start.
     var placed: MonotonicInstant?
+
+    /// Whether its messages count.
+    var isKnown: Bool { acquaintance == .known }
 
     /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant? {
@@ -43,50 +50,25 @@ struct GatewayState: Sendable {
 }
 
 extension RoomEngine {
-    /// The index of a gateway, which is added if it is new; nil if there are too many.
-    mutating func gatewayIndex(_ name: String, _ effects: inout [Effect]) -> GatewayIndex? {
-        if let gateway = gatewayIndices[name] { return gateway }
-        guard gateways.count < bounds.gateways else {
-            if counters.refused == 0 { effects.append(.found(.tooManyGateways)) }
-            return nil
-        }
-        let gateway = gateways.append(GatewayState(name: name))
-        gatewayIndices[name] = gateway
-        for room in rooms.indices {
-            rooms[room].labelled.welcome(gateway: gateway)
-            rooms[room].own.welcome(gateway: gateway)
-        }
-        scratch.resize(to: gateways.count)
-        return gateway
-    }
-
-    /// The index of the room with this name or its id. A new room is added; nil if there are too many.
-    mutating func roomIndex(_ name: String, _ effects: inout [Effect]) -> RoomIndex? {
-        let id = RoomName.id(of: name)
-        if let room = roomIndices[id] { return room }
-        guard rooms.count < bounds.rooms else {
-            counters.refused += 1
-            return nil
-        }
-        if rooms.count + 1 == bounds.rooms { effects.append(.found(.tooManyRooms)) }
-        let room = rooms.append(Room(name: RoomName(id: id, name: name)))
-        roomIndices[id] = room
-        return room
-    }
-
     /// Sets the room of a gateway, as the gateway or a person says. What a moved gateway measured is learned again.
     ///
     /// - Parameter now: nil if the room was known before this start.
     mutating func place(_ name: String, in roomName: String, at now: MonotonicInstant? = nil, _ effects: inout [Effect])
     {
-        guard let gateway = gatewayIndex(name, &effects), let room = roomIndex(roomName, &effects) else {
+        guard let gateway = gatewayIndex(name, at: now, &effects) else {
+            counters.refused += 1
+            return
+        }
+        gateways[gateway].lastSign = now
+        guard let room = roomIndex(roomName, at: now, &effects) else {
             counters.refused += 1
             return
         }
         let former = gateways[gateway].room
         guard former != room else { return }
-        if let former {
-            rooms[former].gateways.removeAll { $0 == gateway }
+        if let former { rooms[former].gateways.removeAll { $0 == gateway } }
+        // The cards of a gateway that does not count erase nothing.
+        if let former, gateways[gateway].isKnown {
             forgetLevels(of: gateway)
             // Decisions that were based on the gateway at its old place may be wrong altogether.
             for room in [former, room] {
@@ -116,14 +98,36 @@ extension RoomEngine {
         if !isAvailable { setListening(gateway, false, at: now, &effects) }
     }
 
-    mutating func forget(_ name: String, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard let gateway = gatewayIndices[name] else { return }
+    /// Records that a message of the gateway arrived, and returns whether its messages count.
+    mutating func acquaint(_ gateway: GatewayIndex, boot: String, at now: MonotonicInstant) -> Bool {
+        let wasKnown = gateways[gateway].isKnown
+        guard gateways[gateway].acquaintance.record(boot: boot, at: now) else { return false }
+        guard !wasKnown else { return true }
+        // What was learned before says nothing about it.
+        for room in rooms.indices {
+            rooms[room].labelled.welcome(gateway: gateway)
+            rooms[room].own.welcome(gateway: gateway)
+        }
+        return true
+    }
+
+    /// Forgets a gateway and all that it measured. Another gateway may take its place.
+    mutating func forget(_ gateway: GatewayIndex, at now: MonotonicInstant, _ effects: inout [Effect]) {
         setListening(gateway, false, at: now, &effects)
         if let room = gateways[gateway].room { rooms[room].gateways.removeAll { $0 == gateway } }
         gateways[gateway].room = nil
         gateways[gateway].clock.forget()
+        // Nothing was taken from a gateway that did not count.
+        guard gateways[gateway].isKnown else { return gateways[gateway].acquaintance = .unknown }
         gateways[gateway].acquaintance = .unknown
-        forgetLevels(of: gateway)
+        for tag in states.indices {
+            learnRest(of: tag)
+            states[tag].levels.removeAll { $0.gateway == gateway }
+        }
+        for room in rooms.indices {
+            rooms[room].labelled.remove(gateway: gateway)
+            rooms[room].own.remove(gateway: gateway)
+        }
     }
 
     /// This runs before messages count: machines that share a name may never send three in a row, and so never count.
@@ -153,8 +157,9 @@ extension RoomEngine {
     /// Records the telemetry of an ESPresense node, which is running and listening. A node that has reported no tag is unknown.
     mutating func recordTelemetry(of name: String, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard let gateway = gatewayIndices[name], !gateways[gateway].sendsAlways,
-            gateways[gateway].acquaintance.record(boot: "", at: now)
+            acquaint(gateway, boot: "", at: now)
         else { return }
+        gateways[gateway].lastSign = now
         endInterruption(at: now)
         gateways[gateway].lastMessage = now
         gateways[gateway].isAvailable = true

@@ -35,11 +35,18 @@ extension RoomEngine {
     }
 
     /// The rooms that have a gateway, a tag or learned data, sorted by id.
-    package var knownRooms: [RoomName] {
-        var known = Set(
-            rooms.indices.filter { room in
-                !rooms[room].gateways.isEmpty || rooms[room].labelled.count > 0 || rooms[room].own.seconds > 0
-            })
+    package var knownRooms: [RoomName] { roomNames { !$0.gateways.isEmpty } }
+
+    /// The same without rooms that are known only by the card of a gateway that does not count. Only these are published.
+    package var trustedRooms: [RoomName] { roomNames(where: hasGatewayThatCounts) }
+
+    /// Whether the gateway is published: its messages count, or the configuration names its room.
+    package func isTrusted(gateway name: String) -> Bool {
+        gatewayIndices[name].map { gateways[$0].isKnown || gateways[$0].isConfigured } ?? false
+    }
+
+    private func roomNames(where hasGateway: (Room) -> Bool) -> [RoomName] {
+        var known = Set(rooms.indices.filter { rooms[$0].isLearned || hasGateway(rooms[$0]) })
         for tag in states.elements { if let room = tag.room { known.insert(room) } }
         return known.map { rooms[$0].name }.sorted { $0.id < $1.id }
     }

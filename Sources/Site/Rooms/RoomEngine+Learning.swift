@@ -70,7 +70,7 @@ extension RoomEngine {
     ) {
         guard
             let tag = states.firstIndex(where: { $0.description.id == tagName || $0.description.name == tagName }),
-            let room = roomIndex(roomName, &effects)
+            let room = roomIndex(roomName, at: now, &effects)
         else {
             counters.refused += 1
             return
@@ -117,23 +117,24 @@ extension RoomEngine {
         let room = training.room
         order += 1
         scratch.learning.levels.removeAll(keepingCapacity: true)
-        Self.append(scratch.vector, to: &scratch.learning.levels, tuning)
+        Self.append(scratch.vector, gateways, to: &scratch.learning.levels, tuning)
         rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
         return true
     }
 
-    /// Appends the levels of a window in the form of a fingerprint.
+    /// Appends the levels of a window in the form of a fingerprint. A gateway that does not count has none.
     ///
     /// It is static: a method would copy the engine, and with it the array that is appended to.
     private static func append(
-        _ window: LevelVector, to levels: inout [FingerprintLevel], _ tuning: RoomTuning
+        _ window: LevelVector, _ gateways: Table<GatewayIndex, GatewayState>, to levels: inout [FingerprintLevel],
+        _ tuning: RoomTuning
     ) {
         var unknown = 0
         for gateway in window.levels.indices {
             guard let level = window.levels[gateway].dBm else {
-                guard unknown < Fingerprints.mostUnknown else { continue }
+                guard unknown < Fingerprints.mostUnknown, gateways[gateway].isKnown else { continue }
                 unknown += 1
                 levels.append(FingerprintLevel(gateway: gateway, eighths: nil))
                 continue
@@ -149,7 +150,7 @@ extension RoomEngine {
     mutating func remember(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
         guard let learner = states[tag].learner ?? addLearner(of: tag) else { return }
         let levels = learners[learner].levels.count
-        Self.append(scratch.vector, to: &learners[learner].levels, tuning)
+        Self.append(scratch.vector, gateways, to: &learners[learner].levels, tuning)
         for (room, evidence) in zip(scratch.rooms, scratch.evidence) {
             learners[learner].rooms.append(
                 Learner.RoomWeight(room: room, evidence: evidence, belief: states[tag].probability(of: room)))

@@ -36,7 +36,7 @@ extension RoomEngine {
             guard let major = pattern.major, let minor = pattern.minor else { continue }
             states[tag].isHome = true
             states[tag].since = now
-            if let name = report.room?.name, let room = roomIndex(name, &ignored) {
+            if let name = report.room?.name, let room = roomIndex(name, at: now, &ignored) {
                 states[tag].room = room
                 states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
             }
@@ -72,7 +72,7 @@ package struct LearnedSource: Sendable {
     package var site: LearnedSite {
         var site = LearnedSite()
         site.gateways = gateways.elements.map {
-            LearnedSite.Gateway(name: $0.name, room: $0.room?.position, isKnown: $0.acquaintance == .known)
+            LearnedSite.Gateway(name: $0.name, room: $0.room?.position, isKnown: $0.isKnown)
         }
         site.rooms = rooms.elements.map {
             LearnedSite.LearnedRoom(
@@ -84,14 +84,21 @@ package struct LearnedSource: Sendable {
 }
 
 extension RoomEngine {
-    /// Restores what was learned. Call it once, before anything else. Entries that do not fit are left out.
+    /// Restores what was learned. Call it once, before anything else. Entries that do not fit are left out, and so are gateways
+    /// that did not count, which come back with their cards, and rooms in which neither a gateway is nor anything was learned.
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []
-        let roomIndices = learned.rooms.map { roomIndex($0.name.name, &ignored) }
-        let gatewayIndices = learned.gateways.map { gatewayIndex($0.name, &ignored) }
+        let inhabited = Set(learned.gateways.filter(\.isKnown).compactMap(\.room))
+        let roomIndices = learned.rooms.enumerated().map { position, room in
+            let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(position)
+            return isOfUse ? roomIndex(room.name.name, at: nil, &ignored) : nil
+        }
+        let gatewayIndices = learned.gateways.map {
+            $0.isKnown ? gatewayIndex($0.name, at: nil, &ignored) : nil
+        }
         for (gateway, index) in zip(learned.gateways, gatewayIndices) {
             guard let index else { continue }
-            if gateway.isKnown { gateways[index].acquaintance = .known }
+            gateways[index].acquaintance = .known
             guard let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
             place(gateway.name, in: learned.rooms[room].name.name, &ignored)
         }

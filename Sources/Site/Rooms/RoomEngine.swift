@@ -9,8 +9,8 @@ package struct RoomEngine: Sendable {
     package enum Input: Sendable {
         /// A message of a gateway.
         case heard(gateway: String, HeardSecond)
-        /// The gateway's card, which names its room.
-        case card(gateway: String, room: String)
+        /// The gateway's card, or the configuration, names the gateway's room.
+        case card(gateway: String, room: String, isConfigured: Bool = false)
         /// The telemetry of an ESPresense node arrived.
         case telemetry(node: String)
         /// Whether the gateway is connected to the broker.
@@ -60,9 +60,10 @@ package struct RoomEngine: Sendable {
         case hears(gateway: String)
         /// Several gateways have this name: what they hear cannot be told apart.
         case shared(gateway: String)
-        /// More gateways than a site can have.
-        case tooManyGateways
-        case tooManyRooms
+        /// More gateways than a site can have. `idle`: those that give way, or have been silent for longest.
+        case tooManyGateways(newest: String, idle: [String])
+        /// More rooms than a site can have. `idle`: rooms without a gateway that counts.
+        case tooManyRooms(newest: String, idle: [String])
     }
 
     package struct Counters: Hashable, Sendable {
@@ -77,7 +78,7 @@ package struct RoomEngine: Sendable {
         package var foreign: UInt64 = 0
         package var windows: UInt64 = 0
         package var decisions: UInt64 = 0
-        /// Messages and cards beyond the bounds, and training requests that name no tag.
+        /// Messages, cards and training requests for which there is no place, and requests that name no tag.
         package var refused: UInt64 = 0
     }
 
@@ -97,6 +98,9 @@ package struct RoomEngine: Sendable {
     var departures = Departures()
     /// When the latest message of any gateway arrived.
     var latestMessage: MonotonicInstant?
+    /// When the first input came.
+    var began: MonotonicInstant?
+    var fullTables = FullTables()
     var openWindows = OpenWindows()
     var learners = Table<LearnerIndex, Learner>()
     /// The latest training run with each tag. Few tags have one.
@@ -134,13 +138,16 @@ package struct RoomEngine: Sendable {
     /// Handles one input at `now`, which is never earlier than the previous one.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
+        if began == nil { began = now }
         expire(at: now, &effects)
         switch input {
         case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
-        case .card(let gateway, let room): place(gateway, in: room, at: now, &effects)
+        case .card(let gateway, let room, let isConfigured):
+            place(gateway, in: room, at: now, &effects)
+            if isConfigured, let gateway = gatewayIndices[gateway] { gateways[gateway].isConfigured = true }
         case .telemetry(let node): recordTelemetry(of: node, at: now, &effects)
         case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
-        case .forget(let gateway): forget(gateway, at: now, &effects)
+        case .forget(let gateway): if let gateway = gatewayIndices[gateway] { forget(gateway, at: now, &effects) }
         case .tags(let tags): replaceTags(by: tags, at: now, &effects)
         case .learn(let room, let tag, let duration): learn(room, tag, duration, at: now, &effects)
         case .forgetRoom(let room): forgetRoom(named: room)
@@ -160,10 +167,11 @@ package struct RoomEngine: Sendable {
         _ name: String, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         counters.messages += 1
-        guard let gateway = gatewayIndex(name, &effects) else {
+        guard let gateway = gatewayIndex(name, at: now, &effects) else {
             counters.refused += 1
             return
         }
+        gateways[gateway].lastSign = now
         switch gateways[gateway].clock.judge(second, at: now) {
         case .fresh: break
         case .late:
@@ -175,7 +183,7 @@ package struct RoomEngine: Sendable {
             return
         }
         detectSharedName(of: gateway, at: now, &effects)
-        guard gateways[gateway].acquaintance.record(boot: second.boot, at: now) else {
+        guard acquaint(gateway, boot: second.boot, at: now) else {
             counters.unknown += 1
             return
         }

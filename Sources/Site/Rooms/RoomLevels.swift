@@ -35,9 +35,12 @@ struct RoomLevels: Sendable {
 
     /// Forgets what one gateway measured.
     mutating func forget(gateway: GatewayIndex) {
-        cells.removeAll { $0.gateway == gateway }
+        remove(gateway: gateway)
         welcome(gateway: gateway)
     }
+
+    /// Removes a gateway.
+    mutating func remove(gateway: GatewayIndex) { cells.removeAll { $0.gateway == gateway } }
 
     /// Adds a new gateway, of which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
