@@ -87,4 +87,78 @@ import Testing
         #expect(site().role == .active && site().isActive)
         #expect(site(instance: "b").role == .listening && !site(instance: "b").isActive)
     }
+
+    /// The retained topics of tags, rooms and gateways that the effects publish, and whether each is emptied.
+    private func retained(_ effects: [Site.Effect]) -> [(topic: String, isEmpty: Bool)] {
+        effects.compactMap { effect in
+            guard case .publish(let report) = effect else { return nil }
+            let message = report.message(to: SiteAddresses(site: "home", user: nil))
+            return message.isRetained ? (message.topic, message.payload.isEmpty) : nil
+        }
+    }
+
+    private func junk(_ number: Int) -> SiteMessage {
+        switch number % 3 {
+        case 0: .tag(id: "junk\(number)", .value(PublishedTag(name: "x")))
+        case 1: .room(id: "junk\(number)", .unreadable)
+        default: .health(gateway: "junk\(number)", .unreadable)
+        }
+    }
+
+    @Test func `60,000 junk states go within a minute, a few hundred in each decision`() throws {
+        var site = site()
+        _ = site.handle(.brokerConnected, at: instant(0))
+        // Half of them arrive after the first comparison.
+        for number in 0..<30_000 { _ = site.handle(.message(junk(number), isRetained: true), at: instant(1)) }
+        var removed: Set<String> = []
+        var warnings = 0
+        var most = 0
+        func take(_ effects: [Site.Effect]) {
+            let topics = retained(effects).filter(\.isEmpty).map(\.topic)
+            most = max(most, effects.count)
+            for topic in topics { #expect(removed.insert(topic).inserted) }
+            warnings += effects.count { if case .log(.warning, _, "obsolete states"?) = $0 { true } else { false } }
+        }
+        take(site.handle(.tick, at: instant(2)))
+        for number in 30_000..<60_000 { take(site.handle(.message(junk(number), isRetained: true), at: instant(3))) }
+        while let due = site.nextDeadline, due < instant(70) { take(site.handle(.tick, at: due)) }
+        #expect(removed.count == 60_000)
+        #expect((600...1000).contains(most), "\(most) effects")
+        #expect(warnings > 0)
+    }
+
+    @Test func `Nothing retained is published for gateways that were never believed`() throws {
+        var settings = SiteSettings()
+        settings.discovery = SiteDiscovery.Settings(prefix: "homeassistant", site: "home", version: "1")
+        var site = Site(settings)
+        var published: [String] = []
+        func handle(_ input: Site.Input, at second: Int) {
+            published += retained(site.handle(input, at: instant(second))).filter { !$0.isEmpty }.map(\.topic)
+        }
+        handle(.start(StoredSite()), at: 0)
+        handle(.brokerConnected, at: 0)
+        // Some have a card, and one message; of others nothing can be decrypted.
+        for number in 0..<300 {
+            handle(.message(.card(gateway: "ghost\(number)", GatewayCard(room: "G\(number)")), isRetained: true), at: 1)
+            handle(heard("ghost\(number)", second: 1), at: 1)
+        }
+        handle(.strangers(Set((0..<300).map { "ghost\($0 + 150)" })), at: 1)
+        for second in 2...40 { handle(.tick, at: second) }
+        #expect(!published.contains { $0.contains("ghost") || $0.contains("/room/") }, "\(published)")
+        // A real one is published once it counts.
+        handle(.message(.card(gateway: "k", GatewayCard(room: "Kitchen")), isRetained: false), at: 41)
+        for second in 42...50 {
+            handle(heard("k", second: second), at: second)
+            handle(.tick, at: second)
+        }
+        #expect(published.contains("ibeacon-rooms/home/health/k") && published.contains("ibeacon-rooms/home/room/kitchen"))
+        #expect(published.contains { $0.hasPrefix("homeassistant/") && $0.contains("gateway-k_listening") })
+        #expect(!published.contains { $0.contains("ghost") })
+    }
+
+    private func heard(_ gateway: String, second: Int) -> Site.Input {
+        let heard = HeardSecond(
+            boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4, readings: [])
+        return .message(.heard(gateway: gateway, heard), isRetained: false)
+    }
 }

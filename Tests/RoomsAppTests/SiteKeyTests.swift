@@ -99,27 +99,45 @@ import Testing
         send("heard/attic", Self.heard)
         fixture.wait(.seconds(6))
         #expect(fixture.service.door.refused == 2)
-        #expect(try health(fixture, of: "attic")?["problem"] == "wrongKey")
         #expect(!fixture.service.site.engine.knownRooms.contains { $0.id == "attic" })
+        // It was never believed.
+        #expect(fixture.published(Self.root + "health/attic").isEmpty)
         let page = SitePage(fixture.service).pageState()
         let findings = page["findings"]?.array?.compactMap { $0["text"]?.string } ?? []
         #expect(findings.contains("sends what cannot be decrypted: attic"), "\(findings)")
         let metrics = SitePage(fixture.service).pageMetrics(ClientCounters())
         #expect(metrics.contains(#"ibeacon_rooms_messages_refused_total{reason="sealed"} 2"#))
         fixture.receive(sealed: Self.root + "gateway/attic", #"{"v":1,"room":"Attic"}"#)
-        fixture.wait(.seconds(6))
+        for second in 1...6 {
+            fixture.receive(
+                sealed: Self.root + "heard/attic",
+                #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#)
+            fixture.wait(.seconds(1))
+        }
         #expect(try health(fixture, of: "attic")?["problem"] == .null)
         #expect(try health(fixture, of: "attic")?["room"] == "Attic")
     }
 
-    @Test func `A gateway that cannot be understood is gone when its card is removed`() throws {
+    @Test func `A gateway that cannot be understood any more is gone when its card is removed`() throws {
         let fixture = try active()
-        fixture.receive(Self.root + "gateway/attic", #"{"v":1}"#, isRetained: true)
+        fixture.stay(in: 0, seconds: 10)
+        fixture.wait(.seconds(26))
+        fixture.receive(Self.root + "gateway/g0", #"{"v":1}"#, isRetained: true)
         fixture.wait(.seconds(6))
-        #expect(try health(fixture, of: "attic")?["problem"] == "wrongKey")
-        fixture.receive(Self.root + "gateway/attic", "")
+        #expect(try health(fixture, of: "g0")?["problem"] == "wrongKey")
+        fixture.receive(Self.root + "gateway/g0", "")
         fixture.wait(.seconds(6))
-        #expect(fixture.published(Self.root + "health/attic").last == "")
+        #expect(fixture.published(Self.root + "health/g0").last == "")
+    }
+
+    @Test func `However many messages nobody can decrypt, the gateways that sent the last of them are named`() throws {
+        let fixture = try active()
+        for number in 0..<300 { fixture.receive(Self.root + "heard/ghost\(number)", Self.heard) }
+        fixture.receive(Self.root + "heard/attic", Self.heard)
+        #expect(fixture.service.site.gateways.strangers.count == 250)
+        #expect(fixture.service.site.gateways.strangers.contains("attic"))
+        fixture.wait(.seconds(30))
+        #expect(!fixture.broker.messages.contains { $0.topic.contains("ghost") || $0.topic.contains("attic") })
     }
 
     @Test func `Another client that publishes in the name of a gateway does not make it a stranger`() throws {

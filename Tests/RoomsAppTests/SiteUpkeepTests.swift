@@ -28,9 +28,26 @@ import Testing
         return fixture
     }
 
-    @Test func `Rooms are told from the start, and gateways that publish nothing are in trouble after 25 s`() throws {
+    @Test func `Gateways and their rooms are told once they count, and those that then fall silent after 25 s`() throws {
         let fixture = try active()
+        #expect(fixture.published(Self.root + "room/hall").isEmpty)
+        #expect(fixture.published(Self.root + "health/g1").isEmpty)
+        fixture.stay(in: 0, seconds: 10)
         #expect(fixture.published(Self.root + "room/hall") == [#"{"count":0,"name":"Hall","tags":[]}"#])
+        #expect(
+            fixture.published(Self.root + "health/g1").last
+                == #"{"listening":true,"problem":null,"room":"Hall","v":1}"#)
+        fixture.wait(.seconds(31))
+        #expect(
+            fixture.published(Self.root + "health/g1").last
+                == #"{"listening":false,"problem":"silent","room":"Hall","v":1}"#)
+    }
+
+    @Test func `A gateway that counted and says nothing after a start is told to have no readings`() throws {
+        let before = try active()
+        before.stay(in: 0, seconds: 10)
+        before.service.stop()
+        let fixture = try active()
         #expect(
             fixture.published(Self.root + "health/g1").last
                 == #"{"listening":false,"problem":null,"room":"Hall","v":1}"#)
@@ -38,14 +55,11 @@ import Testing
         #expect(
             fixture.published(Self.root + "health/g1").last
                 == #"{"listening":false,"problem":"noReadings","room":"Hall","v":1}"#)
-        fixture.stay(in: 0, seconds: 10)
-        #expect(
-            fixture.published(Self.root + "health/g1").last
-                == #"{"listening":true,"problem":null,"room":"Hall","v":1}"#)
     }
 
     @Test func `A name that two gateways share is told with the gateway's health`() throws {
         let fixture = try active()
+        fixture.stay(in: 0, seconds: 3)
         for second in 0..<12 {
             fixture.receive(
                 Self.root + "heard/g1",
@@ -108,6 +122,7 @@ import Testing
 
     @Test func `A gateway whose card is emptied is gone, also after the next start`() throws {
         let fixture = try active(Self.discovery)
+        fixture.stay(in: 0, seconds: 10)
         fixture.receive(Self.root + "gateway/g1", "")
         #expect(fixture.published(Self.root + "health/g1").last == "")
         #expect(fixture.published(Self.root + "room/hall").last == "")

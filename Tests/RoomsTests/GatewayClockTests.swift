@@ -12,6 +12,10 @@ import Testing
     /// Judges a message that was made and that arrives at these times, in seconds.
     private mutating func judge(made: Double, arrives: Double) -> GatewayClock.Verdict {
         sequence += 1
+        return judge(sequence, made: made, arrives: arrives)
+    }
+
+    private mutating func judge(_ sequence: Int64, made: Double, arrives: Double) -> GatewayClock.Verdict {
         let second = HeardSecond(
             boot: "a", sequence: sequence, at: .seconds(made), listening: .seconds(1), reports: 1, readings: [])
         return clock.judge(second, at: .zero.advanced(by: .seconds(arrives)))
@@ -68,5 +72,41 @@ import Testing
             if judge(made: Double(second), arrives: Double(second) + 0.1 + slewed) == .late { late.append(second) }
         }
         #expect((late.last ?? 0) <= 150, "\(late)")
+    }
+
+    /// The forged messages: how many, the first number, and when they say that they were made.
+    @Test(
+        arguments: [(1, 1 << 62, 59.5), (1, 1 << 62, 4e9), (1, 1 << 62, 0), (1, 62, 59.5), (20, 1 << 40, 59.5)]
+            as [(Int, Int64, Double)])
+    mutating func `Messages with numbers that the gateway has not reached mute it for two messages`(
+        _ count: Int, _ number: Int64, _ made: Double
+    ) {
+        begin()
+        for place in 0..<count {
+            _ = judge(number + Int64(place), made: made + Double(place) / 1000, arrives: 59.6 + Double(place) / 1000)
+        }
+        let verdicts = (60..<66).map { judge(made: Double($0), arrives: Double($0) + 0.1) }
+        #expect(verdicts == [.repeated, .repeated, .fresh, .fresh, .fresh, .fresh])
+    }
+
+    @Test mutating func `Such messages that come again and again leave the gateway a part of its own`() {
+        begin()
+        var fresh = 0
+        for second in 60..<120 {
+            if second % 10 == 0 { _ = judge(1 << 40 + Int64(second), made: Double(second), arrives: Double(second)) }
+            if judge(made: Double(second), arrives: Double(second) + 0.1) == .fresh { fresh += 1 }
+        }
+        #expect(fresh == 48)
+    }
+
+    @Test(arguments: [true, false])
+    mutating func `What is sent once more is repeated, also what was lost the first time`(wasLost: Bool) {
+        begin()
+        if wasLost { sequence += 20 } else { for second in 60..<80 { _ = judge(made: Double(second), arrives: Double(second)) } }
+        #expect(judge(made: 80, arrives: 80.1) == .fresh)
+        for second in 60..<80 {
+            #expect(judge(Int64(second + 1), made: Double(second), arrives: Double(second) + 21) == .repeated)
+        }
+        #expect(judge(made: 110, arrives: 110.1) == .fresh)
     }
 }

@@ -17,7 +17,9 @@ struct SiteDoor {
     private(set) var refused: UInt64 = 0
     /// Gateways whose messages cannot be decrypted.
     private(set) var unreadable: Set<String> = []
-    /// When a message of a gateway was last decrypted.
+    /// The same in the order in which they were found. In a full table the first gives way.
+    private var unreadableOrder: [String] = []
+    /// When a message of a gateway was last decrypted. In a full table the one that is longest ago gives way.
     private var understood: [String: MonotonicInstant] = [:]
 
     init(_ configuration: Configuration) { seal = SiteSeal(configuration.rooms) }
@@ -42,15 +44,22 @@ struct SiteDoor {
     /// - Parameter isEmpty: Whether the message deletes another one, which any client can do.
     private mutating func record(_ topic: RoomTopic, isEmpty: Bool, at now: MonotonicInstant) {
         guard let gateway = topic.sendingGateway else { return }
-        if !isEmpty, understood[gateway] != nil || understood.count < RoomEngine.mostGateways {
+        if !isEmpty {
+            if understood[gateway] == nil, understood.count >= RoomEngine.mostGateways,
+                let oldest = understood.min(by: { $0.value < $1.value })
+            {
+                understood[oldest.key] = nil
+            }
             understood[gateway] = now
         }
-        unreadable.remove(gateway)
+        if unreadable.remove(gateway) != nil { unreadableOrder.removeAll { $0 == gateway } }
     }
 
     private mutating func recordRefusal(_ topic: RoomTopic, at now: MonotonicInstant) {
-        guard let gateway = topic.sendingGateway, unreadable.count < RoomEngine.mostGateways else { return }
+        guard let gateway = topic.sendingGateway else { return }
         if let last = understood[gateway], last.duration(to: now) < Self.trust { return }
-        unreadable.insert(gateway)
+        guard unreadable.insert(gateway).inserted else { return }
+        unreadableOrder.append(gateway)
+        if unreadableOrder.count > RoomEngine.mostGateways { unreadable.remove(unreadableOrder.removeFirst()) }
     }
 }

@@ -22,8 +22,11 @@ struct SiteGateway {
     var room: String? { report?.room ?? card?["room"]?.string }
     var roomID: String? { room.map(RoomName.id) }
 
+    /// Whether the active service has published nothing about the gateway: it was not heard often enough yet.
+    var isUnheard = false
+
     private var trouble: GatewayHealth.Trouble? {
-        report?.trouble ?? (isClosed ? .wrongKey : nil)
+        report?.trouble ?? (isClosed ? .wrongKey : isUnheard ? .noReadings : nil)
     }
 
     /// A short text for a table.

@@ -60,6 +60,7 @@ struct SiteStatus {
             gateway.availability = availability[gateway.id]
             // Without an active service, the retained health is old.
             if !hasActiveService { gateway.health = nil }
+            gateway.isUnheard = hasActiveService && gateway.health == nil && gateway.room != nil
             return gateway
         }
     }
