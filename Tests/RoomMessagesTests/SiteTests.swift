@@ -151,7 +151,8 @@ import Testing
             handle(heard("k", second: second), at: second)
             handle(.tick, at: second)
         }
-        #expect(published.contains("ibeacon-rooms/home/health/k") && published.contains("ibeacon-rooms/home/room/kitchen"))
+        #expect(
+            published.contains("ibeacon-rooms/home/health/k") && published.contains("ibeacon-rooms/home/room/kitchen"))
         #expect(published.contains { $0.hasPrefix("homeassistant/") && $0.contains("gateway-k_listening") })
         #expect(!published.contains { $0.contains("ghost") })
     }

@@ -111,7 +111,8 @@ import Testing
         for second in 1...6 {
             fixture.receive(
                 sealed: Self.root + "heard/attic",
-                #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#)
+                #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+            )
             fixture.wait(.seconds(1))
         }
         #expect(try health(fixture, of: "attic")?["problem"] == .null)

@@ -28,7 +28,8 @@ import Testing
         return fixture
     }
 
-    @Test func `Gateways and their rooms are told once they count, and those that then fall silent after 25 s`() throws {
+    @Test func `Gateways and their rooms are told once they count, and those that then fall silent after 25 s`() throws
+    {
         let fixture = try active()
         #expect(fixture.published(Self.root + "room/hall").isEmpty)
         #expect(fixture.published(Self.root + "health/g1").isEmpty)

@@ -102,7 +102,11 @@ import Testing
     @Test(arguments: [true, false])
     mutating func `What is sent once more is repeated, also what was lost the first time`(wasLost: Bool) {
         begin()
-        if wasLost { sequence += 20 } else { for second in 60..<80 { _ = judge(made: Double(second), arrives: Double(second)) } }
+        if wasLost {
+            sequence += 20
+        } else {
+            for second in 60..<80 { _ = judge(made: Double(second), arrives: Double(second)) }
+        }
         #expect(judge(made: 80, arrives: 80.1) == .fresh)
         for second in 60..<80 {
             #expect(judge(Int64(second + 1), made: Double(second), arrives: Double(second) + 21) == .repeated)
