@@ -79,6 +79,16 @@ import Testing
         #expect(fullTables().count <= 2)
     }
 
+    @Test mutating func `A gateway that was heard once keeps its place beside those that have only a card`() {
+        house.pass(.card(gateway: "a", room: "Attic"))
+        house.send(from: "a", level: nil)
+        for number in 0..<2 * Self.most {
+            house.wait(until: house.now + 0.01)
+            house.pass(.card(gateway: "junk\(number)", room: "Kitchen"))
+        }
+        #expect(house.engine.roomID(ofGateway: "a") == "attic")
+    }
+
     @Test mutating func `Gateways that count keep their places, unless they were silent for a day`() {
         let real = (1..<Self.most).map { "g\($0)" }
         for name in real { house.pass(.card(gateway: name, room: "Hall")) }

@@ -10,13 +10,14 @@ extension RoomEngine.Finding {
         case .shared(let gateway):
             "several gateways are called \(gateway), so their readings cannot be told apart; give each its own deviceId"
         case .tooManyGateways(let newest, let idle):
-            "there are more than \(RoomEngine.mostGateways) gateways; '\(newest)' came last. These were never heard, or not "
-                + "for long, and give way first if they are silent for a day: \(idle.joined(separator: ", ")). Remove those "
-                + "that do not exist ('rooms gateways remove'), and find the client that writes their cards or 'heard'"
+            "a site has at most \(RoomEngine.mostGateways) gateways, and \(newest) is one more. Never heard, or longest ago: "
+                + "\(idle.joined(separator: ", ")). Remove those that do not exist ('rooms gateways remove'), and find the "
+                + "client that publishes in their names"
         case .tooManyRooms(let newest, let idle):
-            "there are more than \(RoomEngine.mostRooms) rooms; '\(newest)' came last. Forget those that do not exist "
-                + "('rooms forget'), and find the client that writes them to 'learn' or to a gateway's card; without a gateway: "
+            "a site has at most \(RoomEngine.mostRooms) rooms, and \(newest) is one more. Without a gateway that was heard: "
                 + (idle.isEmpty ? "none" : idle.joined(separator: ", "))
+                + ". Forget those that do not exist ('rooms forget'), and find the client that writes them to 'learn' or to "
+                + "a gateway's card"
         }
     }
 }

@@ -16,13 +16,13 @@ package struct GatewayTable: Sendable {
 
     private static let most = 4 * RoomEngine.mostGateways
 
-    /// In a full table, a gateway that does not count gives way.
+    /// In a full table, a gateway that was not heard gives way.
     ///
     /// - Returns: Whether this changed anything.
     mutating func record(_ card: GatewayCard?, of gateway: String, in engine: RoomEngine) -> Bool {
         guard cards[gateway] != card else { return false }
         if cards[gateway] == nil, cards.count >= Self.most {
-            guard let other = cards.keys.first(where: { !engine.isTrusted(gateway: $0) }) else { return false }
+            guard let other = cards.keys.first(where: { !engine.isHeard(gateway: $0) }) else { return false }
             cards[other] = nil
         }
         cards[gateway] = card
@@ -33,7 +33,7 @@ package struct GatewayTable: Sendable {
     mutating func record(isOffline: Bool, _ gateway: String, in engine: RoomEngine) {
         guard isOffline else { return _ = offline.remove(gateway) }
         if !offline.contains(gateway), offline.count >= Self.most {
-            guard let other = offline.first(where: { !engine.isTrusted(gateway: $0) }) else { return }
+            guard let other = offline.first(where: { !engine.isHeard(gateway: $0) }) else { return }
             offline.remove(other)
         }
         offline.insert(gateway)
@@ -84,8 +84,9 @@ extension Site {
         case .learn(.train(let room, let tag, let duration)):
             pass(.learn(room: room, tag: roster.id(named: tag), duration), at: now, &effects)
         case .learn(.forget(let room)):
+            let wasLearned = engine.isLearned(room: room)
             pass(.forgetRoom(room), at: now, &effects)
-            correctRetained(at: now, &effects)
+            if wasLearned { correctRetained(at: now, &effects) }
             storeForgotten(at: now, &effects)
         // Only the page shows these beacons.
         case .nearby: break
@@ -110,15 +111,17 @@ extension Site {
             || gateways.feeding.contains { engine.roomID(ofGateway: $0) == RoomName.id(of: node) }
     }
 
-    /// New and removed gateways are published at once.
+    /// New and removed gateways are published at once, if their messages count.
     private mutating func receive(
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
         // The configuration sets the room of some gateways.
         let isFixed = settings.gateways[gateway] != nil
+        let isTrusted = engine.isTrusted(gateway: gateway)
         guard let card else {
             if !isFixed { pass(.forget(gateway: gateway), at: now, &effects) }
+            guard isTrusted else { return }
             correctRetained(at: now, &effects)
             if !isFixed { storeForgotten(at: now, &effects) }
             return
@@ -128,7 +131,7 @@ extension Site {
         if gateways.offline.contains(gateway) {
             pass(.available(gateway: gateway, false), at: now, &effects)
         }
-        correctRetained(at: now, &effects)
+        if isTrusted { correctRetained(at: now, &effects) }
     }
 
     private mutating func receive(

@@ -45,6 +45,16 @@ extension RoomEngine {
         gatewayIndices[name].map { gateways[$0].isKnown || gateways[$0].isConfigured } ?? false
     }
 
+    /// Whether the gateway has a place and was heard, or is trusted.
+    package func isHeard(gateway name: String) -> Bool {
+        gatewayIndices[name].map { gateways[$0].acquaintance != .unknown || gateways[$0].isConfigured } ?? false
+    }
+
+    /// Whether anything was learned of the room with this id or name.
+    package func isLearned(room name: String) -> Bool {
+        (roomIndices[name] ?? roomIndices[RoomName.id(of: name)]).map { rooms[$0].isLearned } ?? false
+    }
+
     private func roomNames(where hasGateway: (Room) -> Bool) -> [RoomName] {
         var known = Set(rooms.indices.filter { rooms[$0].isLearned || hasGateway(rooms[$0]) })
         for tag in states.elements { if let room = tag.room { known.insert(room) } }

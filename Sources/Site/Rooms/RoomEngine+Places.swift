@@ -56,11 +56,14 @@ extension RoomEngine {
         }
     }
 
-    /// Whether a gateway gives way before another: one that does not count and has no room, then one that does not count. Among
-    /// equals it is the one that has been silent for longer.
+    /// Whether a gateway gives way before another: one without a room that does not count, then one that has only a card, then
+    /// one that was heard and does not count yet. Among equals it is the one that has been silent for longer.
     private func isIdler(_ left: GatewayIndex, _ right: GatewayIndex) -> Bool {
         func rank(_ gateway: GatewayIndex) -> Int {
-            gateways[gateway].isKnown ? 2 : gateways[gateway].room == nil ? 0 : 1
+            switch gateways[gateway].acquaintance {
+            case .known: 3
+            case .unknown, .met: gateways[gateway].room == nil ? 0 : gateways[gateway].acquaintance == .unknown ? 1 : 2
+            }
         }
         return (rank(left), sign(of: left), left) < (rank(right), sign(of: right), right)
     }
