@@ -62,8 +62,8 @@ import Testing
     }
 
     @Test func `The list of tags is read as it was written`() throws {
-        #expect(try FeedDecoder.tags(TagList(Self.beacons).payload).map(\.beacon) == Self.beacons)
-        #expect(try FeedDecoder.tags(TagList([]).payload).isEmpty)
+        #expect(try FeedDecoder.tags(TagList(Self.beacons).payload).beacons == Self.beacons)
+        #expect(try FeedDecoder.tags(TagList([]).payload).tags.isEmpty)
     }
 
     @Test(

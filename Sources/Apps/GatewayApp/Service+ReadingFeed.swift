@@ -83,9 +83,9 @@ extension Service {
             return true
         }
         do {
-            let tags = try FeedDecoder.tags(list)
+            let tags = try FeedDecoder.tags(list).beacons
             let isNews = !readingFeed.isOn
-            feed(.tags(tags.map(\.beacon)), at: host.now)
+            feed(.tags(tags), at: host.now)
             guard isNews else { return true }
             links.availability.subscribe(to: availabilityFilters)
             log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags; their readings are published")

@@ -144,10 +144,9 @@ extension RoomService: AppOwner {
 
     package func restore(_ snapshot: StoreSnapshot, at now: MonotonicInstant) {
         let base = identity.topics.base
-        app.handle(
-            .start(
-                StoredSite(snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], ofService: base)),
-            at: now)
+        var stored = StoredSite(snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], ofService: base)
+        stored.isEdited = snapshot.edits.contains { if case .tags(.some) = edit($0).change { true } else { false } }
+        app.handle(.start(stored), at: now)
     }
 
     package func begin(with snapshot: StoreSnapshot, at now: MonotonicInstant) -> String {

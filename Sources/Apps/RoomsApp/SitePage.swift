@@ -72,6 +72,7 @@ final class SitePage: PageSource {
         }
         snapshot.gateways = gateways(of: site, snapshot)
         snapshot.services = site.services
+        snapshot.question = site.question
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
             commands: site.commandCounts)
@@ -246,6 +247,9 @@ final class SitePage: PageSource {
         case "/tags/remove":
             guard let id = text("id") else { return missing("id") }
             return answer(owner.carryOut(.removeTag(id: id)))
+        case "/tags/adopt":
+            guard !owner.site.waitsForList else { return .refused(status: 503, "the site's list has not arrived yet") }
+            return answer(owner.carryOut(.adoptTags))
         case "/nearby": return answer(owner.carryOut(.search(NearbyBeacons.duration)))
         case "/learn":
             do throws(FeedError) {

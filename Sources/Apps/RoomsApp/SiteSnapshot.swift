@@ -93,6 +93,8 @@ struct SiteSnapshot {
     var rooms: [ShownRoom] = []
     var gateways: [ShownGateway] = []
     var services: [String: ServiceCard] = [:]
+    /// What a person must decide about the site's list of tags, with advice; nil: nothing.
+    var question: (text: String, cure: String)?
     /// nil before the site is read.
     var counters: Counters?
 
@@ -130,7 +132,9 @@ extension SiteSnapshot {
             findings.append(
                 .init(.error, "storage", "the state cannot be written: \(storeProblem)", cure: "look at the disk"))
         }
-        if tagCounts.all == 0 {
+        if let question {
+            findings.append(.init(.error, "tags", question.text, cure: question.cure))
+        } else if tagCounts.all == 0 {
             findings.append(
                 .init(
                     .warning, "tags", "there is no tag yet", cure: "add one below; 'ibeacon-gateway scan' shows beacons"
@@ -191,7 +195,7 @@ extension SiteSnapshot {
             ],
             "store": ["ok": .bool(storeProblem == nil), "problem": .optional(storeProblem.map { .shown($0) })],
             "tags": object(tags.map { ($0.id, $0.json(at: now)) }),
-            "tagCount": .integer(Int64(tagCounts.all)),
+            "tagCount": .integer(Int64(tagCounts.all)), "adopt": .bool(question != nil),
             "rooms": object(rooms.map { ($0.report.name.id, $0.json) }),
             "gateways": object(gateways.map { ($0.report.name, $0.json(at: now)) }),
             "services": object(
@@ -301,6 +305,9 @@ extension SiteSnapshot {
         writer.single(
             "ibeacon_rooms_active", .gauge, "1 if this service is the one that decides.",
             service.role == .active ? 1 : 0)
+        writer.single(
+            "ibeacon_rooms_waits_for_adoption", .gauge,
+            "1 while this service does not know the site's list of tags, and decides nothing.", question == nil ? 0 : 1)
         writer.single(
             "ibeacon_rooms_uptime_seconds", .gauge, "Time since the service started.",
             service.startedAt.duration(to: now).inSeconds)

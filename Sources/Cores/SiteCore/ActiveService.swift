@@ -4,7 +4,11 @@ package import Base
 ///
 /// Every service publishes a retained card with a counter. The active service increments its counter every `period`. A
 /// service that sees another counter move stays standby. It takes over when that counter has not moved for `patience`.
-/// If two services are active, the one with the larger name stands down.
+/// If two services are active, the one with the larger name stands down, within `patience`.
+///
+/// Without a key of the site any client can publish cards. What a service does tells it apart from a card: its counter moves.
+/// Invented names do not keep out a service that counts, and a service that goes on after a card said that it ended is not
+/// believed to end by a card again.
 package struct ActiveService: Sendable {
     package enum Role: Hashable, Sendable {
         /// The service has just connected and listens for the cards of others.
@@ -27,17 +31,27 @@ package struct ActiveService: Sendable {
     package static let patience: Duration = .seconds(10)
     /// Time to wait for retained cards after connecting.
     package static let listening: Duration = .seconds(1)
-    /// Largest number of other services that are tracked. Further ones are ignored.
-    private static let mostOthers = 32
+    /// Largest number of other services that are tracked.
+    private static let mostOthers = 250
 
     private struct Other: Sendable {
         var counter: UInt64
         var moved: MonotonicInstant
+        /// Whether the counter has moved since it is tracked; else the card may be of a service that is gone.
+        var hasMoved = false
+        /// Whether the latest card says that the service is active.
+        var isActive = true
+        /// Whether the service went on after a card had said that it ended.
+        var wentOn = false
+
+        /// Whether another service must wait for `patience`.
+        var holds: Bool { isActive || wentOn }
     }
 
     package let instance: String
     package private(set) var role = Role.listening
-    /// Whether this service may become active. One that never had tags must not replace the site's tags with an empty list.
+    /// Whether this service may become active. One that does not know the site's list of tags must not
+    /// replace it.
     package var isAble = true
     private var others: [String: Other] = [:]
     private var counter: UInt64 = 0
@@ -52,7 +66,12 @@ package struct ActiveService: Sendable {
     package var nextDeadline: MonotonicInstant? { next }
 
     /// The other service that is presumably active.
-    package var other: String? { others.keys.min() }
+    package var other: String? { others.filter(\.value.holds).keys.min() }
+
+    /// Whether the counter of another service moves.
+    package func hasActiveOther(at now: MonotonicInstant) -> Bool {
+        others.values.contains { $0.isActive && $0.hasMoved && $0.moved.duration(to: now) < Self.patience }
+    }
 
     /// The broker accepted the connection. An active service stays active, unless it was disconnected for `patience` or
     /// longer: then another service may have taken over.
@@ -64,7 +83,7 @@ package struct ActiveService: Sendable {
             return tick(at: now)
         }
         role = .listening
-        next = now.advanced(by: others.isEmpty ? Self.listening : Self.patience)
+        next = now.advanced(by: others.values.contains(where: \.holds) ? Self.patience : Self.listening)
         return []
     }
 
@@ -79,15 +98,16 @@ package struct ActiveService: Sendable {
     ) -> [Effect] {
         guard name != instance else { return [] }
         guard isActive else {
-            others[name] = nil
-            if role != .active, others.isEmpty { next = now }
+            heardEnd(of: name, at: now)
             return []
         }
-        guard others[name] != nil || others.count < Self.mostOthers else { return [] }
-        if let known = others[name], known.counter == counter { return [] }
+        let known = others[name]
+        if let known, known.counter == counter { return [] }
+        guard known != nil || makeRoom(for: name, at: now) else { return [] }
         // A retained card may belong to a service that is gone. An active service yields only if the counter moves.
-        let isAlive = others[name] != nil
-        others[name] = Other(counter: counter, moved: now)
+        let isAlive = known != nil
+        others[name] = Other(
+            counter: counter, moved: now, hasMoved: isAlive, wentOn: known.map { $0.wentOn || !$0.isActive } ?? false)
         switch role {
         case .active where isAlive && name < instance:
             role = .standby
@@ -102,12 +122,33 @@ package struct ActiveService: Sendable {
         }
     }
 
+    /// A card says that another service is not active any more.
+    private mutating func heardEnd(of name: String, at now: MonotonicInstant) {
+        guard others[name] != nil else { return }
+        // The counter is kept: if it moves again, the card was wrong.
+        others[name]?.isActive = false
+        if role != .active, next != nil, !others.values.contains(where: \.holds) { next = now }
+    }
+
+    /// Makes room for a further service. What has stopped goes first, then the largest name, because the smallest decides.
+    ///
+    /// - Returns: false if there is none for this name.
+    private mutating func makeRoom(for name: String, at now: MonotonicInstant) -> Bool {
+        guard others.count >= Self.mostOthers else { return true }
+        let stopped = others.min { $0.value.moved < $1.value.moved }.flatMap {
+            $0.value.moved.duration(to: now) >= Self.patience ? $0.key : nil
+        }
+        guard let place = stopped ?? others.keys.max().flatMap({ $0 > name ? $0 : nil }) else { return false }
+        others[place] = nil
+        return true
+    }
+
     /// Time passed.
     package mutating func tick(at now: MonotonicInstant) -> [Effect] {
         guard let due = next, due <= now else { return [] }
         others = others.filter { $0.value.moved.duration(to: now) < Self.patience }
-        guard role == .active || others.isEmpty else {
-            next = others.values.map(\.moved).max()?.advanced(by: Self.patience)
+        guard role == .active || !others.values.contains(where: \.holds) else {
+            next = others.values.filter(\.holds).map(\.moved).max()?.advanced(by: Self.patience)
             return []
         }
         guard role == .active || isAble else {

@@ -96,6 +96,15 @@ extension Site {
         for (position, state) in roster.states.enumerated() {
             let decided = engine.decided(ofTag: position)
             guard decided.isHome != state.isHome || decided.room?.id != state.room?.id else { continue }
+            let id = roster.tags[position].id
+            // A retained state is not believed. If it says what this service has decided itself, there is nothing new.
+            if var kept = retained.tags.value(of: id), kept.isHome == decided.isHome, kept.room?.id == decided.room?.id {
+                let epoch = epoch(at: now)
+                if kept.since <= 0 || kept.since > epoch { kept.since = epoch }
+                roster.adopt(kept, ofTag: position)
+                effects.append(.store(.tag(id: id, kept)))
+                continue
+            }
             let decision = RoomEngine.Decision(
                 tag: position, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1)
             publish(decision, at: now, &effects)

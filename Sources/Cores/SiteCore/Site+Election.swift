@@ -4,20 +4,16 @@ import Rooms
 import SiteProtocol
 
 extension Site {
-    /// Whether a standby may take over.
-    struct Ability: Sendable {
-        /// Whether this service knows tags, or once did.
-        var hadTags = false
-        /// How many tags the retained list of the site has.
-        var listedTags = 0
-    }
-
     /// Without a connection no tag goes away, because no message of a gateway arrives.
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Effect]) {
         retained.begin(at: now)
+        siteList.isConnected()
         pass(.connected(true), at: now, &effects)
         if let decided = election?.connected(at: now) { elect(decided, at: now, &effects) }
         if role == .active { effects.append(.send(.tags(tagList))) }
+        // The own card comes back after all that the broker retains.
+        if waitsForList, let election { effects.append(.send(card(of: election, isActive: false, counter: 0))) }
+        judgeAbility(&effects)
     }
 
     mutating func disconnected(at now: MonotonicInstant, _ effects: inout [Effect]) {
@@ -39,6 +35,7 @@ extension Site {
                 effects.append(.deliver)
             case .began:
                 effects.append(.log(.notice, "this service is the active one of site '\(settings.site ?? "")'"))
+                settleList(at: now, &effects)
                 setActive(true, at: now, &effects)
                 correctRetained(at: now, &effects)
                 effects += [.deliver, .send(.tags(tagList))]
@@ -53,21 +50,22 @@ extension Site {
     func card(of election: ActiveService, isActive: Bool, counter: UInt64) -> SiteReport {
         .card(
             instance: election.instance,
-            ServiceCard(isActive: isActive, counter: counter, version: settings.version))
+            ServiceCard(
+                isActive: isActive, counter: counter, version: settings.version,
+                asksToAdopt: !isActive && siteList.offer != nil))
     }
 
-    /// A standby that never had tags must not take over: it would publish an empty list to the gateways, and delete the states
-    /// of all tags. Each service keeps its own tags.
+    /// A service that does not know the site's list of tags must not take over: it would publish another list to the gateways,
+    /// and delete the states of all tags.
     mutating func judgeAbility(_ effects: inout [Effect]) {
-        guard let wasAble = election?.isAble else { return }
-        if !regions.regions.isEmpty { ability.hadTags = true }
-        let isAble = ability.hadTags || ability.listedTags == 0
-        election?.isAble = isAble
-        guard wasAble, !isAble, role != .active else { return }
-        effects.append(
-            .log(
-                .warning,
-                "the site has \(ability.listedTags) tags, and this service has none: it cannot take over. Import them: "
-                    + "'rooms tags export' on the machine that has them, 'rooms tags import' here"))
+        guard let election else { return }
+        let isAble = siteList.offer == nil && !waitsForList
+        self.election?.isAble = isAble
+        guard asksToAdopt != (siteList.offer != nil) else { return }
+        asksToAdopt.toggle()
+        if let question { effects.append(.log(.warning, "\(question.text); \(question.cure)")) }
+        effects.append(.pageChanged)
+        guard role != .active, retained.connected != nil else { return }
+        effects.append(.send(card(of: election, isActive: false, counter: 0)))
     }
 }

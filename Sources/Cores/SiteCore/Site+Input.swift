@@ -74,6 +74,8 @@ extension Site {
         case addTag(name: String, beacon: String)
         case renameTag(id: String, to: String)
         case removeTag(id: String)
+        /// Takes the site's list of tags, although this service has no stored list to compare it with.
+        case adoptTags
         /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
         case learn(FeedDecoder.LearnRequest)
         /// Asks the gateways for this time which beacons they hear that are not tags.

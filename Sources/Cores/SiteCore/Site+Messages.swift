@@ -74,13 +74,13 @@ extension Site {
             gateways.record(isOffline: isAvailable == false, gateway, in: engine)
             pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)
         case .card(let gateway, let card): receive(card, of: gateway, at: now, &effects)
-        case .tags(let list): receive(list, at: now, &effects)
+        case .tags(let list): receive(SiteList.Arrival(list: list, isLive: !isRetained), at: now, &effects)
         case .tag(let id, let state): receive(state, ofTag: id, isRetained: isRetained, at: now)
         case .room(let id, let state):
             if isNews(isRetained: isRetained, at: now) { retained.rooms.record(id, state) }
         case .health(let gateway, let health):
             if isNews(isRetained: isRetained, at: now) { retained.health.record(gateway, health) }
-        case .service(let instance, let card): receive(card, ofService: instance, at: now, &effects)
+        case .service(let instance, let card): receive(card, ofService: instance, isRetained, at: now, &effects)
         case .learn(.train(let room, let tag, let duration)):
             pass(.learn(room: room, tag: roster.id(named: tag), duration), at: now, &effects)
         case .learn(.forget(let room)):
@@ -138,16 +138,24 @@ extension Site {
         _ state: Retained<PublishedTag>, ofTag id: String, isRetained: Bool, at now: MonotonicInstant
     ) {
         if isNews(isRetained: isRetained, at: now) { retained.tags.record(id, state) }
-        guard !isActive, case .value(let state) = state, let position = roster.position(ofTag: id) else { return }
-        // This service may have been killed before its newer state left the outbox. A decision of another service arrives live,
-        // or is newer.
-        guard !isRetained || state.since > roster.states[position].since else { return }
+        // Any client can leave a state at the broker, without a key. A decision of another service arrives live while that
+        // service is active. After a start, only the own store counts.
+        guard !isActive, !isRetained, election?.hasActiveOther(at: now) == true, case .value(let state) = state,
+            let position = roster.position(ofTag: id)
+        else { return }
         roster.adopt(state, ofTag: position)
     }
 
     private mutating func receive(
-        _ card: ServiceCard?, ofService instance: String, at now: MonotonicInstant, _ effects: inout [Effect]
+        _ card: ServiceCard?, ofService instance: String, _ isRetained: Bool, at now: MonotonicInstant,
+        _ effects: inout [Effect]
     ) {
+        if instance == election?.instance {
+            // The broker answers in order: what it retains has arrived before.
+            if !isRetained { listIsRead(&effects) }
+        } else if !isRetained, card?.isActive == false {
+            listIsWanted(at: now, &effects)
+        }
         // The counter of the active service moves every two seconds.
         let shown = card.map { ServiceCard(isActive: $0.isActive, counter: 0, version: $0.version) }
         if services[instance] != shown, services[instance] != nil || services.count < Self.mostServices {

@@ -46,20 +46,20 @@ extension Site {
     /// - Parameters:
     ///   - more: Further effects of the same decision.
     ///   - last: Effects that come after all consequences of `changes`.
+    ///   - isOwn: Whether the change was made here. Otherwise it comes with the site's list, and its version.
     mutating func change(
-        tags changes: [RegionChange], _ more: [Effect] = [], then last: [Effect] = [], at now: MonotonicInstant,
-        _ effects: inout [Effect]
+        tags changes: [RegionChange], _ more: [Effect] = [], then last: [Effect] = [], isOwn: Bool = true,
+        at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let difference = regions.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
         effects += [.regions(regions)] + more
         var replaced: [Effect] = []
         replaceTags(by: identities(&effects), at: now, &replaced)
-        judgeAbility(&effects)
+        compareOffer(&effects)
         correctRetained(at: now, &effects)
         effects += replaced
-        // The list is published once it is on the disk, so that a power cut cannot remove a tag that gateways know.
-        if isActive, !difference.isEmpty { publish(.tags(tagList), &effects) }
+        if isOwn, !difference.isEmpty { publishList(&effects) }
         effects += last
         effects.append(
             .log(
@@ -67,6 +67,19 @@ extension Site {
                 "tags: \(difference.inserted.count) new, \(difference.updated.count) changed, "
                     + "\(difference.removed.count) removed"))
         effects.append(.pageChanged)
+    }
+
+    /// Publishes the list after a change that was made here.
+    private mutating func publishList(_ effects: inout [Effect]) {
+        // A list that was never compared with the site's has no version yet.
+        if let version = siteList.version, version.number > 0 { advanceVersion(&effects) }
+        // It is published once it is on the disk, so that a power cut cannot remove a tag that gateways know.
+        if isActive {
+            publish(.tags(tagList), &effects)
+        } else if role == .standby, (siteList.version?.number ?? 0) > 0 {
+            // What a standby puts into its outbox is dropped.
+            effects.append(.send(.tags(tagList)))
+        }
     }
 
     private mutating func replaceTags(
@@ -107,38 +120,6 @@ extension Site {
         roster.replace(by: tags.filter { kept.contains($0.id) && seen.insert($0.id).inserted })
     }
 
-    // MARK: - The list of tags
-
-    /// The list of tags for the gateways. It contains only tags with an exact beacon (UUID, major and minor).
-    var tagList: TagList { TagList(roster.tags.compactMap(\.pattern.beacon)) }
-
-    mutating func receive(_ list: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard let election else { return adopt(list, at: now, &effects) }
-        // A list can have megabytes, and a service that knows tags does not need it.
-        if !ability.hadTags {
-            ability.listedTags = (try? list.tags())?.count ?? 0
-            judgeAbility(&effects)
-        }
-        // The broker lost the list, or another program changed it: the gateways need the right one.
-        guard election.role == .active, !list.isList(of: tagList) else { return }
-        effects.append(.send(.tags(tagList)))
-    }
-
-    /// A replay has no tags of its own: it adds those of the recording to those of the configuration.
-    private mutating func adopt(_ list: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        let listed: [FeedDecoder.ListedTag]
-        do throws(FeedError) { listed = try list.tags() } catch { return refuse(error, &effects) }
-        let own = identities(&effects)
-        var tags = own
-        for tag in listed where !own.contains(where: { $0.pattern.matches(tag.beacon) }) {
-            let text = "\(tag.beacon.uuid)-\(tag.beacon.major)-\(tag.beacon.minor)"
-            let id = tag.id.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } ?? tag.name.map(RoomName.id) ?? text
-            let pattern = BeaconPattern(uuid: tag.beacon.uuid, major: tag.beacon.major, minor: tag.beacon.minor)
-            tags.append(TagIdentity(id: id, name: tag.name ?? tag.beacon.description, pattern: pattern))
-        }
-        setTags(tags, at: now)
-    }
-
     // MARK: - Requests of the page
 
     func tagRefusal(of request: Request) -> String? {
@@ -147,6 +128,7 @@ extension Site {
         case .renameTag(let id, let name):
             refusal(ofChange: id) ?? (self.name(ofTag: id) == name ? nil : refusal(ofName: name, except: id))
         case .removeTag(let id): refusal(ofChange: id)
+        case .adoptTags: adoptionRefusal()
         case .learn, .search: nil
         }
     }
@@ -210,15 +192,7 @@ extension Site {
             return (region.rid.hasSameBytes(as: id) ? [] : [.remove(rid: region.rid)])
                 + [.set(renamed, isRIDDerived: false)]
         case .removeTag(let id): return region(ofTag: id).map { [.remove(rid: $0.region.rid)] } ?? []
-        case .learn, .search: return []
+        case .adoptTags, .learn, .search: return []
         }
-    }
-}
-
-extension BeaconPattern {
-    /// nil if the pattern fits several beacons.
-    fileprivate var beacon: BeaconID? {
-        guard let major, let minor else { return nil }
-        return BeaconID(uuid: uuid, major: major, minor: minor)
     }
 }

@@ -21,7 +21,9 @@ package struct Site: Sendable {
     package internal(set) var election: ActiveService?
     /// Whether decisions are published. A standby records the tag states that another service publishes.
     package internal(set) var isActive: Bool
-    var ability = Ability()
+    var siteList = SiteList()
+    /// Whether the service's card asks a person to let it adopt the site's list of tags.
+    var asksToAdopt = false
     package internal(set) var gateways = GatewayTable()
     /// The cards of the site's services, by instance.
     package internal(set) var services: [String: ServiceCard] = [:]
@@ -37,8 +39,6 @@ package struct Site: Sendable {
     /// When the states of tags were decided that have no time of day yet, by the tag's id.
     var unstamped: [String: MonotonicInstant] = [:]
     var learning = LearnedWrites()
-    /// When a list of tags that cannot be decrypted was last answered.
-    var listAnswered: MonotonicInstant?
     /// Whether the stored state was read.
     package private(set) var isStarted = false
     /// Whether the store gave up a write, and everything is to be stored again.
@@ -91,7 +91,7 @@ package struct Site: Sendable {
 
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
-        [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due].compactMap(\.self).min()
+        [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due, siteList.due].compactMap(\.self).min()
     }
 
     /// Handles one input at `now`, which is never earlier than the previous one.
@@ -149,7 +149,7 @@ package struct Site: Sendable {
         configuredTags = Self.ids(of: settings.tags)
         created = stored.created
         appliedCommands = stored.appliedCommands
-        ability.hadTags = !stored.states.isEmpty || !regions.regions.isEmpty
+        siteList.version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
         if let learned = stored.learned { engine.restore(learned) }
         for (gateway, room) in settings.gateways.sorted(by: { $0.key < $1.key }) {
             _ = engine.handle(.card(gateway: gateway, room: room, isConfigured: true), at: now)
@@ -165,6 +165,8 @@ package struct Site: Sendable {
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
         carryOutDueCommands(at: now, &effects)
+        if let due = siteList.due, due <= now { handleListWhenDue(at: now, &effects) }
+        waitForList(at: now, &effects)
         if let due = engine.nextDeadline, due <= now { pass(.tick, at: now, &effects) }
         if let decided = election?.tick(at: now) { elect(decided, at: now, &effects) }
         if let due = retained.due, due <= now {
@@ -197,6 +199,7 @@ package struct Site: Sendable {
         lacksWrite = false
         effects += [.regions(regions), .store(.learned(engine.learnedSource))]
         for (tag, state) in zip(roster.tags, roster.states) { effects.append(.store(.tag(id: tag.id, state))) }
+        if let version = siteList.version { effects.append(.store(.listVersion(version))) }
         effects += [.store(.created(created)), .store(.appliedCommands(appliedCommands))]
     }
 
@@ -228,7 +231,7 @@ package struct Site: Sendable {
             return "there is no such tag"
         // Sent through the broker, as from the command line, so that the other services of the site receive it too.
         case .learn, .search: return retained.connected == nil ? "there is no connection to the broker" : nil
-        case .addTag, .renameTag, .removeTag:
+        case .addTag, .renameTag, .removeTag, .adoptTags:
             // A change before the stored state is read would overwrite that state.
             return isStarted ? tagRefusal(of: request) : "the service has not read its state yet"
         }
@@ -238,6 +241,7 @@ package struct Site: Sendable {
         switch request {
         case .learn(let request): effects.append(.send(.learn(request)))
         case .search(let duration): effects += [.send(.nearbyRequest(duration)), .pageChanged]
+        case .adoptTags: adoptList(at: now, &effects)
         case .addTag, .renameTag, .removeTag: change(tags: tagChanges(of: request, at: now), at: now, &effects)
         }
     }
@@ -249,10 +253,6 @@ package struct Site: Sendable {
         effects.append(.refused(error))
     }
 
-    /// Shortest time between two lists of tags in answer to lists that cannot be decrypted. Two services with different
-    /// keys would answer each other without end.
-    private static let listPeriod: Duration = .seconds(5)
-
     /// The broker has a message that cannot be decrypted. A correct one replaces it.
     private mutating func handleSealed(
         _ topic: RoomTopic, _ reason: String, at now: MonotonicInstant, _ effects: inout [Effect]
@@ -262,10 +262,7 @@ package struct Site: Sendable {
         case .tag(_, let id): if isNews { retained.tags.record(id, .unreadable) }
         case .room(_, let id): if isNews { retained.rooms.record(id, .unreadable) }
         case .health(_, let gateway): if isNews { retained.health.record(gateway, .unreadable) }
-        case .tags:
-            guard role == .active, listAnswered.map({ $0.duration(to: now) >= Self.listPeriod }) ?? true else { break }
-            listAnswered = now
-            effects.append(.send(.tags(tagList)))
+        case .tags: receive(SiteList.Arrival(reason: reason), at: now, &effects)
         case .service(_, let name) where name != election?.instance:
             // Any client can publish such a card.
             effects.append(

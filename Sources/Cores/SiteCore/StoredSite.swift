@@ -13,10 +13,13 @@ package enum StoredValue: Sendable {
     case created([String: Int64])
     case learned(LearnedSource)
     case appliedCommands(AppliedCommands)
+    /// The version of the list of tags.
+    case listVersion(TagList.Version)
 
     private static let tagPrefix = "rooms.tag."
     private static let created = "rooms.created"
     private static let learned = "rooms.learned"
+    private static let listVersion = "rooms.list"
 
     /// The key in the store.
     ///
@@ -26,6 +29,7 @@ package enum StoredValue: Sendable {
         case .tag(let id, _): Self.tagPrefix + id
         case .created: Self.created
         case .learned: Self.learned
+        case .listVersion: Self.listVersion
         case .appliedCommands: AppliedCommands.storeKey(of: base)
         }
     }
@@ -37,7 +41,12 @@ package enum StoredValue: Sendable {
         case .created(let created): JSONValue.object(created.mapValues { .integer($0) }).bytes
         case .learned(let source): source.site.json.bytes
         case .appliedCommands(let commands): commands.bytes
+        case .listVersion(let version): JSONValue.object(version.members).bytes
         }
+    }
+
+    fileprivate static func listVersion(in values: [ExactString: [UInt8]]) -> TagList.Version? {
+        values[ExactString(listVersion)].flatMap { try? JSONValue(parsing: $0) }.map { TagList.Version($0) ?? .init(0, "") }
     }
 
     fileprivate static func tag(in key: String) -> String? {
@@ -69,8 +78,17 @@ package struct StoredSite: Sendable {
     /// Why the learned data cannot be read; nil if it can.
     package var problem: String?
     package var appliedCommands = AppliedCommands()
+    /// nil if none was stored, as by earlier versions of the program.
+    package var listVersion: TagList.Version?
+    /// Whether edits of tags wait that are not in `regions` yet.
+    package var isEdited = false
 
     package init() {}
+
+    /// Whether the service had tags before, or was given some.
+    var hasList: Bool {
+        listVersion != nil || !states.isEmpty || !regions.regions.isEmpty || isEdited
+    }
 
     /// Reads what `StoredValue` wrote.
     ///
@@ -82,6 +100,7 @@ package struct StoredSite: Sendable {
             states[id] = state
         }
         created = StoredValue.created(in: values)
+        listVersion = StoredValue.listVersion(in: values)
         appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: base))] ?? [])
         do {
             learned = try StoredValue.learned(in: values)

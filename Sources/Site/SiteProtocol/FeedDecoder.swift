@@ -18,6 +18,8 @@ package enum FeedDecoder {
     package static let mostReadings = 256
     /// Largest size of such a message, bytes: 256 readings with every member at full length are 36 kB.
     package static let mostHeardBytes = 65_536
+    /// Largest size of the list of tags, bytes.
+    package static let mostTagListBytes = 4 << 20
     /// Longest name of a room or a tag, bytes.
     package static let mostNameBytes = 128
     /// Longest `boot`, bytes.
@@ -107,33 +109,36 @@ package enum FeedDecoder {
             room: room, version: text("version"), scanner: text("scanner"), since: json["since"]?.asInteger)
     }
 
-    /// One tag of the retained list.
-    package struct ListedTag: Hashable, Sendable {
-        package var beacon: BeaconID
-        package var id: String?
-        package var name: String?
+    /// Reads the payload of `ibeacon-rooms/<site>/tags`.
+    package static func tags(_ payload: some Collection<UInt8>) throws(FeedError) -> TagList {
+        if payload.isEmpty { return TagList([]) }
+        let json = try read(payload, bytes: mostTagListBytes, values: 100_000)
+        guard let elements = json["tags"]?.array else { throw FeedError("'tags' is not a list") }
+        let patterns = json["patterns"]?.array ?? []
+        let count = elements.count + patterns.count
+        guard count <= mostTags else { throw FeedError("\(count) tags are too many; at most \(mostTags) are taken") }
+        var tags: [TagList.Tag] = []
+        for (position, element) in (elements + patterns).enumerated() {
+            let tag = try tag(element)
+            guard tag.beacon != nil || position >= elements.count else { throw noTag }
+            tags.append(tag)
+        }
+        return TagList(TagList.Version(json) ?? TagList.Version(0, ""), tags)
     }
 
-    /// Reads the payload of `ibeacon-rooms/<site>/tags`.
-    package static func tags(_ payload: some Collection<UInt8>) throws(FeedError) -> [ListedTag] {
-        if payload.isEmpty { return [] }
-        let json = try read(payload, bytes: 4 << 20, values: 100_000)
-        guard let elements = json["tags"]?.array else { throw FeedError("'tags' is not a list") }
-        guard elements.count <= mostTags else {
-            throw FeedError("\(elements.count) tags are too many; at most \(mostTags) are taken")
+    private static let noTag = FeedError("an element of 'tags' has no uuid, major and minor")
+
+    private static func tag(_ json: JSONValue) throws(FeedError) -> TagList.Tag {
+        func number(_ member: String) throws(FeedError) -> UInt16? {
+            guard let value = json[member] else { return nil }
+            guard let number = whole(value, 0...65_535) else { throw noTag }
+            return UInt16(number)
         }
-        var tags: [ListedTag] = []
-        for element in elements {
-            guard let uuid = element["uuid"]?.string.flatMap({ BeaconUUID($0) }),
-                let major = whole(element["major"], 0...65_535), let minor = whole(element["minor"], 0...65_535)
-            else { throw FeedError("an element of 'tags' has no uuid, major and minor") }
-            tags.append(
-                ListedTag(
-                    beacon: BeaconID(uuid: uuid, major: UInt16(major), minor: UInt16(minor)),
-                    id: try element["id"].map { value throws(FeedError) in try name(value, "id") },
-                    name: try element["name"].map { value throws(FeedError) in try name(value, "name") }))
-        }
-        return tags
+        guard let uuid = json["uuid"]?.string.flatMap({ BeaconUUID($0) }) else { throw noTag }
+        return TagList.Tag(
+            uuid: uuid, major: try number("major"), minor: try number("minor"),
+            id: try json["id"].map { value throws(FeedError) in try name(value, "id") },
+            name: try json["name"].map { value throws(FeedError) in try name(value, "name") })
     }
 
     /// A request about the training of a room.
@@ -168,10 +173,14 @@ package enum FeedDecoder {
             room: try name(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
     }
 
+    /// Whether messages of the site can hold this text as a name.
+    package static func isName(_ text: String) -> Bool {
+        (1...mostNameBytes).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+    }
+
     static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {
-        guard let text = json.string, (1...mostNameBytes).contains(text.utf8.count),
-            text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
-        else { throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters") }
+        guard let text = json.string, isName(text) else { throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters") }
         return text
     }
 

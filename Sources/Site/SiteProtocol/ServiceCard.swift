@@ -8,9 +8,13 @@ package struct ServiceCard: Hashable, Sendable {
     package var counter: UInt64
     /// The version of the program; empty if the card has none.
     package var version: String
+    /// Whether the service does not know the site's list of tags and waits until a person lets it adopt the list
+    /// (`"adopt":true`).
+    package var asksToAdopt: Bool
 
-    package init(isActive: Bool, counter: UInt64, version: String) {
+    package init(isActive: Bool, counter: UInt64, version: String, asksToAdopt: Bool = false) {
         (self.isActive, self.counter, self.version) = (isActive, counter, version)
+        self.asksToAdopt = asksToAdopt
     }
 
     /// Reads a card; nil if the payload is not a card.
@@ -20,13 +24,16 @@ package struct ServiceCard: Hashable, Sendable {
         else { return nil }
         self.init(
             isActive: isActive, counter: UInt64(counter),
-            version: String((json["version"]?.string ?? "").prefix(GatewayCard.longestVersion)))
+            version: String((json["version"]?.string ?? "").prefix(GatewayCard.longestVersion)),
+            asksToAdopt: json["adopt"]?.asBool == true)
     }
 
     package var payload: [UInt8] {
-        JSONValue.object([
+        var members: [String: JSONValue] = [
             "v": 1, "active": .bool(isActive), "counter": .integer(Int64(clamping: counter)),
             "version": .string(version),
-        ]).bytes
+        ]
+        if asksToAdopt { members["adopt"] = true }
+        return JSONValue.object(members).bytes
     }
 }

@@ -39,10 +39,10 @@ package struct ReceivedTagList: Hashable, Sendable {
     package init(_ payload: some Sequence<UInt8>) { self.payload = Array(payload) }
 
     /// - Throws: The first error in the list.
-    package func tags() throws(FeedError) -> [FeedDecoder.ListedTag] { try FeedDecoder.tags(payload) }
+    package func list() throws(FeedError) -> TagList { try FeedDecoder.tags(payload) }
 
-    /// Whether the payload is exactly what this service publishes for these tags.
-    package func isList(of beacons: TagList) -> Bool { payload == beacons.payload }
+    /// Whether the payload is exactly what a service publishes for this list.
+    package func isPayload(of list: TagList) -> Bool { payload == list.payload }
 }
 
 extension SiteMessage {

@@ -314,6 +314,7 @@ function show(next) {
   fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
     make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
   $("health").hidden = state.findings.length === 0;
+  $("adopt-tags").hidden = !state.adopt;
   fill($("findings"), state.findings, finding => finding.subject + finding.text, finding => JSON.stringify(finding), drawFinding);
 }
 
@@ -332,6 +333,7 @@ function askTag(id, beacon = "") {
   $("tag-dialog").showModal();
 }
 $("add-tag").addEventListener("click", () => askTag(null));
+$("adopt-tags").addEventListener("click", () => askFirst("Adopt the site's list of tags?", "This service takes the tags of the list that the broker retains, keeps its own, and goes on as the service of the site.", "Adopt it", "/tags/adopt", {}));
 $("tag-form").addEventListener("submit", event => {
   event.preventDefault();
   const text = $("tag-name").value.trim(), beacon = $("tag-beacon").value.trim();

@@ -18,7 +18,9 @@ extension DoctorChecks {
         guard (try? topics.collect()) != nil else { return [] }
         let status = SiteStatus(topics)
         if let closure = status.closure { return [DoctorFinding(.rooms, closure.text, cure: closure.cure)] }
+        let adoption = status.adoptionAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
         guard status.hasActiveService else {
+            if let adoption { return [adoption] }
             // After `rooms clear` there is intentionally no list.
             guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
             return [
@@ -31,7 +33,7 @@ extension DoctorChecks {
         }
         let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
         let seen = DoctorFinding(.rooms, "\(status.gateways.count) gateways at site '\(identity.site)'")
-        return [seen] + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
+        return [seen] + (adoption.map { [$0] } ?? []) + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
     }
 
     private static func hasService(_ identity: RoomServiceIdentity, _ settings: Settings) -> Bool {

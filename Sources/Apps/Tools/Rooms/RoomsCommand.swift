@@ -8,7 +8,7 @@ enum RoomsCommand {
         "rooms",
         operands:
             "run | status | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
-        words: [("tags", RegionsCommand.actions), ("gateways", RoomsGatewaysCommand.actions)],
+        words: [("tags", RegionsCommand.actions + ["adopt"]), ("gateways", RoomsGatewaysCommand.actions)],
         "find the room of each tag from the readings of several gateways",
         options: [
             OptionSpecification(
@@ -31,6 +31,10 @@ enum RoomsCommand {
             (
                 "sudo ibeacon-gateway rooms tags add 'Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
                 "add a tag, on the machine of the rooms service; list, remove, import and export work as for regions"
+            ),
+            (
+                "sudo ibeacon-gateway rooms tags adopt",
+                "let the service of this machine take the site's list of tags, if it has none or lost it"
             ),
             ("ibeacon-gateway rooms gateways", "show the gateways, their problems, and what to do"),
             (
@@ -64,6 +68,7 @@ enum RoomsCommand {
         switch arguments.operands.first {
         case "run": return try RoomsRunCommand.run(arguments)
         case "status": return try RoomsStatusCommand.run(arguments)
+        case "tags" where arguments.operands.dropFirst().first == "adopt": return try RoomsAdoptCommand.run(arguments)
         case "tags": return try RegionsCommand.run(arguments, on: try .tags(arguments))
         case "gateways": return try RoomsGatewaysCommand.run(arguments)
         case "forget": return try RoomsForgetCommand.run(arguments)

@@ -197,7 +197,23 @@ struct SiteStatus {
         )
     }
 
+    /// The services that do not know the site's list of tags, or have not its key, with advice; nil if there is none.
+    var adoptionAdvice: (text: String, cure: String)? {
+        let names = services.filter { $0.card["adopt"]?.asBool == true }.map(\.id)
+        guard !names.isEmpty else { return nil }
+        return (
+            "\(names.joined(separator: ", ")) has no stored list of tags, or not the key of the site, and does not replace the "
+                + "site's list",
+            "on that machine: sudo ibeacon-gateway rooms tags adopt; to begin anew: ibeacon-gateway rooms clear"
+        )
+    }
+
     private var head: String {
+        guard let advice = adoptionAdvice else { return summary }
+        return summary + "\n" + Terminal.printable("\(advice.text): \(advice.cure)")
+    }
+
+    private var summary: String {
         if let closure { return "\(closure.text)\n\(closure.cure)" }
         let active = services.filter { $0.card["active"]?.asBool == true }.map(\.id)
         let standby = services.filter { $0.card["active"]?.asBool != true }.map(\.id)

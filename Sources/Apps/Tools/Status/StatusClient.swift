@@ -33,26 +33,41 @@ struct StatusClient {
 
     /// The JSON at `path`.
     func ask(_ path: String) throws(Failure) -> JSONValue {
-        let answer = try exchange(path)
-        guard let end = Self.endOfHead(in: answer), answer.starts(with: Array("HTTP/1.1 ".utf8)) else {
-            throw stranger
-        }
-        let head = String(decoding: answer[..<end], as: UTF8.self)
-        let body = Array(answer[(end + 4)...])
-        let status = Int(head.dropFirst(9).prefix(3)) ?? 0
-        guard status == 200 else {
-            let reason = String(decoding: body.prefix(200), as: UTF8.self).split(separator: "\n").first ?? ""
-            let isAccess = status == 401 || status == 403
-            throw Failure(
-                isAccess ? .noPermission : .unavailable,
-                "the service at \(name) refuses: \(Terminal.printable(String(reason)))"
-                    + (status == 401 ? " (only root and the service's own user can read it)" : ""))
-        }
+        let (status, body) = try answer(to: "GET", path)
+        guard status == 200 else { throw refusal(status, body) }
         do {
             return try JSONValue(parsing: body)
         } catch {
             throw stranger
         }
+    }
+
+    /// Requests a change that needs no further words.
+    ///
+    /// - Throws: `.badData` with the reason if the service refuses.
+    func post(_ path: String) throws(Failure) {
+        let (status, body) = try answer(to: "POST", path, "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}")
+        guard status == 204 else { throw refusal(status, body) }
+    }
+
+    private func answer(
+        to method: String, _ path: String, _ headers: String = "", _ body: String = ""
+    ) throws(Failure) -> (status: Int, body: [UInt8]) {
+        let answer = try exchange("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)", body)
+        guard let end = Self.endOfHead(in: answer), answer.starts(with: Array("HTTP/1.1 ".utf8)) else {
+            throw stranger
+        }
+        let head = String(decoding: answer[..<end], as: UTF8.self)
+        return (Int(head.dropFirst(9).prefix(3)) ?? 0, Array(answer[(end + 4)...]))
+    }
+
+    private func refusal(_ status: Int, _ body: [UInt8]) -> Failure {
+        let reason = String(decoding: body.prefix(400), as: UTF8.self).split(separator: "\n").first ?? ""
+        let code: ExitCode = status == 401 || status == 403 ? .noPermission : status == 422 ? .badData : .unavailable
+        return Failure(
+            code,
+            "the service at \(name) refuses: \(Terminal.printable(String(reason)))"
+                + (status == 401 ? " (only root and the service's own user can read it)" : ""))
     }
 
     private var name: String {
@@ -64,12 +79,12 @@ struct StatusClient {
 
     private var stranger: Failure { Failure(.unavailable, "what answers at \(name) is not ibeacon-gateway") }
 
-    private func exchange(_ path: String) throws(Failure) -> [UInt8] {
+    private func exchange(_ head: String, _ body: String) throws(Failure) -> [UInt8] {
         let deadline = Clocks.now().advanced(by: limit)
         let connection = try connect(until: deadline)
-        var request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        var request = head
         if case .port(_, let token?) = place { request += "Authorization: Bearer \(token)\r\n" }
-        var rest = Array((request + "\r\n").utf8)[...]
+        var rest = Array((request + "\r\n" + body).utf8)[...]
         while !rest.isEmpty {
             try wait(for: connection, POLLOUT, until: deadline)
             let count = rest.withUnsafeBytes {

@@ -1,0 +1,321 @@
+import Base
+import Beacon
+import OwnTracks
+import Regions
+import Rooms
+import SiteProtocol
+
+/// What this service knows of the site's list of tags.
+///
+/// All services of a site keep the same list. The broker retains it with its version, and a service takes a newer one by
+/// itself. Any client may publish a list where the site has no key, so a list removes tags only if it was encrypted with the
+/// key, or if a standby receives it live beside an active service, which answers a wrong list. Any other list adds tags.
+struct SiteList: Sendable {
+    /// Shortest time between two lists that are handled. Two services, or another client, would answer each other without end.
+    static let period: Duration = .seconds(5)
+    /// A version that is further ahead is not believed: it would leave no number for the next change.
+    static let mostSteps: Int64 = 1 << 20
+
+    struct Arrival: Sendable {
+        /// nil: the list cannot be decrypted.
+        var list: ReceivedTagList?
+        /// Why it cannot be decrypted.
+        var reason = ""
+        /// Whether it arrived live while another service was active.
+        var isLive = false
+    }
+
+    /// The version of this service's list; nil if it has no stored list. 0: the list was never compared with the site's.
+    var version: TagList.Version?
+    /// The largest version that was seen.
+    var seen: Int64 = 0
+    /// The latest list that was not handled yet.
+    var arrival: Arrival?
+    /// A list without proof, whose tags are added when this service becomes active.
+    var unproved: TagList?
+    /// Whether another service needs the list live.
+    var isWanted = false
+    var handled: MonotonicInstant?
+    /// When `arrival` is handled.
+    var due: MonotonicInstant?
+    /// Whether the list that the broker retains has arrived, if there is one.
+    var isRead = false
+    /// The list that a person must adopt first.
+    var offer: Offer?
+
+    enum Offer: Sendable {
+        case list(TagList)
+        case unreadable(reason: String)
+    }
+
+    mutating func isConnected() { (arrival, unproved, handled, due, offer, isRead) = (nil, nil, nil, nil, nil, false) }
+}
+
+/// The list of tags that gateways read and that the services of a site share.
+extension Site {
+    /// Gateways use the tags with an exact beacon (UUID, major and minor).
+    var tagList: TagList {
+        TagList(
+            siteList.version ?? TagList.Version(0, ""),
+            roster.tags.map {
+                TagList.Tag(
+                    uuid: $0.pattern.uuid, major: $0.pattern.major, minor: $0.pattern.minor, id: $0.id, name: $0.name)
+            }.sorted { ($0.id ?? "") < ($1.id ?? "") })
+    }
+
+    /// What a person must decide about the site's list before this service may become active; nil: nothing.
+    package var question: (text: String, cure: String)? {
+        switch siteList.offer {
+        case nil: nil
+        case .list(let list):
+            (
+                "this service has no stored list of tags, and the site's list has \(list.tags.count); it does not replace "
+                    + "that list, and decides nothing",
+                "adopt the list: sudo ibeacon-gateway rooms tags adopt, on this machine, or the button below; to begin "
+                    + "anew: ibeacon-gateway rooms clear"
+            )
+        case .unreadable(let reason):
+            (
+                "the site's list of tags cannot be read here, and is not replaced: \(reason)",
+                "give this service the key of the site (rooms.encryptionKeyFile), and adopt the list: sudo "
+                    + "ibeacon-gateway rooms tags adopt; to begin anew: ibeacon-gateway rooms clear"
+            )
+        }
+    }
+
+    /// Whether the service cannot know yet if there is a list to adopt.
+    package var waitsForList: Bool { siteList.version == nil && !siteList.isRead }
+
+    func adoptionRefusal() -> String? {
+        if retained.connected == nil { return "there is no connection to the broker" }
+        if case .unreadable = siteList.offer, let question { return "\(question.text); \(question.cure)" }
+        if siteList.version == nil, siteList.offer == nil { return "the broker has no list of tags of this site" }
+        return nil
+    }
+
+    mutating func adoptList(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard case .list(let list) = siteList.offer else { return }
+        take(list, removesOthers: false, at: now, &effects)
+    }
+
+    // MARK: - A list that arrives
+
+    mutating func receive(_ arrival: SiteList.Arrival, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard let election else {
+            if let list = arrival.list { adopt(list, at: now, &effects) }
+            return
+        }
+        siteList.arrival = arrival
+        siteList.arrival?.isLive = arrival.isLive && election.hasActiveOther(at: now)
+        handleListWhenDue(at: now, &effects)
+    }
+
+    /// What the broker retains has arrived. If there was no list, this service may make one.
+    mutating func listIsRead(_ effects: inout [Effect]) {
+        guard waitsForList else { return }
+        siteList.isRead = true
+        judgeAbility(&effects)
+    }
+
+    /// A broker that does not return the own card is given time.
+    mutating func waitForList(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard let connected = retained.connected, connected.duration(to: now) >= ActiveService.patience else { return }
+        listIsRead(&effects)
+    }
+
+    /// Another service has connected: it believes what it receives live.
+    mutating func listIsWanted(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard role == .active else { return }
+        siteList.isWanted = true
+        handleListWhenDue(at: now, &effects)
+    }
+
+    mutating func handleListWhenDue(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        let due = siteList.handled?.advanced(by: SiteList.period) ?? now
+        guard due <= now else {
+            siteList.due = due
+            return
+        }
+        let (arrival, isWanted) = (siteList.arrival, siteList.isWanted)
+        (siteList.arrival, siteList.isWanted, siteList.due, siteList.handled) = (nil, false, nil, now)
+        if let arrival { handle(arrival, at: now, &effects) }
+        if isWanted, role == .active { effects.append(.send(.tags(tagList))) }
+    }
+
+    private mutating func handle(_ arrival: SiteList.Arrival, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        siteList.isRead = true
+        defer { judgeAbility(&effects) }
+        guard let received = arrival.list else {
+            if role == .active { return answer(&effects) }
+            // With a stored list and the key, the list of another key is replaced: the site's key was changed.
+            if siteList.version == nil || !settings.areCardsSealed {
+                siteList.offer = .unreadable(reason: arrival.reason)
+            }
+            return
+        }
+        guard siteList.version == nil || !received.isPayload(of: tagList) else { return siteList.offer = nil }
+        do throws(FeedError) {
+            compare(try received.list(), isLive: arrival.isLive, at: now, &effects)
+        } catch {
+            refuse(error, &effects)
+            if role == .active { answer(&effects) }
+        }
+    }
+
+    private mutating func compare(
+        _ list: TagList, isLive: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        guard let version = siteList.version else { return offer(list, &effects) }
+        siteList.offer = nil
+        // The broker lost the list, or another client changed it: the gateways need the right one.
+        guard list.version.number > 0 else {
+            if role == .active { answer(&effects) } else if !list.tags.isEmpty { siteList.unproved = list }
+            return
+        }
+        let isBelievable = list.version.number <= version.number + SiteList.mostSteps
+        if isBelievable { siteList.seen = max(siteList.seen, list.version.number) }
+        guard isBelievable, version < list.version else {
+            if role == .active || list.version < version { answer(&effects) }
+            return
+        }
+        let isProved = settings.areCardsSealed || (isLive && role != .active)
+        if isProved || role == .active {
+            take(list, removesOthers: isProved && version.number > 0, at: now, &effects)
+        } else {
+            siteList.unproved = list
+        }
+    }
+
+    /// A service without a stored list takes none without a person, and replaces none: a list may be forged, and what this
+    /// service lost is in it.
+    private mutating func offer(_ list: TagList, _ effects: inout [Effect]) {
+        let own = Set(roster.tags.map(\.pattern))
+        guard list.tags.contains(where: { !own.contains($0.pattern) }) else {
+            siteList.offer = nil
+            if !list.tags.isEmpty { setVersion(list.version, &effects) }
+            return
+        }
+        siteList.offer = .list(list)
+    }
+
+    /// The configuration or a person changed the tags of a service that waits.
+    mutating func compareOffer(_ effects: inout [Effect]) {
+        if case .list(let list) = siteList.offer { offer(list, &effects) }
+        judgeAbility(&effects)
+    }
+
+    /// Publishes the own list, in place of another.
+    private mutating func answer(_ effects: inout [Effect]) {
+        guard let version = siteList.version else { return }
+        if role == .active, siteList.seen > version.number { advanceVersion(&effects) }
+        effects.append(.send(.tags(tagList)))
+    }
+
+    /// Before this service becomes active: what it has received without proof adds tags, and its list gets a version.
+    mutating func settleList(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        if let arrival = siteList.arrival { handle(arrival, at: now, &effects) }
+        (siteList.arrival, siteList.due, siteList.handled) = (nil, nil, now)
+        if let list = siteList.unproved { take(list, removesOthers: false, at: now, &effects) }
+        siteList.unproved = nil
+        if (siteList.version?.number ?? 0) == 0 || siteList.seen > siteList.version?.number ?? 0 {
+            advanceVersion(&effects)
+        }
+    }
+
+    // MARK: - Versions
+
+    private mutating func setVersion(_ version: TagList.Version, _ effects: inout [Effect]) {
+        siteList.version = version
+        effects.append(.store(.listVersion(version)))
+    }
+
+    /// This service makes a newer list than all that it knows.
+    mutating func advanceVersion(_ effects: inout [Effect]) {
+        setVersion(TagList.Version(max(siteList.version?.number ?? 0, siteList.seen) + 1, instance), &effects)
+    }
+
+    // MARK: - Taking a list
+
+    /// Takes the tags of a list. Tags of the configuration file stay as they are there.
+    ///
+    /// - Parameter removesOthers: Whether other tags are removed.
+    private mutating func take(
+        _ list: TagList, removesOthers: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        (siteList.offer, siteList.unproved) = (nil, nil)
+        siteList.seen = max(siteList.seen, list.version.number)
+        let (changes, others) = changes(to: list, at: now)
+        let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""
+        effects.append(.log(.notice, "takes the site's list of \(list.tags.count) tags\(by)", once: "list taken"))
+        change(
+            tags: changes + (removesOthers ? others.map { .remove(rid: $0.rid) } : []), isOwn: false, at: now, &effects)
+        let isExtended = !removesOthers && !others.isEmpty
+        if isExtended {
+            let names = others.prefix(5).map(\.displayName).joined(separator: ", ")
+            effects.append(
+                .log(.notice, "keeps \(others.count) tags that the site's list has not: \(names)", once: "list kept"))
+        }
+        // An active service publishes what the gateways should have; another one only what it adds.
+        guard isExtended || (role == .active && tagList.tags != list.tags) || list.version.number == 0 else {
+            return setVersion(list.version, &effects)
+        }
+        guard role == .active || list.version.number > 0 else { return setVersion(TagList.Version(0, ""), &effects) }
+        advanceVersion(&effects)
+        effects.append(.send(.tags(tagList)))
+    }
+
+    /// The changes for the tags of a list, and the own tags that it has not.
+    private func changes(to list: TagList, at now: MonotonicInstant) -> ([RegionChange], others: [Region]) {
+        let own = regions.regions.compactMap { region in TagIdentity(region).map { (region: region, tag: $0) } }
+        let byID = Dictionary(own.map { ($0.tag.id, $0) }) { first, _ in first }
+        let byPattern = Dictionary(own.map { ($0.tag.pattern, $0) }) { first, _ in first }
+        var (removals, settings): ([RegionChange], [RegionChange]) = ([], [])
+        var known: Set<String> = []
+        var places = RoomEngine.mostTags - own.count
+        for listed in list.tags {
+            let beacon = byPattern[listed.pattern]
+            let old = listed.id.flatMap { byID[$0] } ?? beacon
+            let id = listed.id.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } ?? old?.tag.id ?? listed.newID
+            let name = listed.name ?? old?.tag.name ?? listed.id ?? listed.newID
+            known.formUnion([old, beacon].compactMap { $0?.tag.id })
+            guard !configuredTags.contains(id), old.map({ !configuredTags.contains($0.tag.id) }) ?? true,
+                beacon.map({ !configuredTags.contains($0.tag.id) }) ?? true,
+                old?.tag != TagIdentity(id: id, name: name, pattern: listed.pattern)
+            else { continue }
+            if old == nil, beacon == nil {
+                guard places > 0 else { continue }
+                places -= 1
+            }
+            removals += [old, beacon].compactMap { $0.map { .remove(rid: $0.region.rid) } }
+            let description = RegionDescription(name: name, pattern: listed.pattern)
+            settings.append(
+                .set(Region(rid: id, description: description, timestamp: epoch(at: now)), isRIDDerived: false))
+        }
+        let others = own.filter { !known.contains($0.tag.id) && !configuredTags.contains($0.tag.id) }
+        return (removals + settings, others.map(\.region))
+    }
+
+    /// A replay has no tags of its own: it adds those of the recording to those of the configuration.
+    private mutating func adopt(_ received: ReceivedTagList, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        let list: TagList
+        do throws(FeedError) { list = try received.list() } catch { return refuse(error, &effects) }
+        let own = identities(&effects)
+        var tags = own
+        for tag in list.tags {
+            if let beacon = tag.beacon, own.contains(where: { $0.pattern.matches(beacon) }) { continue }
+            let id = tag.id.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } ?? tag.name.map(RoomName.id)
+            let name = tag.name ?? tag.beacon?.description ?? tag.newID
+            tags.append(TagIdentity(id: id ?? tag.newID, name: name, pattern: tag.pattern))
+        }
+        setTags(tags, at: now)
+    }
+}
+
+extension TagList.Tag {
+    fileprivate var pattern: BeaconPattern { BeaconPattern(uuid: uuid, major: major, minor: minor) }
+
+    /// The id of a tag of which only the beacon is known.
+    fileprivate var newID: String {
+        ["\(uuid)", major.map { "\($0)" }, minor.map { "\($0)" }].compactMap(\.self).joined(separator: "-")
+    }
+}
