@@ -96,6 +96,54 @@ import Testing
         #expect(service.other == nil)
     }
 
+    /// Two services that are active, beside invented cards each half second. `rival` is called with the time and the other's card.
+    ///
+    /// - Returns: How long both are active, seconds.
+    private func contradiction(_ invent: (inout ActiveService, Int) -> Void) -> Double {
+        var (first, second) = (ActiveService(instance: "a"), ActiveService(instance: "b"))
+        _ = (first.connected(at: instant(0)), second.connected(at: instant(0)))
+        var both = 0.0
+        for half in 0..<120 {
+            let now = instant(Double(half) / 2)
+            invent(&second, half)
+            for effect in first.tick(at: now) {
+                guard case .publish(let isActive, let counter) = effect else { continue }
+                _ = second.heard("a", isActive: isActive, counter: counter, at: now)
+            }
+            _ = second.tick(at: now)
+            if first.role == .active, second.role == .active { both += 0.5 }
+        }
+        #expect(first.role == .active)
+        return both
+    }
+
+    @Test(arguments: [32, 300, 3000])
+    func `Invented services, however many, do not keep two active for ten seconds`(_ count: Int) {
+        let both = contradiction { service, half in
+            for number in 0..<count {
+                _ = service.heard("zz\(number)", isActive: true, counter: UInt64(half), at: instant(Double(half) / 2))
+            }
+        }
+        #expect(both <= 10)
+    }
+
+    @Test func `Smaller names that do not count give way to a service that does`() {
+        let both = contradiction { service, half in
+            guard half % 20 == 0 else { return }
+            for number in 0..<250 {
+                _ = service.heard("0\(half)-\(number)", isActive: true, counter: 1, at: instant(Double(half) / 2))
+            }
+        }
+        #expect(both <= 10)
+    }
+
+    @Test func `A card that says that a service ended is not believed again once the service went on`() {
+        let both = contradiction { service, half in
+            _ = service.heard("a", isActive: false, counter: 0, at: instant(Double(half) / 2))
+        }
+        #expect(both <= 10)
+    }
+
     @Test func `A thousand names that are invented are bounded, and end`() {
         var service = ActiveService(instance: "m")
         _ = service.connected(at: instant(0))

@@ -71,8 +71,9 @@ import Testing
     private func standby(hearing seconds: Range<Int>) throws -> (site: SiteHarness, messages: [Publication]) {
         var site = SiteHarness(try settings(), isStandby: true)
         site.start(at: instant(0))
+        site.hearActive(at: instant(0))
         _ = site.handle(
-            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_000), isRetained: true, at: instant(0),
+            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_000), isRetained: false, at: instant(0),
             epoch: 1_700_000_000)
         for second in seconds {
             _ = heard(&site, "k", -50, second: second)
@@ -122,14 +123,49 @@ import Testing
         #expect(site.takeOver(at: instant(2), epoch: 1_700_000_013).isEmpty)
     }
 
-    @Test(arguments: [true, false])
-    func `What another service has decided meanwhile holds`(isRetained: Bool) throws {
+    @Test(arguments: [
+        (isRetained: false, hasActive: true, room: "Kitchen"), (true, true, "Hall"), (false, false, "Hall"),
+    ])
+    func `A state of another service counts only if it arrives live while that service is active`(
+        _ case: (isRetained: Bool, hasActive: Bool, room: String)
+    ) throws {
         var site = SiteHarness(try settings(), isStandby: true)
         site.start(reported: ["jane": state("Hall", since: 1_700_000_010)], at: instant(0))
+        if `case`.hasActive { site.hearActive(at: instant(0)) }
         _ = site.handle(
-            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_020), isRetained: isRetained,
+            "ibeacon-rooms/home/tag/jane", state("Kitchen", since: 1_700_000_020), isRetained: `case`.isRetained,
             at: instant(1), epoch: 1_700_000_031)
-        #expect(site.core.roster.states[0].room?.name == "Kitchen")
+        #expect(site.core.roster.states[0].room?.name == `case`.room)
+    }
+
+    /// The rooms that transitions name, with their events.
+    private func events(_ messages: [Publication]) -> [String] {
+        messages.filter { $0.topic.hasSuffix("/event") }.compactMap { message in
+            guard let json = try? JSONValue(parsing: message.payload) else { return nil }
+            return "\(json["event"]?.string ?? "") \(json["desc"]?.string ?? "")"
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A forged state leads to no event of its room, at a restart and at a takeover`(isRestart: Bool) throws {
+        var site = SiteHarness(try settings(), isStandby: true)
+        site.start(
+            reported: isRestart ? ["jane": state("Kitchen", since: 1_700_000_000)] : [:], at: instant(0))
+        if !isRestart { site.hearActive(at: instant(0)) }
+        _ = site.handle(
+            "ibeacon-rooms/home/tag/jane", state("Vault", since: 1 << 62), isRetained: true, at: instant(0),
+            epoch: 1_700_000_010)
+        for second in 1..<20 {
+            _ = heard(&site, "k", -50, second: second)
+            _ = heard(&site, "h", -80, second: second)
+        }
+        var messages = site.takeOver(at: instant(20), epoch: 1_700_000_030)
+        for second in 20..<40 {
+            messages += heard(&site, "k", -80, second: second)
+            messages += heard(&site, "h", -50, second: second)
+        }
+        let first = isRestart ? [] : ["enter Kitchen"]
+        #expect(events(messages) == first + ["leave Kitchen", "enter Hall"])
     }
 
     @Test func `A tag that went meanwhile is reported away`() throws {

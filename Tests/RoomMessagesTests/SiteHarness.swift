@@ -39,10 +39,23 @@ struct SiteHarness {
         messages(.tick, at: now, epoch: epoch)
     }
 
+    /// A card of a service arrives live.
+    mutating func hear(_ instance: String, isActive: Bool, counter: UInt64 = 0, at now: MonotonicInstant) {
+        let card = ServiceCard(isActive: isActive, counter: counter, version: "")
+        _ = core.handle(.message(.service(instance: instance, card), isRetained: false), at: now)
+    }
+
+    /// The service `a` is active: its counter moves.
+    mutating func hearActive(at now: MonotonicInstant) {
+        for counter in 1...2 { hear("a", isActive: true, counter: UInt64(counter), at: now) }
+    }
+
     /// The active service says that it ends, so that this one takes over at once.
     mutating func takeOver(at now: MonotonicInstant, epoch: Int64) -> [Publication] {
-        let card = ServiceCard(isActive: false, counter: 0, version: "")
-        _ = core.handle(.message(.service(instance: "a", card), isRetained: false), at: now)
+        // What the broker retains has arrived before the own card.
+        hear(core.instance, isActive: false, at: now)
+        hear("a", isActive: true, counter: 7, at: now)
+        hear("a", isActive: false, at: now)
         return tick(at: now, epoch: epoch)
     }
 

@@ -58,6 +58,8 @@ final class RoomServiceFixture: ServiceRig {
         try service.start()
         guard isRunning else { return }
         settle()
+        // The broker returns the card after all that it retains.
+        receive(sealed: "ibeacon-rooms/home/service/\(instance)", #"{"v":1,"active":false,"counter":0}"#)
         for (gateway, room) in Self.rooms.enumerated() {
             receive(
                 sealed: "ibeacon-rooms/home/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)

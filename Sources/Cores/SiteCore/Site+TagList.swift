@@ -77,7 +77,7 @@ extension Site {
         case .unreadable(let reason):
             (
                 "the site's list of tags cannot be read here, and is not replaced: \(reason)",
-                "give this service the key of the site (rooms.encryptionKeyFile), and adopt the list: sudo "
+                "if it is encrypted, give this service the key of the site (rooms.encryptionKeyFile), and adopt the list: sudo "
                     + "ibeacon-gateway rooms tags adopt; to begin anew: ibeacon-gateway rooms clear"
             )
         }
@@ -159,6 +159,7 @@ extension Site {
         } catch {
             refuse(error, &effects)
             if role == .active { answer(&effects) }
+            if siteList.version == nil { siteList.offer = .unreadable(reason: "\(error)") }
         }
     }
 

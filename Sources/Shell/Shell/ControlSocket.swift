@@ -14,12 +14,13 @@ package enum ControlSocket {
     }
 
     /// Where a command looks for the service of a state directory, in turn. systemd names the runtime directory of a
-    /// service as its state directory.
+    /// service as its state directory; a command that is started with another one looks there first, as the service would.
     package static func candidates(for stateDirectory: String) -> [LocalSocket] {
         var directories = [stateDirectory]
         if stateDirectory.hasPrefix(stateRoot) {
             directories.insert(runtimeRoot + stateDirectory.dropFirst(stateRoot.count), at: 0)
         }
+        if let directory = Settings.environment("RUNTIME_DIRECTORY") { directories.insert(directory, at: 0) }
         return directories.map { LocalSocket("\($0)/\(fileName)") }
     }
 

@@ -1,0 +1,138 @@
+import Base
+import Beacon
+import Regions
+import SiteCore
+import SiteProtocol
+
+/// Services of one site at one broker, in virtual time. A service that ends leaves what it stored.
+struct SiteFleet {
+    private static let addresses = SiteAddresses(site: "home", user: nil)
+    static let listTopic = RoomTopic.tags(site: "home").text
+
+    private(set) var services: [String: Site] = [:]
+    private(set) var retained: [String: [UInt8]] = [:]
+    /// The lists that were published, with the service.
+    private(set) var lists: [(by: String, list: TagList)] = []
+    /// Lines of the log.
+    private(set) var log: [String] = []
+    private(set) var now = MonotonicInstant.zero.advanced(by: .seconds(1000))
+    private var stored: [String: StoredSite] = [:]
+    private let hasKey: Bool
+
+    init(hasKey: Bool = false) { self.hasKey = hasKey }
+
+    /// - Parameters:
+    ///   - stored: What the service has in its store; nil: what it left.
+    ///   - configured: Tags of its configuration file, as `NAME:MINOR`.
+    mutating func start(_ name: String, stored new: StoredSite? = nil, configured: [String] = []) {
+        stored[name] = new ?? stored[name] ?? StoredSite()
+        var settings = SiteSettings()
+        (settings.site, settings.instance, settings.areCardsSealed) = ("home", name, hasKey)
+        settings.tags = configured.map(Self.change)
+        services[name] = Site(settings)
+        handle(.start(stored[name] ?? StoredSite()), name)
+        handle(.brokerConnected, name)
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) { deliver(topic, payload, name, isRetained: true) }
+    }
+
+    /// The service ends without a word, as by SIGKILL.
+    mutating func kill(_ name: String) { services[name] = nil }
+
+    mutating func loseState(of name: String) { stored[name] = nil }
+
+    mutating func edit(_ name: String, _ changes: RegionChange...) {
+        handle(.edits(changes.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
+    }
+
+    mutating func request(_ name: String, _ request: Site.Request) -> String? {
+        if let refusal = services[name]?.refusal(of: request) { return refusal }
+        handle(.request(request), name)
+        return nil
+    }
+
+    /// Any client publishes a retained message.
+    mutating func publish(_ topic: String, _ payload: [UInt8]) {
+        retained[topic] = payload.isEmpty ? nil : payload
+        for name in services.keys.sorted() { deliver(topic, payload, name, isRetained: false) }
+    }
+
+    /// A list arrives that cannot be decrypted.
+    mutating func publishSealedList(to name: String) { handle(.sealed(.tags(site: "home"), reason: "it is encrypted"), name) }
+
+    mutating func run(_ seconds: Int) {
+        let end = now.advanced(by: .seconds(seconds))
+        while let due = services.values.compactMap(\.nextDeadline).min(), due <= end {
+            now = max(now, due)
+            for name in services.keys.sorted() where services[name]?.nextDeadline.map({ $0 <= now }) == true {
+                handle(.tick, name)
+            }
+        }
+        now = end
+    }
+
+    // MARK: What came of it
+
+    func role(_ name: String) -> ActiveService.Role? { services[name]?.role }
+
+    /// The names of a service's tags, sorted.
+    func tags(_ name: String) -> [String] { (services[name]?.tags ?? []).map(\.name).sorted() }
+
+    /// The minors of the list that the broker retains.
+    var listed: [Int] {
+        ((try? FeedDecoder.tags(retained[Self.listTopic] ?? []))?.beacons ?? []).map { Int($0.minor) }.sorted()
+    }
+
+    func card(_ name: String) -> ServiceCard? {
+        retained[RoomTopic.service(site: "home", instance: name).text].flatMap { ServiceCard($0) }
+    }
+
+    // MARK: The wiring
+
+    private mutating func deliver(_ topic: String, _ payload: [UInt8], _ name: String, isRetained: Bool) {
+        guard let topic = RoomTopic(topic), let message = try? SiteMessage(topic, payload) else { return }
+        handle(.message(message, isRetained: isRetained), name)
+    }
+
+    private mutating func handle(_ input: Site.Input, _ name: String) {
+        _ = services[name]?.handle(.wallClock(WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)), at: now)
+        for effect in services[name]?.handle(input, at: now) ?? [] {
+            switch effect {
+            // An outbox is delivered while its service is active.
+            case .publish(let report): if role(name) == .active { send(report, by: name) }
+            case .send(let report): send(report, by: name)
+            case .regions(let regions): stored[name]?.regions = regions
+            case .store(.listVersion(let version)): stored[name]?.listVersion = version
+            case .store(.tag(let id, let state)): stored[name]?.states[id] = state
+            case .log(_, let text, _): log.append(text)
+            default: break
+            }
+        }
+    }
+
+    private mutating func send(_ report: SiteReport, by name: String) {
+        if case .tags(let list) = report { lists.append((name, list)) }
+        let message = report.message(to: Self.addresses)
+        guard message.isRetained else { return }
+        publish(message.topic, message.payload)
+    }
+
+    static let uuid = "11112222-3333-4444-5555-666677778888"
+
+    /// A tag as `NAME:MINOR`.
+    static func change(_ text: String) -> RegionChange {
+        let parts = text.split(separator: ":")
+        let description = try? RegionDescription(parsing: "\(parts[0]):\(uuid):1:\(parts[1])")
+        return .set(
+            Region(
+                rid: String(parts[0]).lowercased(),
+                description: description ?? RegionDescription(name: "none", pattern: nil), timestamp: 1_600_000_000),
+            isRIDDerived: false)
+    }
+
+    /// The store of a service of an earlier version, which stored no version.
+    static func stored(_ tags: String...) -> StoredSite {
+        var site = StoredSite()
+        _ = site.regions.apply(tags.map(change))
+        return site
+    }
+}

@@ -1,0 +1,258 @@
+import Base
+import Beacon
+import Regions
+import SiteCore
+import SiteProtocol
+import Testing
+
+/// The list of tags that the services of a site share.
+@Suite struct SiteListTests {
+    private func beacons(_ minors: Int...) throws -> [BeaconID] {
+        try minors.map { try #require(BeaconID("\(SiteFleet.uuid):1:\($0)")) }
+    }
+
+    /// A service with three tags is active.
+    private func fleet(active name: String = "a", hasKey: Bool = false) -> SiteFleet {
+        var fleet = SiteFleet(hasKey: hasKey)
+        fleet.start(name, stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        fleet.run(5)
+        return fleet
+    }
+
+    // MARK: Without a stored list
+
+    @Test func `A service that lost its state asks, and replaces no list that it does not know, whatever is added`() {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        let before = fleet.lists.count
+        fleet.start("a")
+        fleet.edit("a", SiteFleet.change("New:10"))
+        fleet.run(60)
+        #expect(fleet.role("a") != .active && fleet.card("a")?.asksToAdopt == true)
+        #expect(fleet.services["a"]?.question?.cure.contains("rooms tags adopt") == true)
+        #expect(fleet.log.contains { $0.contains("rooms tags adopt") })
+        #expect(fleet.lists.count == before && fleet.listed == [7, 8, 9])
+        #expect(fleet.request("a", .adoptTags) == nil)
+        fleet.run(5)
+        #expect(fleet.role("a") == .active && fleet.card("a")?.asksToAdopt == false)
+        #expect(fleet.listed == [7, 8, 9, 10] && fleet.tags("a") == ["Bob", "Jane", "Keys", "New"])
+        #expect(fleet.request("a", .adoptTags) == nil, "a second time there is nothing to do")
+    }
+
+    @Test func `Tags of the configuration file alone do not replace the list either`() {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        fleet.start("a", configured: ["Jane:7"])
+        fleet.run(60)
+        #expect(fleet.role("a") != .active && fleet.listed == [7, 8, 9])
+    }
+
+    @Test func `A list that arrives late is not replaced`() throws {
+        // The broker does not return the own card, so only time tells that there is no list.
+        var settings = SiteSettings()
+        settings.instance = "a"
+        var site = Site(settings)
+        var now = MonotonicInstant.zero.advanced(by: .seconds(1000))
+        _ = site.handle(.start(StoredSite()), at: now)
+        _ = site.handle(.brokerConnected, at: now)
+        for _ in 0..<9 {
+            now = now.advanced(by: .seconds(1))
+            _ = site.handle(.tick, at: now)
+            #expect(site.role != .active)
+        }
+        let list = ReceivedTagList(TagList(try beacons(7)).payload)
+        _ = site.handle(.message(.tags(list), isRetained: true), at: now)
+        _ = site.handle(.tick, at: now.advanced(by: .seconds(30)))
+        #expect(site.role != .active && site.question != nil)
+    }
+
+    @Test func `Where the broker has no list, a new service begins one, and after rooms clear too`() {
+        var fleet = SiteFleet()
+        fleet.start("a", configured: ["Jane:7"])
+        fleet.run(3)
+        #expect(fleet.role("a") == .active && fleet.listed == [7])
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        fleet.start("a", configured: ["Bob:8"])
+        fleet.run(20)
+        #expect(fleet.role("a") != .active)
+        fleet.publish(SiteFleet.listTopic, [])
+        fleet.run(5)
+        #expect(fleet.role("a") == .active && fleet.listed == [8])
+    }
+
+    @Test(arguments: [false, true])
+    func `A list that cannot be decrypted is not replaced by a service without the key`(hasStoredList: Bool) {
+        var fleet = SiteFleet()
+        fleet.start("a", stored: hasStoredList ? SiteFleet.stored("Jane:7") : nil)
+        fleet.publishSealedList(to: "a")
+        fleet.run(60)
+        #expect(fleet.role("a") != .active && fleet.lists.isEmpty)
+        #expect(fleet.request("a", .adoptTags)?.contains("rooms.encryptionKeyFile") == true)
+    }
+
+    @Test func `With the key, a service that has the list replaces that of another key`() {
+        var fleet = SiteFleet(hasKey: true)
+        fleet.start("a", stored: SiteFleet.stored("Jane:7"))
+        fleet.publishSealedList(to: "a")
+        fleet.run(5)
+        #expect(fleet.role("a") == .active && fleet.listed == [7])
+    }
+
+    // MARK: A newer list
+
+    static let names = [("a", "b"), ("b", "a")]
+
+    @Test(arguments: names)
+    func `A standby with an older list takes the newer one, and over a takeover no tag is lost`(
+        _ active: String, _ standby: String
+    ) {
+        var fleet = fleet(active: active)
+        fleet.start(standby, stored: SiteFleet.stored("Jane:7", "Bob:8"))
+        fleet.run(10)
+        #expect(fleet.tags(standby) == ["Bob", "Jane", "Keys"])
+        fleet.kill(active)
+        fleet.run(15)
+        #expect(fleet.role(standby) == .active)
+        #expect(fleet.lists.allSatisfy { $0.list.tags.count == 3 } && fleet.listed == [7, 8, 9])
+    }
+
+    @Test(arguments: [false, true])
+    func `A tag that was removed stays removed at a standby, also one that was off meanwhile`(wasOff: Bool) {
+        var fleet = fleet()
+        fleet.start("b", stored: StoredSite())
+        #expect(fleet.request("b", .adoptTags) == nil)
+        fleet.run(10)
+        if wasOff { fleet.kill("b") }
+        fleet.edit("a", .remove(rid: "keys"))
+        fleet.run(10)
+        if wasOff { fleet.start("b") }
+        fleet.run(15)
+        #expect(fleet.tags("b") == ["Bob", "Jane"])
+        fleet.kill("a")
+        fleet.run(15)
+        #expect(fleet.role("b") == .active && fleet.listed == [7, 8])
+    }
+
+    @Test(arguments: names)
+    func `A change at a standby reaches the active service`(_ active: String, _ standby: String) {
+        var fleet = fleet(active: active)
+        fleet.start(standby, stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        fleet.run(10)
+        fleet.edit(standby, SiteFleet.change("New:10"))
+        fleet.run(10)
+        #expect(fleet.tags(active) == ["Bob", "Jane", "Keys", "New"] && fleet.listed == [7, 8, 9, 10])
+        #expect(fleet.role(active) == .active)
+    }
+
+    @Test func `A name that was given at one service is that of all`() {
+        var fleet = fleet()
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        fleet.run(10)
+        #expect(fleet.request("a", .renameTag(id: "jane", to: "Joan")) == nil)
+        fleet.run(10)
+        #expect(fleet.tags("b") == ["Bob", "Joan", "Keys"])
+    }
+
+    @Test func `Two services whose configuration files differ come to rest`() {
+        var fleet = SiteFleet()
+        fleet.start("a", configured: ["Jane:7", "Bob:8"])
+        fleet.run(5)
+        fleet.start("b", stored: SiteFleet.stored("Keys:9"), configured: ["Jane:17", "Keys:9"])
+        fleet.run(60)
+        let before = fleet.lists.count
+        fleet.run(60)
+        #expect(fleet.lists.count == before)
+        #expect(fleet.listed == [7, 8, 9])
+    }
+
+    @Test func `A newer list is taken at a restart too, by a service that was not active last`() {
+        var fleet = fleet(active: "b")
+        fleet.start("a", stored: SiteFleet.stored("Jane:7"))
+        fleet.run(10)
+        fleet.kill("a")
+        fleet.edit("b", SiteFleet.change("New:10"))
+        fleet.kill("b")
+        fleet.start("a")
+        fleet.run(15)
+        #expect(fleet.role("a") == .active && fleet.listed == [7, 8, 9, 10])
+    }
+
+    // MARK: A list of another client
+
+    private func forged(_ number: Int64, _ minors: Int...) throws -> [UInt8] {
+        TagList(
+            .init(number, "zz"),
+            try minors.map {
+                let beacon = try #require(BeaconID("\(SiteFleet.uuid):1:\($0)"))
+                return TagList.Tag(uuid: beacon.uuid, major: beacon.major, minor: beacon.minor, id: "x\($0)", name: "x\($0)")
+            }
+        ).payload
+    }
+
+    @Test(arguments: [2, 1 << 20, 1 << 52])
+    func `A forged list without tags removes none: at the active service, at its standby, and at a restart`(
+        _ number: Int64
+    ) throws {
+        var fleet = fleet()
+        fleet.start("b", stored: SiteFleet.stored("Jane:7"))
+        fleet.run(10)
+        fleet.publish(SiteFleet.listTopic, try forged(number))
+        fleet.run(20)
+        for name in ["a", "b"] { #expect(fleet.tags(name) == ["Bob", "Jane", "Keys"]) }
+        #expect(fleet.listed == [7, 8, 9])
+        for name in ["a", "b"] { fleet.kill(name) }
+        fleet.publish(SiteFleet.listTopic, try forged(number + 10))
+        fleet.start("a")
+        fleet.run(20)
+        #expect(fleet.tags("a") == ["Bob", "Jane", "Keys"] && fleet.listed == [7, 8, 9])
+    }
+
+    @Test func `However often the list is replaced, it is answered every five seconds, and the last one too`() throws {
+        var fleet = fleet()
+        fleet.run(10)
+        let before = fleet.lists.count
+        for number in 0..<200 {
+            fleet.publish(SiteFleet.listTopic, try forged(Int64(number % 7), 100 + number))
+            if number % 10 == 9 { fleet.run(1) }
+        }
+        #expect((3...6).contains(fleet.lists.count - before))
+        fleet.run(5)
+        #expect(fleet.listed.starts(with: [7, 8, 9]))
+    }
+
+    @Test func `A client that adds tags is bounded by the largest number of tags`() throws {
+        var fleet = fleet()
+        for round in 0..<3 {
+            let tags = (0..<9000).map { number in
+                TagList.Tag(uuid: BeaconUUID(high: 0, low: UInt64(round)), major: 1, minor: UInt16(number), id: "r\(round)-\(number)")
+            }
+            let version = TagList.Version(Int64(100 * (round + 1)), "zz")
+            fleet.publish(SiteFleet.listTopic, TagList(version, tags).payload)
+            fleet.run(10)
+        }
+        #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+    }
+
+    // MARK: Services of an earlier version
+
+    @Test func `The list of an earlier version adds tags to a standby, and keeps what the standby knows of them`() throws {
+        var fleet = SiteFleet()
+        fleet.publish(SiteFleet.listTopic, TagList(try beacons(7, 9)).payload)
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8"))
+        fleet.run(5)
+        #expect(fleet.role("b") == .active && fleet.listed == [7, 8, 9])
+        #expect(fleet.tags("b") == ["\(SiteFleet.uuid)-1-9", "Bob", "Jane"])
+        #expect(fleet.lists.last?.list.version == .init(1, "b"))
+    }
+
+    @Test func `An active service answers the list of an earlier version with its own`() throws {
+        var fleet = fleet()
+        fleet.run(10)
+        fleet.publish(SiteFleet.listTopic, TagList(try beacons(7)).payload)
+        fleet.run(6)
+        #expect(fleet.listed == [7, 8, 9] && fleet.tags("a").count == 3)
+    }
+}
