@@ -248,13 +248,14 @@ extension Site {
         let (changes, others) = changes(to: list, at: now)
         let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""
         effects.append(.log(.notice, "takes the site's list of \(list.tags.count) tags\(by)", once: "list taken"))
-        change(
-            tags: changes + (removesOthers ? others.map { .remove(rid: $0.rid) } : []), isOwn: false, at: now, &effects)
-        let isExtended = !removesOthers && !others.isEmpty
+        let isKept = { (tag: TagIdentity) in !removesOthers || configuredTags.contains(tag.id) }
+        let (kept, gone) = (others.filter { isKept($0.tag) }, others.filter { !isKept($0.tag) })
+        change(tags: changes + gone.map { .remove(rid: $0.region.rid) }, isOwn: false, at: now, &effects)
+        let isExtended = !kept.isEmpty
         if isExtended {
-            let names = others.prefix(5).map(\.displayName).joined(separator: ", ")
+            let names = kept.prefix(5).map(\.tag.name).joined(separator: ", ")
             effects.append(
-                .log(.notice, "keeps \(others.count) tags that the site's list has not: \(names)", once: "list kept"))
+                .log(.notice, "keeps \(kept.count) tags that the site's list has not: \(names)", once: "list kept"))
         }
         // An active service publishes what the gateways should have; another one only what it adds.
         guard isExtended || (role == .active && tagList.tags != list.tags) || list.version.number == 0 else {
@@ -266,7 +267,9 @@ extension Site {
     }
 
     /// The changes for the tags of a list, and the own tags that it has not.
-    private func changes(to list: TagList, at now: MonotonicInstant) -> ([RegionChange], others: [Region]) {
+    private func changes(
+        to list: TagList, at now: MonotonicInstant
+    ) -> ([RegionChange], others: [(region: Region, tag: TagIdentity)]) {
         let own = regions.regions.compactMap { region in TagIdentity(region).map { (region: region, tag: $0) } }
         let byID = Dictionary(own.map { ($0.tag.id, $0) }) { first, _ in first }
         let byPattern = Dictionary(own.map { ($0.tag.pattern, $0) }) { first, _ in first }
@@ -292,8 +295,7 @@ extension Site {
             settings.append(
                 .set(Region(rid: id, description: description, timestamp: epoch(at: now)), isRIDDerived: false))
         }
-        let others = own.filter { !known.contains($0.tag.id) && !configuredTags.contains($0.tag.id) }
-        return (removals + settings, others.map(\.region))
+        return (removals + settings, own.filter { !known.contains($0.tag.id) })
     }
 
     /// A replay has no tags of its own: it adds those of the recording to those of the configuration.
