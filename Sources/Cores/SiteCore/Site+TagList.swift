@@ -248,8 +248,8 @@ extension Site {
         let (changes, others) = changes(to: list, at: now)
         let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""
         effects.append(.log(.notice, "takes the site's list of \(list.tags.count) tags\(by)", once: "list taken"))
-        let isKept = { (tag: TagIdentity) in !removesOthers || configuredTags.contains(tag.id) }
-        let (kept, gone) = (others.filter { isKept($0.tag) }, others.filter { !isKept($0.tag) })
+        let gone = removesOthers ? others.filter { !configuredTags.contains($0.tag.id) } : []
+        let kept = removesOthers ? others.filter { configuredTags.contains($0.tag.id) } : others
         change(tags: changes + gone.map { .remove(rid: $0.region.rid) }, isOwn: false, at: now, &effects)
         let isExtended = !kept.isEmpty
         if isExtended {
