@@ -32,7 +32,9 @@ struct SiteFleet {
         services[name] = Site(settings)
         handle(.start(stored[name] ?? StoredSite()), name)
         handle(.brokerConnected, name)
-        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) { deliver(topic, payload, name, isRetained: true) }
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
+            deliver(topic, payload, name, isRetained: true)
+        }
     }
 
     /// The service ends without a word, as by SIGKILL.
@@ -57,7 +59,9 @@ struct SiteFleet {
     }
 
     /// A list arrives that cannot be decrypted.
-    mutating func publishSealedList(to name: String) { handle(.sealed(.tags(site: "home"), reason: "it is encrypted"), name) }
+    mutating func publishSealedList(to name: String) {
+        handle(.sealed(.tags(site: "home"), reason: "it is encrypted"), name)
+    }
 
     mutating func run(_ seconds: Int) {
         let end = now.advanced(by: .seconds(seconds))
@@ -94,7 +98,8 @@ struct SiteFleet {
     }
 
     private mutating func handle(_ input: Site.Input, _ name: String) {
-        _ = services[name]?.handle(.wallClock(WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)), at: now)
+        _ = services[name]?.handle(
+            .wallClock(WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)), at: now)
         for effect in services[name]?.handle(input, at: now) ?? [] {
             switch effect {
             // An outbox is delivered while its service is active.

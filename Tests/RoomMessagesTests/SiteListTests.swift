@@ -187,7 +187,8 @@ import Testing
             .init(number, "zz"),
             try minors.map {
                 let beacon = try #require(BeaconID("\(SiteFleet.uuid):1:\($0)"))
-                return TagList.Tag(uuid: beacon.uuid, major: beacon.major, minor: beacon.minor, id: "x\($0)", name: "x\($0)")
+                return TagList.Tag(
+                    uuid: beacon.uuid, major: beacon.major, minor: beacon.minor, id: "x\($0)", name: "x\($0)")
             }
         ).payload
     }
@@ -228,7 +229,9 @@ import Testing
         var fleet = fleet()
         for round in 0..<2 {
             let tags = (0..<6000).map { number in
-                TagList.Tag(uuid: BeaconUUID(high: 0, low: UInt64(round)), major: 1, minor: UInt16(number), id: "r\(round)-\(number)")
+                TagList.Tag(
+                    uuid: BeaconUUID(high: 0, low: UInt64(round)), major: 1, minor: UInt16(number),
+                    id: "r\(round)-\(number)")
             }
             let version = TagList.Version(Int64(100 * (round + 1)), "zz")
             fleet.publish(SiteFleet.listTopic, TagList(version, tags).payload)
@@ -239,7 +242,9 @@ import Testing
 
     // MARK: Services of an earlier version
 
-    @Test func `The list of an earlier version adds tags to a standby, and keeps what the standby knows of them`() throws {
+    @Test func `The list of an earlier version adds tags to a standby, and keeps what the standby knows of them`()
+        throws
+    {
         var fleet = SiteFleet()
         fleet.publish(SiteFleet.listTopic, TagList(try beacons(7, 9)).payload)
         fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8"))

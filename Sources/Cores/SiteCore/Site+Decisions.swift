@@ -98,7 +98,8 @@ extension Site {
             guard decided.isHome != state.isHome || decided.room?.id != state.room?.id else { continue }
             let id = roster.tags[position].id
             // A retained state is not believed. If it says what this service has decided itself, there is nothing new.
-            if var kept = retained.tags.value(of: id), kept.isHome == decided.isHome, kept.room?.id == decided.room?.id {
+            if var kept = retained.tags.value(of: id), kept.isHome == decided.isHome, kept.room?.id == decided.room?.id
+            {
                 let epoch = epoch(at: now)
                 if kept.since <= 0 || kept.since > epoch { kept.since = epoch }
                 roster.adopt(kept, ofTag: position)

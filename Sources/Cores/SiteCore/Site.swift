@@ -91,7 +91,9 @@ package struct Site: Sendable {
 
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
-        [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due, siteList.due].compactMap(\.self).min()
+        [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due, siteList.due].compactMap(
+            \.self
+        ).min()
     }
 
     /// Handles one input at `now`, which is never earlier than the previous one.

@@ -46,7 +46,9 @@ package enum StoredValue: Sendable {
     }
 
     fileprivate static func listVersion(in values: [ExactString: [UInt8]]) -> TagList.Version? {
-        values[ExactString(listVersion)].flatMap { try? JSONValue(parsing: $0) }.map { TagList.Version($0) ?? .init(0, "") }
+        values[ExactString(listVersion)].flatMap { try? JSONValue(parsing: $0) }.map {
+            TagList.Version($0) ?? .init(0, "")
+        }
     }
 
     fileprivate static func tag(in key: String) -> String? {

@@ -180,7 +180,9 @@ package enum FeedDecoder {
     }
 
     static func name(_ json: JSONValue, _ member: String) throws(FeedError) -> String {
-        guard let text = json.string, isName(text) else { throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters") }
+        guard let text = json.string, isName(text) else {
+            throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters")
+        }
         return text
     }
 

@@ -46,14 +46,16 @@ struct StatusClient {
     ///
     /// - Throws: `.badData` with the reason if the service refuses.
     func post(_ path: String) throws(Failure) {
-        let (status, body) = try answer(to: "POST", path, "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}")
+        let (status, body) = try answer(
+            to: "POST", path, "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}")
         guard status == 204 else { throw refusal(status, body) }
     }
 
     private func answer(
         to method: String, _ path: String, _ headers: String = "", _ body: String = ""
     ) throws(Failure) -> (status: Int, body: [UInt8]) {
-        let answer = try exchange("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)", body)
+        let answer = try exchange(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)", body)
         guard let end = Self.endOfHead(in: answer), answer.starts(with: Array("HTTP/1.1 ".utf8)) else {
             throw stranger
         }
