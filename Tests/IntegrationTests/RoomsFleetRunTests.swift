@@ -73,6 +73,39 @@ import Testing
     }
 
     @Test
+    func `A service that lost its state asks to adopt the site's list, does not shorten it, and adopts it when told`()
+        throws
+    {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/tags")
+        let service = try RoomsProcess(port: broker.port, instance: "a", tags: [])
+        for name in ["Jane:7", "Bob:8"] {
+            let parts = name.split(separator: ":")
+            _ = try service.ask("rooms", "tags", "add", "\(parts[0]):\(BeaconScript.uuid):1:\(parts[1])")
+        }
+        let isListed = { (minors: [Int]) in
+            minors.allSatisfy { witness.lines.last?.text.contains(#""minor":\#($0)"#) == true }
+        }
+        try service.start()
+        #expect(eventually { isListed([7, 8]) }, "\(service.log)")
+        service.kill()
+        try run("rm", ["-r", service.directory.file("state")])
+        let before = witness.lines.count
+        try service.start()
+        #expect(service.says("rooms tags adopt"), "\(service.log)")
+        #expect(try eventually { try service.say("rooms", "status").contains("rooms tags adopt") })
+        _ = try service.ask("rooms", "tags", "add", "New:\(BeaconScript.uuid):1:9")
+        #expect(service.says("tags: 1 new", times: 1), "\(service.log)")
+        #expect(try eventually { try service.say("rooms", "tags", "list").contains("New") })
+        #expect(witness.lines.count == before)
+        _ = try service.ask("rooms", "tags", "adopt")
+        #expect(eventually { isListed([7, 8, 9]) }, "\(service.log)")
+        _ = try service.ask("rooms", "tags", "adopt")
+        #expect(service.stop() == 0)
+    }
+
+    @Test
     func
         `A gateway is listed with its state, and forgotten with its topics; a room is forgotten with what was learned`()
         throws

@@ -146,6 +146,18 @@ import Testing
         #expect(both <= 10)
     }
 
+    @Test func `A service that went on once is believed again ten minutes later when it says that it ends`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        for second in stride(from: 0.0, to: 620, by: 2) {
+            _ = service.heard("a", isActive: true, counter: UInt64(second) + 1, at: instant(second))
+            if second == 4 { _ = service.heard("a", isActive: false, counter: 0, at: instant(second)) }
+            _ = service.tick(at: instant(second))
+        }
+        _ = service.heard("a", isActive: false, counter: 0, at: instant(620))
+        #expect(run(&service, until: 620).first == "620000 began")
+    }
+
     @Test func `A thousand names that are invented are bounded, and end`() {
         var service = ActiveService(instance: "m")
         _ = service.connected(at: instant(0))

@@ -68,6 +68,15 @@ import Testing
         #expect(site.role != .active && site.question != nil)
     }
 
+    @Test func `A service that knows each tag of the list under other names goes on with its own, as a newer list`() {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        fleet.start("a", configured: ["Joan:7", "Rob:8", "Purse:9"])
+        fleet.run(5)
+        #expect(fleet.role("a") == .active && fleet.lists.last?.list.version == .init(2, "a"))
+    }
+
     @Test func `Where the broker has no list, a new service begins one, and after rooms clear too`() {
         var fleet = SiteFleet()
         fleet.start("a", configured: ["Jane:7"])
@@ -145,6 +154,28 @@ import Testing
         fleet.run(10)
         #expect(fleet.tags(active) == ["Bob", "Jane", "Keys", "New"] && fleet.listed == [7, 8, 9, 10])
         #expect(fleet.role(active) == .active)
+    }
+
+    @Test(arguments: names)
+    func `With the key a tag that is removed at a standby is removed at the active service`(
+        _ active: String, _ standby: String
+    ) {
+        var fleet = fleet(active: active, hasKey: true)
+        fleet.start(standby, stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        fleet.run(10)
+        fleet.edit(standby, .remove(rid: "keys"))
+        fleet.run(10)
+        #expect(fleet.tags(active) == ["Bob", "Jane"] && fleet.listed == [7, 8])
+    }
+
+    @Test func `With the key an old list that a client repeats is replaced`() throws {
+        var fleet = fleet(hasKey: true)
+        let old = try #require(fleet.retained[SiteFleet.listTopic])
+        fleet.edit("a", SiteFleet.change("New:10"))
+        fleet.run(10)
+        fleet.publish(SiteFleet.listTopic, old)
+        fleet.run(6)
+        #expect(fleet.tags("a").count == 4 && fleet.listed == [7, 8, 9, 10])
     }
 
     @Test func `A name that was given at one service is that of all`() {

@@ -219,6 +219,33 @@ import Testing
         #expect(Set(after.service.site.tags.map(\.id)) == ["jane", "keys", "bag"])
     }
 
+    @Test func `A service that lost its state asks on its page and in the metrics, until it may adopt the site's list`()
+        throws
+    {
+        let other = try TemporaryDirectory()
+        let fixture = try RoomServiceFixture(in: other, isRunning: false, tags: "")
+        let page = try #require(fixture.status.page)
+        fixture.settle()
+        #expect(refusal(page.change("/tags/adopt", .object([:])))?.contains("has not arrived yet") == true)
+        fixture.receive(
+            "ibeacon-rooms/home/tags",
+            #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#, isRetained: true)
+        fixture.wait(.seconds(60))
+        let finding = page.pageState()["findings"]?.array?.first
+        #expect(finding?["cure"]?.string?.contains("rooms tags adopt") == true)
+        #expect(page.pageState()["adopt"] == true && fixture.published("ibeacon-rooms/home/tags").isEmpty)
+        #expect(page.pageMetrics(ClientCounters()).contains("ibeacon_rooms_waits_for_adoption 1"))
+        #expect(page.change("/tags/adopt", .object([:])) == .done)
+        fixture.wait(.seconds(5))
+        #expect(page.pageState()["adopt"] == false && page.pageState()["role"]?.string == "active")
+        #expect(page.pageMetrics(ClientCounters()).contains("ibeacon_rooms_waits_for_adoption 0"))
+        #expect(fixture.published("ibeacon-rooms/home/tags").last?.contains(#""minor":7"#) == true)
+        fixture.service.stop()
+        let after = try RoomServiceFixture(in: other, tags: "")
+        after.wait(.seconds(5))
+        #expect(after.service.site.role == .active && after.service.site.tags.count == 1)
+    }
+
     @Test func `A tag that gets another name stays the same tag, where it is`() throws {
         #expect(add("Keys", minor: 9) == .done)
         #expect(page.change("/tags/rename", ["id": "keys", "name": "Car keys"]) == .done)

@@ -66,6 +66,48 @@ import Testing
         #expect(try FeedDecoder.tags(TagList([]).payload).tags.isEmpty)
     }
 
+    private static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+
+    /// Gateways of earlier versions refuse a list with a tag that has no major or minor, or with a name that is no name, and
+    /// pass over members that they do not know. So such tags are in `patterns`, and such names are left out.
+    @Test func `The list of the services is one that gateways of earlier versions read`() throws {
+        let uuid = try #require(BeaconUUID(Self.uuid))
+        let list = TagList(
+            .init(7, "a"),
+            [
+                .init(uuid: uuid, major: 1, minor: 7, id: "jane", name: "Jane"),
+                .init(uuid: uuid, major: 1, minor: 8, id: "bob", name: String(repeating: "b", count: 129)),
+                .init(uuid: uuid, major: 2, minor: nil, id: "pets", name: "Pets"),
+            ])
+        let text =
+            #"{"by":"a","patterns":[{"id":"pets","major":2,"name":"Pets","uuid":"\#(Self.uuid)"}],"tags":["#
+            + #"{"id":"jane","major":1,"minor":7,"name":"Jane","uuid":"\#(Self.uuid)"},"#
+            + #"{"id":"bob","major":1,"minor":8,"uuid":"\#(Self.uuid)"}],"v":1,"version":7}"#
+        #expect(String(decoding: list.payload, as: UTF8.self) == text)
+        #expect(try FeedDecoder.tags(list.payload) == list)
+    }
+
+    @Test func `A list without a version is that of an earlier version, and so is one whose number leaves none`() throws
+    {
+        let beacon = try #require(BeaconID("\(Self.uuid):1:7"))
+        let old = #"{"tags":[{"major":1,"minor":7,"uuid":"\#(Self.uuid)"}],"v":1}"#
+        #expect(String(decoding: TagList([beacon]).payload, as: UTF8.self) == old)
+        for number in ["0", "-1", "4503599627370497", "1.5", "null"] {
+            let text = #"{"version":\#(number),"by":"a","tags":[]}"#
+            #expect(try FeedDecoder.tags(Array(text.utf8)).version.number == 0, "\(number)")
+        }
+    }
+
+    @Test func `A list of the most tags with the longest names is one that is taken`() throws {
+        let uuid = try #require(BeaconUUID(Self.uuid))
+        let name = String(repeating: "\"", count: FeedDecoder.mostNameBytes)
+        let tags = (0..<FeedDecoder.mostTags).map {
+            TagList.Tag(
+                uuid: uuid, major: 1, minor: UInt16($0), id: "\($0)-" + String(repeating: "i", count: 58), name: name)
+        }
+        #expect(try FeedDecoder.tags(TagList(.init(1, "a"), tags).payload).beacons.count == FeedDecoder.mostTags)
+    }
+
     @Test(
         arguments: [.train(room: "Kitchen", tag: "Jane", .seconds(120)), .forget(room: "kitchen")]
             as [FeedDecoder.LearnRequest])
@@ -84,6 +126,7 @@ import Testing
 
     @Test(arguments: [
         ServiceCard(isActive: true, counter: 17, version: "1.0"), ServiceCard(isActive: false, counter: 0, version: ""),
+        ServiceCard(isActive: false, counter: 0, version: "1.0", asksToAdopt: true),
     ])
     func `The card of a service is read as it was written`(_ card: ServiceCard) {
         #expect(ServiceCard(card.payload) == card)

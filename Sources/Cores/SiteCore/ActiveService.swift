@@ -31,6 +31,8 @@ package struct ActiveService: Sendable {
     package static let patience: Duration = .seconds(10)
     /// Time to wait for retained cards after connecting.
     package static let listening: Duration = .seconds(1)
+    /// Time for which a service that went on after a card had said that it ended is not believed to end by a card.
+    private static let doubt: Duration = .seconds(600)
     /// Largest number of other services that are tracked.
     private static let mostOthers = 250
 
@@ -41,11 +43,11 @@ package struct ActiveService: Sendable {
         var hasMoved = false
         /// Whether the latest card says that the service is active.
         var isActive = true
-        /// Whether the service went on after a card had said that it ended.
-        var wentOn = false
+        /// When the service last went on after a card had said that it ended; nil if that is longer ago than `doubt`.
+        var wentOn: MonotonicInstant?
 
         /// Whether another service must wait for `patience`.
-        var holds: Bool { isActive || wentOn }
+        var holds: Bool { isActive || wentOn != nil }
     }
 
     package let instance: String
@@ -106,8 +108,10 @@ package struct ActiveService: Sendable {
         guard known != nil || makeRoom(for: name, at: now) else { return [] }
         // A retained card may belong to a service that is gone. An active service yields only if the counter moves.
         let isAlive = known != nil
+        let wentOn = known?.isActive == false ? now : known?.wentOn
         others[name] = Other(
-            counter: counter, moved: now, hasMoved: isAlive, wentOn: known.map { $0.wentOn || !$0.isActive } ?? false)
+            counter: counter, moved: now, hasMoved: isAlive,
+            wentOn: wentOn.flatMap { $0.duration(to: now) < Self.doubt ? $0 : nil })
         switch role {
         case .active where isAlive && name < instance:
             role = .standby

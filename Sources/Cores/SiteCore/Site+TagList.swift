@@ -193,8 +193,9 @@ extension Site {
         let own = Set(roster.tags.map(\.pattern))
         guard list.tags.contains(where: { !own.contains($0.pattern) }) else {
             siteList.offer = nil
-            if !list.tags.isEmpty { setVersion(list.version, &effects) }
-            return
+            guard !list.tags.isEmpty else { return }
+            siteList.seen = max(siteList.seen, list.version.number)
+            return tagList.tags == list.tags ? setVersion(list.version, &effects) : advanceVersion(&effects)
         }
         siteList.offer = .list(list)
     }
