@@ -10,6 +10,11 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var site = Site(SiteSettings())
     _ = site.handle(.start(StoredSite()), at: now)
+    // One of several services: it compares lists of tags, and adopts what it can.
+    var settings = SiteSettings()
+    settings.instance = "a"
+    var service = Site(settings)
+    for input in [.start(StoredSite()), .brokerConnected] as [Site.Input] { _ = service.handle(input, at: now) }
     let topics: [RoomTopic?] = [
         .heard(site: "home", gateway: "k"), .card(site: "home", gateway: "k"), .tags(site: "home"),
         .learn(site: "home"), .tag(site: "home", tag: "jane"), .room(site: "home", room: "hall"),
@@ -22,10 +27,13 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             guard let message = try unsafe SiteMessage(topic, payload) else { continue }
             if case .nearby(_, let readings) = message { require(readings.count <= NearbyReading.mostBeacons) }
             _ = site.handle(.message(message, isRetained: false), at: now)
+            _ = service.handle(.message(message, isRetained: true), at: now)
         } catch {
             require(!error.description.isEmpty)
         }
     }
+    if service.refusal(of: .adoptTags) == nil { _ = service.handle(.request(.adoptTags), at: now) }
+    _ = service.handle(.tick, at: now.advanced(by: .seconds(60)))
     do throws(FeedError) {
         require(try unsafe FeedDecoder.nearbyRequest(payload) <= NearbyRequest.longest)
     } catch {

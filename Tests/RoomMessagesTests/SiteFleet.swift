@@ -24,8 +24,12 @@ struct SiteFleet {
     /// - Parameters:
     ///   - stored: What the service has in its store; nil: what it left.
     ///   - configured: Tags of its configuration file, as `NAME:MINOR`.
-    mutating func start(_ name: String, stored new: StoredSite? = nil, configured: [String] = []) {
+    ///   - edits: Changes by the command line while it did not run.
+    mutating func start(
+        _ name: String, stored new: StoredSite? = nil, configured: [String] = [], edits: [RegionChange] = []
+    ) {
         stored[name] = new ?? stored[name] ?? StoredSite()
+        stored[name]?.edits = edits.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }
         var settings = SiteSettings()
         (settings.site, settings.instance, settings.areCardsSealed) = ("home", name, hasKey)
         settings.tags = configured.map(Self.change)

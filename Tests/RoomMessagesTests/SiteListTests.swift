@@ -211,6 +211,31 @@ import Testing
         #expect(fleet.role("a") == .active && fleet.listed == [7, 8, 9, 10])
     }
 
+    @Test(arguments: names)
+    func `Tags that two services were given while they did not hear each other are all kept`(
+        _ active: String, _ standby: String
+    ) {
+        var fleet = fleet(active: active)
+        fleet.start(standby, stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        fleet.run(10)
+        fleet.kill(active)
+        fleet.run(15)
+        fleet.edit(standby, SiteFleet.change("New:10"))
+        fleet.run(5)
+        fleet.start(active, edits: [SiteFleet.change("Old:11")])
+        fleet.run(30)
+        #expect(fleet.listed == [7, 8, 9, 10, 11])
+        #expect(fleet.tags(active) == fleet.tags(standby) && fleet.tags(active).count == 5)
+    }
+
+    @Test func `A tag that the command line removed while the service did not run does not come back`() {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.start("a", edits: [.remove(rid: "keys")])
+        fleet.run(15)
+        #expect(fleet.tags("a") == ["Bob", "Jane"] && fleet.listed == [7, 8])
+    }
+
     // MARK: A list of another client
 
     private func forged(_ number: Int64, _ minors: Int...) throws -> [UInt8] {
@@ -241,6 +266,20 @@ import Testing
         fleet.run(20)
         #expect(fleet.tags("a") == ["Bob", "Jane", "Keys"] && fleet.listed == [7, 8, 9])
         #expect(fleet.lists.allSatisfy { $0.list.version.number <= 1 << 21 }, "numbers are left for changes")
+    }
+
+    @Test func `A forged list that the active service has corrected adds nothing at a takeover`() throws {
+        for payload in [try forged(3, 100), TagList(try beacons(100)).payload] {
+            var fleet = fleet(active: "b")
+            fleet.start("c", stored: SiteFleet.stored("Jane:7"))
+            fleet.run(20)
+            fleet.publish(SiteFleet.listTopic, payload)
+            fleet.run(20)
+            let before = fleet.tags("b")
+            fleet.kill("b")
+            fleet.run(15)
+            #expect(fleet.role("c") == .active && fleet.tags("c") == before)
+        }
     }
 
     @Test func `However often the list is replaced, it is answered every five seconds, and the last one too`() throws {

@@ -33,6 +33,8 @@ struct SiteList: Sendable {
     var arrival: Arrival?
     /// A list without proof, whose tags are added when this service becomes active.
     var unproved: TagList?
+    /// Whether tags were changed here since the connection was lost: another service may have changed them, too.
+    var isChanged = false
     /// Whether another service needs the list live.
     var isWanted = false
     var handled: MonotonicInstant?
@@ -143,7 +145,7 @@ extension Site {
     }
 
     private mutating func handle(_ arrival: SiteList.Arrival, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        siteList.isRead = true
+        (siteList.isRead, siteList.unproved) = (true, nil)
         defer { judgeAbility(&effects) }
         guard let received = arrival.list else {
             if role == .active { return answer(&effects) }
@@ -175,13 +177,15 @@ extension Site {
         }
         let isBelievable = list.version.number <= version.number + SiteList.mostSteps
         if isBelievable { siteList.seen = max(siteList.seen, list.version.number) }
-        guard isBelievable, version < list.version else {
+        let isConcurrent =
+            siteList.isChanged && list.version.number >= version.number && list.version != version
+        guard isBelievable, version < list.version || isConcurrent else {
             if role == .active || list.version < version { answer(&effects) }
             return
         }
         let isProved = settings.areCardsSealed || (isLive && role != .active)
         if isProved || role == .active {
-            take(list, removesOthers: isProved && version.number > 0, at: now, &effects)
+            take(list, removesOthers: isProved && version.number > 0 && !isConcurrent, at: now, &effects)
         } else {
             siteList.unproved = list
         }
@@ -218,7 +222,7 @@ extension Site {
         if let arrival = siteList.arrival { handle(arrival, at: now, &effects) }
         (siteList.arrival, siteList.due, siteList.handled) = (nil, nil, now)
         if let list = siteList.unproved { take(list, removesOthers: false, at: now, &effects) }
-        siteList.unproved = nil
+        (siteList.unproved, siteList.isChanged) = (nil, false)
         if (siteList.version?.number ?? 0) == 0 || siteList.seen > siteList.version?.number ?? 0 {
             advanceVersion(&effects)
         }
@@ -244,7 +248,7 @@ extension Site {
     private mutating func take(
         _ list: TagList, removesOthers: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        (siteList.offer, siteList.unproved) = (nil, nil)
+        (siteList.offer, siteList.unproved, siteList.isChanged) = (nil, nil, false)
         siteList.seen = max(siteList.seen, list.version.number)
         let (changes, others) = changes(to: list, at: now)
         let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""

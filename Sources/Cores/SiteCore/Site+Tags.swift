@@ -71,6 +71,7 @@ extension Site {
 
     /// Publishes the list after a change that was made here.
     private mutating func publishList(_ effects: inout [Effect]) {
+        if retained.connected == nil { siteList.isChanged = true }
         // A list that was never compared with the site's has no version yet.
         if let version = siteList.version, version.number > 0 { advanceVersion(&effects) }
         // It is published once it is on the disk, so that a power cut cannot remove a tag that gateways know.
