@@ -29,12 +29,13 @@ struct SiteFleet {
         _ name: String, stored new: StoredSite? = nil, configured: [String] = [], edits: [RegionChange] = []
     ) {
         stored[name] = new ?? stored[name] ?? StoredSite()
-        stored[name]?.edits = edits.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }
+        stored[name]?.isEdited = !edits.isEmpty
         var settings = SiteSettings()
         (settings.site, settings.instance, settings.areCardsSealed) = ("home", name, hasKey)
         settings.tags = configured.map(Self.change)
         services[name] = Site(settings)
         handle(.start(stored[name] ?? StoredSite()), name)
+        handle(.edits(edits.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
         handle(.brokerConnected, name)
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
             deliver(topic, payload, name, isRetained: true)

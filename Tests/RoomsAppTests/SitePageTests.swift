@@ -240,7 +240,7 @@ import Testing
         #expect(page.pageState()["adopt"] == false && page.pageState()["role"]?.string == "active")
         #expect(page.pageMetrics(ClientCounters()).contains("ibeacon_rooms_waits_for_adoption 0"))
         #expect(fixture.published("ibeacon-rooms/home/tags").last?.contains(#""minor":7"#) == true)
-        fixture.service.stop()
+        fixture.service.app.stop()
         let after = try RoomServiceFixture(in: other, tags: "")
         after.wait(.seconds(5))
         #expect(after.service.site.role == .active && after.service.site.tags.count == 1)

@@ -47,7 +47,7 @@ import Testing
     @Test func `A gateway that counted and says nothing after a start is told to have no readings`() throws {
         let before = try active()
         before.stay(in: 0, seconds: 10)
-        before.service.stop()
+        before.service.app.stop()
         let fixture = try active()
         #expect(
             fixture.published(Self.root + "health/g1").last
