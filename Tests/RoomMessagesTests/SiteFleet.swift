@@ -18,6 +18,9 @@ struct SiteFleet {
     private(set) var now = MonotonicInstant.zero.advanced(by: .seconds(1000))
     private var stored: [String: StoredSite] = [:]
     private let hasKey: Bool
+    /// What the broker has not delivered yet, in its order.
+    private var queue: [(name: String, topic: String, payload: [UInt8], isRetained: Bool)] = []
+    private var isDelivering = false
 
     init(hasKey: Bool = false) { self.hasKey = hasKey }
 
@@ -36,10 +39,12 @@ struct SiteFleet {
         services[name] = Site(settings)
         handle(.start(stored[name] ?? StoredSite()), name)
         handle(.edits(edits.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
+        // What the broker retains comes before all that is published from now on.
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) { queue.append((name, topic, payload, true)) }
+        isDelivering = true
         handle(.brokerConnected, name)
-        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
-            deliver(topic, payload, name, isRetained: true)
-        }
+        isDelivering = false
+        deliver()
     }
 
     /// The service ends without a word, as by SIGKILL.
@@ -60,7 +65,8 @@ struct SiteFleet {
     /// Any client publishes a retained message.
     mutating func publish(_ topic: String, _ payload: [UInt8]) {
         retained[topic] = payload.isEmpty ? nil : payload
-        for name in services.keys.sorted() { deliver(topic, payload, name, isRetained: false) }
+        for name in services.keys.sorted() { queue.append((name, topic, payload, false)) }
+        deliver()
     }
 
     /// A list arrives that cannot be decrypted.
@@ -97,9 +103,17 @@ struct SiteFleet {
 
     // MARK: The wiring
 
-    private mutating func deliver(_ topic: String, _ payload: [UInt8], _ name: String, isRetained: Bool) {
-        guard let topic = RoomTopic(topic), let message = try? SiteMessage(topic, payload) else { return }
-        handle(.message(message, isRetained: isRetained), name)
+    private mutating func deliver() {
+        guard !isDelivering else { return }
+        isDelivering = true
+        while !queue.isEmpty {
+            let next = queue.removeFirst()
+            guard let topic = RoomTopic(next.topic), let message = try? SiteMessage(topic, next.payload) else {
+                continue
+            }
+            handle(.message(message, isRetained: next.isRetained), next.name)
+        }
+        isDelivering = false
     }
 
     private mutating func handle(_ input: Site.Input, _ name: String) {
