@@ -98,6 +98,7 @@ import Testing
         _ = try service.ask("rooms", "tags", "add", "New:\(BeaconScript.uuid):1:9")
         #expect(service.says("tags: 1 new", times: 1), "\(service.log)")
         #expect(try eventually { try service.say("rooms", "tags", "list").contains("New") })
+        #expect(try eventually { try service.say("doctor", "--listen", "0").contains("rooms tags adopt") })
         #expect(witness.lines.count == before)
         _ = try service.ask("rooms", "tags", "adopt")
         #expect(eventually { isListed([7, 8, 9]) }, "\(service.log)")

@@ -120,4 +120,22 @@ import Testing
             transitions(state) == ["enter Kitchen", "leave Kitchen", "enter Hall"].map { "owntracks/jane/jane \($0)" })
         #expect(try waiting(state).contains { $0.hasPrefix("ibeacon-rooms/home/tags") })
     }
+
+    @Test func `a rooms service goes on with the tags that were stored, and its list gets a version`() throws {
+        let snapshot = try open("rooms-82a7d5f").snapshot
+        let base = "owntracks/jane/rooms-home"
+        var settings = SiteSettings()
+        (settings.site, settings.instance) = ("home", "a")
+        var site = Site(settings)
+        let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+        let stored = StoredSite(
+            snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], edits: [], ofService: base)
+        for input in [.start(stored), .brokerConnected] as [Site.Input] { _ = site.handle(input, at: now) }
+        let lists = site.handle(.tick, at: now.advanced(by: .seconds(1))).compactMap { effect in
+            if case .send(.tags(let list)) = effect { list } else { nil }
+        }
+        #expect(site.role == .active && site.question == nil)
+        #expect(lists.last?.version == TagList.Version(1, "a"))
+        #expect(lists.last?.beacons.map(\.minor) == [7, 8])
+    }
 }
