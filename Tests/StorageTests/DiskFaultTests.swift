@@ -89,6 +89,13 @@ import Testing
         #expect(store.worker.counters.dropped.transitions == 0)
     }
 
+    @Test func `the disk is not blamed for a decision that does not fit into memory`() {
+        let store = harness { $0.memoryLimit = 100 }
+        store.send(.commit((1...300).map { .message(message("\($0)")) }))
+        let notices = store.events.notices.filter { $0.contains("dropped from memory") }
+        #expect(notices.count == 1 && notices[0].hasPrefix("there was more to write at once than memory holds"))
+    }
+
     @Test func `acknowledgements are taken while the disk is full, and those rows do not come again`() {
         let store = harness()
         store.send(.window(2), .commit((1...4).map { .message(message("\($0)")) }))

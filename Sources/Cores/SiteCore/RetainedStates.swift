@@ -17,11 +17,11 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
     private static var mostBytes: Int { 8 << 20 }
 
     /// Largest number of obsolete states that are removed at once.
-    package static var mostRemovals: Int { 100 }
+    package static var mostRemovals: Int { 50 }
 
     private var known: [String: Retained<Value>] = [:]
     private var bytes = 0
-    /// The states that are to be removed, and their order, the last first. An id that was recorded since is in the order only.
+    /// The states that are to be removed, and their order from the end. An id that was recorded since is in the order only.
     private var obsolete: Set<String> = []
     private var removalOrder: [String] = []
 
@@ -60,7 +60,9 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
         to wanted: [(id: String, value: Value?)], isAgain: Bool = false
     ) -> [(id: String, value: Value?)] {
         let ids = Set(wanted.map(\.id))
-        removalOrder = known.keys.filter { !ids.contains($0) }.sorted(by: >)
+        removalOrder = known.keys.filter { !ids.contains($0) }
+        // The order of very many does not matter, and sorting them would take long.
+        if removalOrder.count <= Self.mostRemovals { removalOrder.sort(by: >) }
         obsolete = Set(removalOrder)
         var changes: [(id: String, value: Value?)] = removals().map { ($0.id, nil) }
         for (id, value) in wanted {

@@ -11,7 +11,7 @@ struct RetainedSite: Sendable {
     /// Time between two checks of the gateways.
     static let period: Duration = .seconds(5)
     /// Time between two removals of obsolete states, of `RetainedStates.mostRemovals` of each kind.
-    static let removalPeriod: Duration = .milliseconds(250)
+    static let removalPeriod: Duration = .milliseconds(125)
 
     var tags = RetainedStates<PublishedTag>()
     var rooms = RetainedStates<PublishedRoom>()
@@ -24,6 +24,8 @@ struct RetainedSite: Sendable {
     var connected: MonotonicInstant?
     /// When the states are due for the next check; nil before the first connection.
     var due: MonotonicInstant?
+    /// When the next obsolete states are due for removal; nil if there are none.
+    var removalDue: MonotonicInstant?
     /// The state from which the last reports were made; nil if everything must be compared again.
     var shape: Shape?
     /// Whether Home Assistant has announced its start and was not answered yet.
@@ -46,7 +48,7 @@ struct RetainedSite: Sendable {
     /// A connection was made: the broker's retained messages arrive.
     mutating func begin(at now: MonotonicInstant) {
         (tags, rooms, health, entities) = (.init(), .init(), .init(), .init())
-        (connected, shape, due) = (now, nil, now.advanced(by: Self.settling))
+        (connected, shape, due, removalDue) = (now, nil, now.advanced(by: Self.settling), nil)
     }
 
     /// Whether obsolete states are still to be removed.
@@ -113,7 +115,8 @@ extension Site {
         if retained.isHomeAssistantNew { removals += retained.discovery?.messagesAtBirth(at: now) ?? [] }
         for message in removals { publish(.entity(message), &effects) }
         retained.isHomeAssistantNew = false
-        guard retained.hasObsolete else { return }
+        guard retained.hasObsolete, retained.removalDue == nil else { return }
+        retained.removalDue = now.advanced(by: RetainedSite.removalPeriod)
         effects.append(
             .log(
                 .warning,
@@ -123,7 +126,8 @@ extension Site {
 
     /// Removes some of the states that the last comparison found to be obsolete. All at once they would be a decision too large
     /// for one turn and for the memory of the store: any client may have written any number of them.
-    mutating func removeObsolete(_ effects: inout [Effect]) {
+    mutating func removeObsolete(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        retained.removalDue = nil
         guard isActive, retained.connected != nil else { return }
         for (id, _) in retained.tags.removals() { publish(.tag(id: id, nil), &effects) }
         for (id, _) in retained.rooms.removals() { publish(.room(id: id, nil), &effects) }
@@ -132,6 +136,7 @@ extension Site {
             retained.discovery?.recordRemoval(of: topic, payload: payload?.text)
             publish(.entity(.homeAssistant(topic, "")), &effects)
         }
+        if retained.hasObsolete { retained.removalDue = now.advanced(by: RetainedSite.removalPeriod) }
     }
 
     /// The states of tags that the broker should retain; nil if none was published yet.

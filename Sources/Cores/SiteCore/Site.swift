@@ -91,9 +91,10 @@ package struct Site: Sendable {
 
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
-        [engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, learning.due, siteList.due].compactMap(
-            \.self
-        ).min()
+        [
+            engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, retained.removalDue, learning.due,
+            siteList.due,
+        ].compactMap(\.self).min()
     }
 
     /// Handles one input at `now`, which is never earlier than the previous one.
@@ -173,10 +174,9 @@ package struct Site: Sendable {
         if let decided = election?.tick(at: now) { elect(decided, at: now, &effects) }
         if let due = retained.due, due <= now {
             correctRetained(at: now, &effects)
-            removeObsolete(&effects)
-            retained.due = now.advanced(
-                by: retained.hasObsolete ? RetainedSite.removalPeriod : RetainedSite.period)
+            retained.due = now.advanced(by: RetainedSite.period)
         }
+        if let due = retained.removalDue, due <= now { removeObsolete(at: now, &effects) }
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
     }
 

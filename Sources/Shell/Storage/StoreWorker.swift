@@ -110,7 +110,7 @@ package final class StoreWorker {
         if mail.rereadEdits { edits.areWantedAgain = true }
         if mail.dropped.total > 0 {
             counters.dropped = counters.dropped + mail.dropped
-            let reason = trouble == nil ? "the disk takes less than there is to write" : "the disk takes nothing"
+            let reason = trouble == nil ? "there was more to write at once than memory holds" : "the disk takes nothing"
             notify(.error, "\(reason); dropped from memory: \(mail.dropped)")
         }
         for bytes in mail.oversized {
