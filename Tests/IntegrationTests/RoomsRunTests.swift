@@ -171,7 +171,7 @@ import Testing
         let house = try RoomsHouse(port: broker.port)
         #expect(try house.stay(in: 0) { reported(witness, "Kitchen") }, "\(service.log)")
         publisher.wait()
-        // All of the flood is read when what comes behind it is: a gateway of the house moves.
+        // All of the flood is read when what comes behind it is: a gateway that counts is moved.
         try house.publish("gateway/g2", #"{"v":1,"room":"Attic"}"#, retained: true)
         #expect(
             try house.stay(in: 0) { witness.lines.contains { $0.topic == "ibeacon-rooms/home/room/attic" } },
