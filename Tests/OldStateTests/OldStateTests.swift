@@ -129,7 +129,7 @@ import Testing
         var site = Site(settings)
         let now = MonotonicInstant(nanoseconds: 1_000_000_000)
         let stored = StoredSite(
-            snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], edits: [], ofService: base)
+            snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], ofService: base)
         for input in [.start(stored), .brokerConnected] as [Site.Input] { _ = site.handle(input, at: now) }
         let lists = site.handle(.tick, at: now.advanced(by: .seconds(1))).compactMap { effect in
             if case .send(.tags(let list)) = effect { list } else { nil }
