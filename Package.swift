@@ -164,7 +164,7 @@ let package = Package(
         tests(
             "RoomMessagesTests",
             [
-                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "RoomMessages", "Rooms", "SiteCore",
+                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "RoomMessages", "Rooms", "SiteCore",
                 "SiteProtocol",
             ]),
         tests("JSONTests", ["JSON"]),
@@ -175,8 +175,8 @@ let package = Package(
             "GatewayAppTests",
             [
                 "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "JSON", "Messaging",
-                "OwnTracks", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell", "SiteProtocol", "Status",
-                "StatusPage",
+                "OwnTracks", "Regions", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell", "SiteProtocol",
+                "Status", "StatusPage",
                 "Storage",
                 "System", "TestSupport",
             ]),
@@ -299,7 +299,7 @@ let package = Package(
         .target(
             name: "StatusPageSupport",
             dependencies: [
-                "Base", "Health", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks",
+                "Base", "Health", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "Regions",
                 "StatusPage", "HostSupport",
             ],
             path: "Tests/StatusPageSupport", swiftSettings: settings),

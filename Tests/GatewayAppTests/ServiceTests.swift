@@ -5,6 +5,7 @@ import Configuration
 import Gateway
 import JSON
 import Messaging
+import Regions
 import Scanning
 import ServiceSupport
 import Shell

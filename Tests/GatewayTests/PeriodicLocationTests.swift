@@ -46,9 +46,9 @@ import Testing
         var house = try GatewayHarness("lat: 52, lon: 6")
         house.wait(900)
         let records = house.effects.compactMap { if case .recordLocation(let record) = $0 { record } else { nil } }
-        #expect(records.map(\.trigger) == [.periodic])
+        #expect(records.map(\.trigger) == ["p"])
         #expect(records.map(\.timestamp) == [GatewayHarness.epoch + 900])
-        #expect(records.map(\.position.coordinates.latitude) == [52])
+        #expect(records.map(\.coordinates.latitude) == [52])
     }
 
     @Test func `A location of another cause puts the next ping off`() throws {

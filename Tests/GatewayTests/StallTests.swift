@@ -1,5 +1,6 @@
 import Base
 import OwnTracks
+import Regions
 import TestSupport
 import Testing
 
@@ -69,7 +70,7 @@ import Testing
         func collect() {
             for case .record(let record) in harness.effects {
                 outcomes.append(
-                    Outcome(name: "\(record.isEnter ? "enter" : "leave") \(record.name)", instant: record.instant))
+                    Outcome(name: "\(record.event) \(record.name)", instant: record.happened))
             }
             _ = harness.drainMessages()
         }

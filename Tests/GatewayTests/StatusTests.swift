@@ -4,6 +4,7 @@ import Gateway
 import Health
 import JSON
 import OwnTracks
+import Regions
 import Status
 import Testing
 
@@ -99,23 +100,36 @@ import Testing
         #expect(counts == ["silence 1", "region 1"])
     }
 
-    @Test func `The JSON has a member for each property of a region, an adapter and a transition`() throws {
+    @Test func `The JSON has a member for each property of a region and an adapter`() throws {
         let adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
         let region = StatusSnapshot.RegionStatus(rid: "k", name: "Kitchen", description: "", isInside: true)
-        let transition = StatusSnapshot.PastTransition(at: .zero, tid: "t", name: "Kitchen", rid: "k", isEnter: true)
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
             startedAt: .zero)
         snapshot.scanner.adapters = [adapter]
         snapshot.trackers = [.init(tid: "t", topic: "owntracks/jane/hall", device: "hall", regions: [region])]
-        snapshot.transitions = [transition]
         let json = snapshot.json
         let shown = [
             json["scanner"]?["adapters"]?.array?.first, json["trackers"]?.array?.first?["regions"]?.array?.first,
-            json["transitions"]?.array?.first,
         ].map { $0?.object?.count }
-        let properties: [Any] = [adapter, region, transition]
+        let properties: [Any] = [adapter, region]
         #expect(shown == properties.map { Mirror(reflecting: $0).children.count })
+    }
+
+    @Test func `A past transition is shown with its tracker, its region and its beacon`() throws {
+        let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        snapshot.transitions = [
+            PastTransition(
+                tracker: "owntracks/jane/hall", trackerID: "t", rid: "k", name: "Kitchen", event: .leave,
+                beacon: beacon, timestamp: 0, stamp: .exact, happened: .zero)
+        ]
+        let shown = try #require(snapshot.json["transitions"]?.array?.first?.object)
+        #expect(shown.keys.sorted() == ["ago", "beacon", "event", "name", "rid", "tid"])
+        #expect(["tid", "rid", "name", "event"].map { shown[$0]?.string } == ["t", "k", "Kitchen", "leave"])
+        #expect(shown["beacon"]?.string == "\(beacon)")
     }
 
     @Test func `A scan duty that the scanner did not set is a finding, with its cure`() {

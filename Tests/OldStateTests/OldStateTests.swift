@@ -18,8 +18,8 @@ import Testing
     private struct Opened {
         var snapshot: StoreSnapshot
         var waiting: [OutboxRow]
-        var history: [HistoryEntry] = []
-        var locations: [LocationEntry] = []
+        var history: [PastTransition] = []
+        var locations: [PastLocation] = []
     }
 
     private func open(_ fixture: String) throws -> Opened {
@@ -104,7 +104,10 @@ import Testing
     @Test func `a location of a gateway is found, where its version kept locations`() throws {
         let locations = try open("gateway-82a7d5f").locations
         #expect(!locations.isEmpty)
-        #expect(locations.allSatisfy { $0.latitude == 48.2 && $0.longitude == 16.37 && $0.trigger == "b" })
+        #expect(
+            locations.allSatisfy {
+                $0.coordinates == Coordinates(latitude: 48.2, longitude: 16.37) && $0.trigger == "b"
+            })
     }
 
     @Test func `tags, learned rooms, history and waiting messages of a rooms service are found`() throws {

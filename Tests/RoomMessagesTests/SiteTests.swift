@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import OwnTracks
+import Regions
 import Rooms
 import SiteCore
 import SiteProtocol

@@ -6,6 +6,7 @@ package import HostSupport
 package import JSON
 import OwnTracks
 import Presence
+import Regions
 package import Status
 package import StatusPage
 
@@ -22,7 +23,7 @@ package final class FakeHome: StatusSource {
     private let host: PollLoop
     private let start: MonotonicInstant
     private var rooms: [[Room]]
-    private var transitions: [StatusSnapshot.PastTransition] = []
+    private var transitions: [PastTransition] = []
     private var log = BeaconLog()
     private var heardUntil: MonotonicInstant
     private var random: UInt64 = 7
@@ -60,9 +61,10 @@ package final class FakeHome: StatusSource {
                 rooms[position][index].isInside = verb == "enter"
                 rooms[position][index].since = host.now
                 transitions.insert(
-                    StatusSnapshot.PastTransition(
-                        at: host.now, tid: position == 0 ? "GW" : "AN", name: list[index].name, rid: list[index].rid,
-                        isEnter: verb == "enter", beacon: list[index].beacon), at: 0)
+                    PastTransition(
+                        tracker: "", trackerID: position == 0 ? "GW" : "AN", rid: list[index].rid,
+                        name: list[index].name, event: verb == "enter" ? .enter : .leave, beacon: list[index].beacon,
+                        timestamp: 0, stamp: .exact, happened: host.now), at: 0)
             case "name": rooms[position][index].name = words.count > 2 ? words[2] : ""
             case "remove": rooms[position].remove(at: index)
             default: break

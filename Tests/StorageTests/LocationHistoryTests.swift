@@ -1,4 +1,5 @@
 import Base
+import Regions
 import Testing
 
 @testable import Storage
@@ -9,14 +10,15 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func location(_ timestamp: Int64, stamp: WallStamp = .exact, tracker: String = "a") -> LocationEntry {
-        LocationEntry(
-            tracker: tracker, latitude: 48.87069, longitude: 2.34916, accuracy: 10, trigger: "p",
+    private func location(_ timestamp: Int64, stamp: WallStamp = .exact, tracker: String = "a") -> PastLocation {
+        PastLocation(
+            tracker: tracker, coordinates: Coordinates(latitude: 48.87069, longitude: 2.34916), accuracy: 10,
+            trigger: "p",
             timestamp: timestamp, stamp: stamp, happened: MonotonicInstant(nanoseconds: timestamp * 1_000_000_000))
     }
 
-    private func stored(_ filter: HistoryFilter = HistoryFilter()) throws -> [LocationEntry] {
-        var entries: [LocationEntry] = []
+    private func stored(_ filter: HistoryFilter = HistoryFilter()) throws -> [PastLocation] {
+        var entries: [PastLocation] = []
         try StoreReader(directory: directory.path).forEachLocation(filter) {
             entries.append($0)
             return true

@@ -1,4 +1,5 @@
 import Base
+import Regions
 import Testing
 
 @testable import Storage

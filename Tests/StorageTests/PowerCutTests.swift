@@ -1,3 +1,4 @@
+import Regions
 import Testing
 
 @testable import Storage

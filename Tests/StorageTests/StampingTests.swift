@@ -1,4 +1,5 @@
 import Base
+import Regions
 import Testing
 
 @testable import Storage
@@ -81,7 +82,7 @@ import Testing
         store.send(.commit([.history(entry("Hall", at: 0, stamp: .provisional, happened: instant(60)))]))
         store.send(.clockIsKnown(clock(1000)))
         store.stop()
-        var entries: [HistoryEntry] = []
+        var entries: [PastTransition] = []
         try StoreReader(directory: directory.path).forEachTransition(HistoryFilter()) {
             entries.append($0)
             return true

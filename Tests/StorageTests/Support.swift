@@ -156,10 +156,10 @@ extension OutboxRow {
 let beacon = BeaconID(uuid: BeaconUUID(high: 0xe2c5_6db5_dffb_48d2, low: 0xb060_d0f5_a710_96e0), major: 7, minor: 9)
 
 func entry(
-    _ name: String, _ event: HistoryEntry.Event = .enter, at timestamp: Int64 = 1_700_000_000,
+    _ name: String, _ event: PastTransition.Event = .enter, at timestamp: Int64 = 1_700_000_000,
     stamp: WallStamp = .exact, happened: MonotonicInstant = .zero
-) -> HistoryEntry {
-    HistoryEntry(
+) -> PastTransition {
+    PastTransition(
         tracker: "owntracks/gw/hall", rid: "rid-\(name)", name: name, event: event, beacon: beacon,
         timestamp: timestamp, stamp: stamp, happened: happened)
 }

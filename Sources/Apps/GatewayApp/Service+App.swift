@@ -23,9 +23,9 @@ extension Service: AppOwner {
                 if let message = stored(publication) { decision.changes.append(.message(message)) }
             case .regions(let topic, let regions): decision.changes.append(.regions(tracker: topic, regions.regions))
             case .record(let record):
-                if configuration.keepsHistory { decision.changes.append(.history(HistoryEntry(record))) }
+                if configuration.keepsHistory { decision.changes.append(.history(record)) }
             case .recordLocation(let record):
-                if configuration.keepsHistory { decision.changes.append(.location(LocationEntry(record))) }
+                if configuration.keepsHistory { decision.changes.append(.location(record)) }
             case .monitoring(let topic, let mode):
                 decision.changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
             case .presence(let update): decision.changes.append(update.change(at: now))
@@ -130,27 +130,6 @@ extension Service: AppOwner {
         home = nil
         readingFeed = nil
         closeAvailability()
-    }
-}
-
-extension HistoryEntry {
-    /// The transition in the store's representation.
-    fileprivate init(_ record: TransitionRecord) {
-        self.init(
-            tracker: record.topic, rid: record.key.rid, name: record.name, event: record.isEnter ? .enter : .leave,
-            beacon: record.beacon, timestamp: record.timestamp, stamp: record.isTimeKnown ? .exact : .provisional,
-            happened: record.instant)
-    }
-}
-
-extension LocationEntry {
-    /// The location in the store's representation.
-    fileprivate init(_ record: LocationRecord) {
-        self.init(
-            tracker: record.topic, latitude: record.position.coordinates.latitude,
-            longitude: record.position.coordinates.longitude, accuracy: Int64(record.position.accuracy),
-            trigger: record.trigger.rawValue, timestamp: record.timestamp,
-            stamp: record.isTimeKnown ? .exact : .provisional, happened: record.instant)
     }
 }
 

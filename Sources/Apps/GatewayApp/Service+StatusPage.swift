@@ -41,7 +41,7 @@ extension Service {
     /// Begins the time line with the newest transitions of the history.
     func restoreTransitions() {
         guard let reader = try? StoreReader(directory: app.settings.stateDirectory) else { return }
-        var past: [HistoryEntry] = []
+        var past: [PastTransition] = []
         try? reader.forEachTransition(HistoryFilter(limit: StatusSnapshot.listedTransitions)) { entry in
             past.append(entry)
             return true

@@ -6,6 +6,7 @@ import Health
 import Messaging
 import OwnTracks
 import Presence
+import Regions
 import Scanning
 import Shell
 import Status
@@ -23,7 +24,7 @@ struct StatusMonitor {
     private var beacons = BeaconLog()
     private var latest: MonotonicInstant
     /// Transitions, newest first.
-    private var transitions: [StatusSnapshot.PastTransition] = []
+    private var transitions: [PastTransition] = []
     /// The last enter or leave of each region.
     private var changes: [RegionKey: MonotonicInstant] = [:]
     private var hearings: [RegionKey: RegionHearing] = [:]
@@ -48,15 +49,8 @@ struct StatusMonitor {
         for effect in effects {
             switch effect {
             case .record(let record):
-                changes[record.key] = record.instant
-                let tid =
-                    trackers.indices.contains(record.key.tracker)
-                    ? trackers[record.key.tracker].configuration.trackerID : ""
                 if transitions.count >= Self.mostTransitions { transitions.removeLast() }
-                transitions.insert(
-                    StatusSnapshot.PastTransition(
-                        at: record.instant, tid: tid, name: record.name, rid: record.key.rid,
-                        isEnter: record.isEnter, beacon: record.beacon), at: 0)
+                add(record, of: Self.index(of: record.tracker, in: trackers))
                 isNews = true
             case .regions, .monitoring: isNews = true
             default: break
@@ -66,20 +60,26 @@ struct StatusMonitor {
     }
 
     /// Restores transitions from before this start, the newest last.
-    mutating func restore(_ past: [HistoryEntry], trackers: [TrackerState], clock: WallClock) {
+    mutating func restore(_ past: [PastTransition], trackers: [TrackerState], clock: WallClock) {
         guard clock.isKnown else { return }
-        for entry in past where entry.stamp != .provisional {
-            guard let position = trackers.firstIndex(where: { $0.topics.base.hasSameBytes(as: entry.tracker) }) else {
-                continue
-            }
-            let instant = MonotonicInstant(nanoseconds: entry.timestamp &* 1_000_000_000 &- clock.epochOffset)
-            changes[RegionKey(tracker: position, rid: entry.rid)] = instant
-            transitions.append(
-                StatusSnapshot.PastTransition(
-                    at: instant, tid: trackers[position].configuration.trackerID, name: entry.name, rid: entry.rid,
-                    isEnter: entry.event == .enter, beacon: entry.beacon))
+        for var transition in past where transition.stamp != .provisional {
+            guard let tracker = Self.index(of: transition.tracker, in: trackers) else { continue }
+            transition.happened = MonotonicInstant(
+                nanoseconds: transition.timestamp &* 1_000_000_000 &- clock.epochOffset)
+            transition.trackerID = trackers[tracker].configuration.trackerID
+            add(transition, of: tracker)
         }
-        transitions = transitions.sorted { $0.at > $1.at }.prefix(Self.mostTransitions).map(\.self)
+        transitions = transitions.sorted { $0.happened > $1.happened }.prefix(Self.mostTransitions).map(\.self)
+    }
+
+    private static func index(of topic: String, in trackers: [TrackerState]) -> Int? {
+        trackers.firstIndex { $0.topics.base.hasSameBytes(as: topic) }
+    }
+
+    /// Adds a transition as the newest one; nil: its tracker was removed.
+    private mutating func add(_ transition: PastTransition, of tracker: Int?) {
+        if let tracker { changes[RegionKey(tracker: tracker, rid: transition.rid)] = transition.happened }
+        transitions.insert(transition, at: 0)
     }
 
     /// Replaces the trackers. The recorded data of a region stays with its tracker.

@@ -1,8 +1,7 @@
 package import Base
-package import Beacon
+import Beacon
 package import JSON
 package import OwnTracks
-package import Presence
 package import Regions
 
 /// An action that the core decided. The effects of one input are one decision: the service stores them in one
@@ -13,9 +12,9 @@ package enum Effect: Sendable {
     /// Store the regions of the tracker with this base topic.
     case regions(topic: String, RegionSet)
     /// Store this transition in the history.
-    case record(TransitionRecord)
+    case record(PastTransition)
     /// Store this location in the history.
-    case recordLocation(LocationRecord)
+    case recordLocation(PastLocation)
     /// Store the monitoring mode of the tracker with this base topic.
     case monitoring(topic: String, MonitoringMode)
     /// Store presence, with everything else of this decision.
@@ -55,30 +54,12 @@ package enum PresenceUpdate: Hashable, Sendable {
     case change([UInt8])
 }
 
-/// A transition for the history.
-package struct TransitionRecord: Hashable, Sendable {
-    package let key: RegionKey
-    package let isEnter: Bool
-    /// The region's name as transitions show it.
-    package let name: String
-    /// The beacon that decided it: the first that entered or the last that left; nil for a circle.
-    package let beacon: BeaconID?
-    package let rssi: RSSI?
-    package let instant: MonotonicInstant
-    /// Seconds since 1970, as far as they were known.
-    package let timestamp: Int64
-    /// Whether the wall clock was known.
-    package let isTimeKnown: Bool
-    /// The `tid` of the tracker.
-    package let trackerID: String
-    /// The base topic of the tracker.
-    package let topic: String
-
+extension PastTransition {
     /// Formatted lazily, because formatting would delay the message.
     package var logEntry: LogEntry {
         var fields = [
-            "IBEACON_EVENT": isEnter ? "enter" : "leave", "IBEACON_REGION": name, "IBEACON_RID": key.rid,
-            "IBEACON_TRACKER": trackerID,
+            "IBEACON_EVENT": event.rawValue, "IBEACON_REGION": name, "IBEACON_RID": rid,
+            "IBEACON_TRACKER": trackerID ?? "",
         ]
         if let beacon {
             fields["IBEACON_UUID"] = "\(beacon.uuid)"
@@ -88,21 +69,8 @@ package struct TransitionRecord: Hashable, Sendable {
         if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
         let verb = isEnter ? "entered" : "left"
         let cause = beacon.map { "by beacon \($0)" } ?? "by the tracker's position"
-        return LogEntry(.notice, "transition", "\(verb) \(name) (\(key.rid)) \(cause)", fields: fields)
+        return LogEntry(.notice, "transition", "\(verb) \(name) (\(rid)) \(cause)", fields: fields)
     }
-}
-
-/// A location for the history.
-package struct LocationRecord: Hashable, Sendable {
-    /// The base topic of the tracker.
-    package let topic: String
-    package let position: Position
-    package let trigger: Location.Trigger
-    package let instant: MonotonicInstant
-    /// Seconds since 1970, as far as they were known.
-    package let timestamp: Int64
-    /// Whether the wall clock was known.
-    package let isTimeKnown: Bool
 }
 
 /// A line for the log.

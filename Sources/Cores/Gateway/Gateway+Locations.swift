@@ -1,7 +1,7 @@
 import Base
 import Configuration
 import OwnTracks
-import Presence
+import Regions
 
 extension Gateway {
     /// Publishes the location of a tracker, if it may be published now: its position and the regions around it.
@@ -21,15 +21,14 @@ extension Gateway {
         let message = publish(
             trigger == .periodic ? .ping : .location, of: position, on: tracker.topics.base, location.payload,
             isRetained: configuration.broker.retainsLocations, at: now)
-        let record = LocationRecord(
-            topic: tracker.topics.base, position: here, trigger: trigger, instant: now, timestamp: timestamp,
-            isTimeKnown: wallClock.isKnown)
+        let record = PastLocation(
+            tracker: tracker.topics.base, coordinates: here.coordinates, accuracy: Int64(here.accuracy),
+            trigger: trigger.rawValue, timestamp: timestamp, stamp: wallClock.stamp, happened: now)
         return [message, .recordLocation(record)]
     }
 
     /// The location after a transition, or none if the tracker has sent many in this second.
-    mutating func location(after record: TransitionRecord, at now: MonotonicInstant) -> [Effect] {
-        let tracker = record.key.tracker
+    mutating func location(after record: PastTransition, of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         guard isPlaceKnown(of: tracker) else { return [] }
         let nanoseconds = wallClock.epochOffset &+ now.nanoseconds
         let rest = 1_000_000_000 - (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
@@ -38,7 +37,7 @@ extension Gateway {
         guard trackers[tracker].locations.admits(second: record.timestamp, endsAt: end, trigger: trigger) else {
             return []
         }
-        let cause = Location.Cause(record.isEnter ? .enter : .leave, description: record.name)
+        let cause = Location.Cause(record.event, description: record.name)
         return location(of: tracker, trigger: trigger, cause: cause, at: now)
     }
 

@@ -88,14 +88,15 @@ extension Gateway {
         guard trackers.indices.contains(key.tracker) else { return [] }
         updateTracker(by: transition, at: now)
         let timestamp = wallClock.epochSeconds(at: transition.instant)
-        let record = TransitionRecord(
-            key: key, isEnter: transition.isEnter, name: transition.region.displayName, beacon: transition.beacon,
-            rssi: transition.rssi, instant: transition.instant, timestamp: timestamp, isTimeKnown: wallClock.isKnown,
-            trackerID: trackers[key.tracker].configuration.trackerID, topic: trackers[key.tracker].topics.base)
+        let record = PastTransition(
+            tracker: trackers[key.tracker].topics.base, trackerID: trackers[key.tracker].configuration.trackerID,
+            rid: key.rid, name: transition.region.displayName, event: transition.isEnter ? .enter : .leave,
+            beacon: transition.beacon, rssi: transition.rssi, timestamp: timestamp, stamp: wallClock.stamp,
+            happened: transition.instant)
         // A shared location of an earlier second is published before this transition.
         var effects = publishLocation(of: key.tracker, before: timestamp, at: now)
         effects.append(.record(record))
-        effects += messages(of: record, in: transition.region, at: now)
+        effects += messages(of: record, by: key.tracker, in: transition.region, at: now)
         let modes = transition.region.monitoringModes
         switchMonitoring(of: key.tracker, to: transition.isEnter ? modes?.onEnter : modes?.onLeave, &effects, at: now)
         return effects
@@ -120,31 +121,29 @@ extension Gateway {
     }
 
     private mutating func messages(
-        of record: TransitionRecord, in region: Region, at now: MonotonicInstant
+        of record: PastTransition, by index: Int, in region: Region, at now: MonotonicInstant
     ) -> [Effect] {
-        let tracker = trackers[record.key.tracker]
+        let tracker = trackers[index]
         var effects: [Effect] = []
-        if mayPublish(.transition, of: record.key.tracker, at: now) {
+        if mayPublish(.transition, of: index, at: now) {
             let here = tracker.position(standing: configuration.position)
             let away = record.isEnter ? nil : tracker.configuration.away
             let transition = Transition(
-                record.isEnter ? .enter : .leave, of: region, trackerID: tracker.configuration.trackerID,
+                record.event, of: region, trackerID: tracker.configuration.trackerID,
                 position: record.beacon == nil ? here : away ?? configuration.position, timestamp: record.timestamp,
                 createdAt: record.timestamp)
             effects.append(
-                publish(
-                    .transition, of: record.key.tracker, on: tracker.topics.event, transition.payload,
-                    at: record.instant))
-            effects += location(after: record, at: now)
+                publish(.transition, of: index, on: tracker.topics.event, transition.payload, at: record.happened))
+            effects += location(after: record, of: index, at: now)
         }
         // The state of a region that was removed since is withdrawn, and must not be published again.
         if let present = tracker.regions[rid: region.rid], present.isBeacon {
-            effects += state(of: present, tracker: record.key.tracker, at: record.instant)
+            effects += state(of: present, tracker: index, at: record.happened)
         } else if region.isBeacon, tracker.former?[rid: region.rid] != nil {
-            effects += state(of: region, tracker: record.key.tracker, at: record.instant)
+            effects += state(of: region, tracker: index, at: record.happened)
         }
         guard explainsTransitions, let beacon = record.beacon else { return effects }
-        let reason = reason(for: beacon, in: record.key, of: region, at: now)
+        let reason = reason(for: beacon, in: RegionKey(tracker: index, rid: record.rid), of: region, at: now)
         effects.append(.log(LogEntry(.debug, "explanation", "\(record.name): \(reason)")))
         return effects
     }

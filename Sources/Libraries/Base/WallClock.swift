@@ -22,6 +22,9 @@ package struct WallClock: Hashable, Sendable {
         self.init(epochOffset: epochNanoseconds &- now.nanoseconds, isKnown: isKnown)
     }
 
+    /// What times of this clock are stamped with.
+    package var stamp: WallStamp { isKnown ? .exact : .provisional }
+
     /// Whether both clocks give the same times, to about a second.
     package func isCloseTo(_ other: WallClock) -> Bool {
         isKnown == other.isKnown && (epochOffset &- other.epochOffset).magnitude < 1_000_000_000

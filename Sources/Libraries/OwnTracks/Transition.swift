@@ -3,9 +3,7 @@ package import Regions
 
 /// `_type: transition`, the message that a region was entered or left. Topic `/event`, never retained.
 package struct Transition: Hashable, Sendable {
-    package enum Event: String, Hashable, Sendable, CaseIterable {
-        case enter, leave
-    }
+    package typealias Event = PastTransition.Event
 
     package var event: Event
     /// Whether the region is a circle (`t` is `c`) or has beacons (`b`).

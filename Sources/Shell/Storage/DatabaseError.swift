@@ -6,13 +6,7 @@ package struct DatabaseError: Error, Hashable, Sendable {
     package let code: Int32
     package let message: String
     /// The statement, with `?` where values were bound; empty if it was not about one.
-    package let sql: String
-
-    package init(code: Int32, message: String, sql: String = "") {
-        self.code = code
-        self.message = message
-        self.sql = sql
-    }
+    package var sql = ""
 
     /// The low byte: the kind of failure.
     package var primaryCode: Int32 { code & 0xff }

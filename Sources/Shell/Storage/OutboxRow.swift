@@ -7,21 +7,10 @@ package struct OutboxRow: Hashable, Sendable {
     package var publication: Publication
     /// The boot (`/proc/sys/kernel/random/boot_id`) whose clock `publication.happened` was read from.
     package let boot: String
-
-    package init(id: Int64, publication: Publication, boot: String) {
-        self.id = id
-        self.publication = publication
-        self.boot = boot
-    }
 }
 
 /// A publication that was not delivered, because the broker refused it or because it was damaged.
 package struct RefusedRow: Hashable, Sendable {
     package let row: OutboxRow
     package let reason: String
-
-    package init(row: OutboxRow, reason: String) {
-        self.row = row
-        self.reason = reason
-    }
 }

@@ -24,8 +24,8 @@ struct PendingCommit {
     /// How many commits were joined.
     private(set) var commits = 0
     private(set) var messages: [Publication] = []
-    private(set) var history: [HistoryEntry] = []
-    private(set) var locations: [LocationEntry] = []
+    private(set) var history: [PastTransition] = []
+    private(set) var locations: [PastLocation] = []
     /// Trackers whose history goes, before `history` is added to it.
     private(set) var erasedHistories: Set<ExactString> = []
     private(set) var regions: [ExactString: [Region]] = [:]

@@ -1,4 +1,5 @@
 import Base
+import Regions
 
 /// A row with an instant of a boot, whose wall-clock time is set as soon as it is known.
 protocol Happened {
@@ -15,8 +16,8 @@ protocol HappenedRow: StoredRow {
     var boot: String { get }
 }
 
-extension HistoryEntry: Happened {}
-extension LocationEntry: Happened {}
+extension PastTransition: Happened {}
+extension PastLocation: Happened {}
 extension HistoryRow: HappenedRow {}
 extension LocationRow: HappenedRow {}
 

@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Regions
 
 /// A history entry with its key and the boot of its monotonic stamp.
 struct HistoryRow: StoredRow {
@@ -10,10 +11,10 @@ struct HistoryRow: StoredRow {
     static let table = Table<Column>("history")
 
     let id: Int64
-    var entry: HistoryEntry
+    var entry: PastTransition
     let boot: String
 
-    init(id: Int64, entry: HistoryEntry, boot: String) {
+    init(id: Int64, entry: PastTransition, boot: String) {
         self.id = id
         self.entry = entry
         self.boot = boot
@@ -22,14 +23,14 @@ struct HistoryRow: StoredRow {
     init?(values: Row<Column>) {
         guard let id = values[.id].asInteger, let tracker = values[.tracker].asText, let rid = values[.rid].asText,
             let name = values[.name].asText,
-            let event = values[.event].asInteger.flatMap(HistoryEntry.Event.init(rawValue:)),
+            let event = PastTransition.Event.allCases.first(where: { $0.number == values[.event].asInteger }),
             let timestamp = values[.tst].asInteger,
             let stamp = values[.stamp].asInteger.flatMap(WallStamp.init(rawValue:)),
             let boot = values[.boot].asText, let happened = values[.happened].asInteger
         else { return nil }
         self.id = id
         self.boot = boot
-        entry = HistoryEntry(
+        entry = PastTransition(
             tracker: tracker, rid: rid, name: name, event: event,
             beacon: values[.beacon].asText.flatMap { BeaconID($0) }, timestamp: timestamp, stamp: stamp,
             happened: MonotonicInstant(nanoseconds: happened))
@@ -38,11 +39,16 @@ struct HistoryRow: StoredRow {
     var values: Row<Column> {
         [
             .id: .integer(id), .tracker: .text(entry.tracker), .rid: .text(entry.rid), .name: .text(entry.name),
-            .event: .integer(entry.event.rawValue), .beacon: .optional(entry.beacon?.description),
+            .event: .integer(entry.event.number), .beacon: .optional(entry.beacon?.description),
             .tst: .integer(entry.timestamp), .stamp: .integer(entry.stamp.rawValue), .boot: .text(boot),
             .happened: .integer(entry.happened.nanoseconds),
         ]
     }
+}
+
+extension PastTransition.Event {
+    /// The number in the column `event`.
+    fileprivate var number: Int64 { self == .enter ? 0 : 1 }
 }
 
 /// The changes of the engine's state since it was written whole, in their order.

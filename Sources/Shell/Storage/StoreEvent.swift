@@ -52,12 +52,6 @@ package struct StoreFailure: Error, Hashable, Sendable {
     package let error: StoreError
     package let since: MonotonicInstant
     package let nextTry: MonotonicInstant
-
-    package init(error: StoreError, since: MonotonicInstant, nextTry: MonotonicInstant) {
-        self.error = error
-        self.since = since
-        self.nextTry = nextTry
-    }
 }
 
 /// A line for the log.

@@ -85,7 +85,7 @@ package struct StoreReader: ~Copyable {
 
     /// Calls `body` with past transitions, the oldest first, until it returns false.
     package func forEachTransition(
-        _ filter: HistoryFilter, _ body: (HistoryEntry) -> Bool
+        _ filter: HistoryFilter, _ body: (PastTransition) -> Bool
     ) throws(DatabaseError) {
         var conditions: [String] = []
         var values: [SQLValue] = []
@@ -115,7 +115,7 @@ package struct StoreReader: ~Copyable {
     ///
     /// - Parameter filter: Its region is ignored.
     package func forEachLocation(
-        _ filter: HistoryFilter, _ body: (LocationEntry) -> Bool
+        _ filter: HistoryFilter, _ body: (PastLocation) -> Bool
     ) throws(DatabaseError) {
         guard try database.schemaVersion() >= LocationRow.schemaVersion else { return }
         let sql = """

@@ -13,9 +13,9 @@ package enum StoreChange: Sendable {
     /// A message to deliver.
     case message(Publication)
     /// A transition to remember.
-    case history(HistoryEntry)
+    case history(PastTransition)
     /// A location to remember.
-    case location(LocationEntry)
+    case location(PastLocation)
     /// Deletes all transitions of this tracker that were remembered before.
     case eraseHistory(tracker: String)
     /// A small value to keep; nil forgets it. Keys beginning with `store.` are the store's own.

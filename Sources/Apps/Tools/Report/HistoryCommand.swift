@@ -32,7 +32,7 @@ enum HistoryCommand {
         filter.region = arguments.value("region")
         if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
         if arguments.has("gpx") { return try printTracks(filter, arguments, settings) }
-        var entries: [HistoryEntry] = []
+        var entries: [PastTransition] = []
         do {
             let reader = try StoreReader(directory: settings.stateDirectory)
             try reader.forEachTransition(filter) {
@@ -71,10 +71,9 @@ enum HistoryCommand {
             try reader.forEachLocation(filter) { entry in
                 // A location without a known time cannot be placed on a track.
                 guard entry.stamp != .provisional else { return true }
-                let coordinates = Coordinates(latitude: entry.latitude, longitude: entry.longitude)
                 let time = TimeText.utc(entry.timestamp).split(separator: " ").joined(separator: "T") + "Z"
                 points[entry.tracker, default: []].append(
-                    Track.Point(coordinates: coordinates, time: time, trigger: entry.trigger))
+                    Track.Point(coordinates: entry.coordinates, time: time, trigger: entry.trigger))
                 return true
             }
         } catch StoreError.absent {
@@ -87,7 +86,7 @@ enum HistoryCommand {
         return .ok
     }
 
-    private static func time(of entry: HistoryEntry) -> String {
+    private static func time(of entry: PastTransition) -> String {
         switch entry.stamp {
         case .exact: TimeText.utc(entry.timestamp)
         case .estimated: "~" + TimeText.utc(entry.timestamp)
@@ -95,7 +94,7 @@ enum HistoryCommand {
         }
     }
 
-    private static func json(_ entry: HistoryEntry) -> JSONValue {
+    private static func json(_ entry: PastTransition) -> JSONValue {
         var members: [String: JSONValue] = [
             "event": .string("\(entry.event)"), "desc": .string(entry.name), "rid": .string(entry.rid),
             "tracker": .string(entry.tracker),
@@ -106,7 +105,7 @@ enum HistoryCommand {
         return .object(members)
     }
 
-    private static func csv(_ entry: HistoryEntry) -> String {
+    private static func csv(_ entry: PastTransition) -> String {
         let fields = [
             time(of: entry), "\(entry.event)", entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker,
         ]

@@ -88,7 +88,7 @@ enum RoomsHistoryCommand {
 
         init(names: [String: String]) { self.names = names }
 
-        mutating func add(_ entry: HistoryEntry) {
+        mutating func add(_ entry: PastTransition) {
             let tag = entry.tracker.split(separator: "/").last.map(String.init) ?? entry.tracker
             let last = open.removeValue(forKey: tag)
             // A visit without a stored end ends when the next one begins.
@@ -105,7 +105,7 @@ enum RoomsHistoryCommand {
             }
         }
 
-        private func visit(_ tag: String, _ entry: HistoryEntry, from: Int64?) -> Visit {
+        private func visit(_ tag: String, _ entry: PastTransition, from: Int64?) -> Visit {
             Visit(tag: tag, name: names[tag] ?? tag, room: entry.rid, roomName: entry.name, from: from)
         }
     }

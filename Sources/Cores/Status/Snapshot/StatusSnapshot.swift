@@ -4,6 +4,7 @@ package import Gateway
 package import Health
 package import JSON
 import Presence
+package import Regions
 
 /// The state of the running gateway at one moment.
 ///

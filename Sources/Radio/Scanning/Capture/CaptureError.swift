@@ -29,17 +29,10 @@ package struct CaptureError: Error, Hashable, Sendable {
     /// As the user named it; `-` is standard input.
     package let file: String
     /// Position of the wrong header or record, in bytes from the start of the file.
-    package let offset: Int64
+    package var offset: Int64 = 0
     /// Number of whole records before it, which are valid.
-    package let records: UInt64
+    package var records: UInt64 = 0
     package let reason: Reason
-
-    package init(file: String, offset: Int64 = 0, records: UInt64 = 0, reason: Reason) {
-        self.file = file
-        self.offset = offset
-        self.records = records
-        self.reason = reason
-    }
 
     /// Whether the whole file is unusable, in contrast to one whose beginning could be used.
     package var isTotal: Bool {
