@@ -279,7 +279,7 @@ private func read(_ text: String) throws -> Configuration {
         ("{_type: 'waypoints'}", "_type", "'configuration'"), ("{keepalive: 4}", "keepalive", "from 5 to 65535"),
         ("{mqttProtocolLevel: 6}", "mqttProtocolLevel", "3 (MQTT 3.1)"), ("{pubQos: 3}", "pubQos", "from 0 to 2"),
         ("{monitoring: 3}", "monitoring", "-1 (quiet)"), ("{lat: 91, lon: 0}", "lat", "from -90 to 90, in degrees"),
-        ("{lat: 5}", "lon", "missing beside lat"), ("{acc: -1}", "acc", "in metres"),
+        ("{lat: 5}", "lon", "required together with lat"), ("{acc: -1}", "acc", "in metres"),
         ("{away: {lat: 1}}", "away.lon", "missing"),
         ("{away: {lat: 1, lon: 2, alt: 3}}", "away.alt", "no such setting"),
         ("{encryptionKey: 'abcdefghijklmnopqrstuvwxyz1234567'}", "encryptionKey", "33 bytes; at most 32"),
@@ -294,10 +294,10 @@ private func read(_ text: String) throws -> Configuration {
         ("{rooms: {encryptionKey: 'a', espresense: true}}", "rooms.espresense", "plainState: true"),
         ("{rooms: {encryptionKeyFile: 'f'}, homeAssistant: {discovery: true}}", "homeAssistant", "plainState: true"),
         ("{username: 'u', password: 'a', passwordFile: 'b'}", "passwordFile", "one of the two"),
-        ("{password: 'a'}", "username", "missing beside the password"),
+        ("{password: 'a'}", "username", "required together with the password"),
         ("{username: 'u', password: '(hidden)'}", "password", "hidden secret"),
         ("{username: 'u', password: ['hunter2']}", "password", "this does not fit"),
-        ("{clientKeyFile: 'x'}", "clientCertificateFile", "missing"),
+        ("{clientKeyFile: 'x'}", "clientCertificateFile", "required together"),
         ("{pubTopicBase: 'owntracks/#'}", "pubTopicBase", "wildcard"),
         ("{pubTopicBase: 'a/b/c/'}", "pubTopicBase", "end with '/'"),
         ("{username: 'a+b'}", "pubTopicBase", "wildcard"), ("{scanner: 'ble'}", "scanner", "'auto', 'mgmt'"),
@@ -339,8 +339,8 @@ private func read(_ text: String) throws -> Configuration {
         ("{trackers: [{tid: 'a'}]}", "trackers[0].deviceId", "two trackers have the topic 'owntracks/user/pi'"),
         ("{card: 'Kitchen'}", "card", "{name: 'Kitchen'"),
         ("{rangingInterval: 0}", "rangingInterval", "0.1 to 86400, in seconds"),
-        ("{username: 'u', password: 1hunter2}", "", "this is no number"),
-        ("5", "", "a number is no configuration"), ("{host: 'a',\n port 5}", "", "line 2, column 7"), ("", "", "empty"),
+        ("{username: 'u', password: 1hunter2}", "", "this is not a number"),
+        ("5", "", "a number is not a configuration"), ("{host: 'a',\n port 5}", "", "line 2, column 7"), ("", "", "empty"),
     ]
 
     @Test("A mistake is told with its member and what is allowed", arguments: rows)

@@ -126,7 +126,7 @@ import Testing
         ])
     func `From afar, nothing leads away from TLS`(changes: String, file: String) {
         let error = #expect(throws: ConfigurationError.self) { try apply(changes, to: file) }
-        #expect(error?.description.contains("leads away from TLS") == true)
+        #expect(error?.description.contains("turns off TLS") == true)
     }
 
     @Test func `From afar, TLS may go on elsewhere`() throws {

@@ -32,7 +32,7 @@ import Testing
             try apply("{_type: 'configuration', tid: 'x', \(name): 'new'}")
         }
         #expect(error?.problems.map(\.member) == [name])
-        #expect(error?.description.contains("cannot be set from afar") == true)
+        #expect(error?.description.contains("cannot be set remotely") == true)
     }
 
     @Test("A local member that comes with the value it has is no change: phones send all they have")

@@ -23,7 +23,7 @@ import Testing
         #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
         let before = harness.gateway.trackers[0].regions
         let logs = harness.change(regions(Gateway.mostRegions..<Gateway.mostRegions + 10))
-        #expect(logs.contains { $0.contains("50010 regions; 50000 are possible") })
+        #expect(logs.contains { $0.contains("50010 regions; at most 50000 are allowed") })
         #expect(harness.gateway.trackers[0].regions == before)
         #expect(harness.gateway.counters.waypointsRefused == 10)
         harness.change([.remove(rid: "r1"), .remove(rid: "r2")])

@@ -89,7 +89,7 @@ import Testing
         }
         #expect(harness.gateway.counters.commands.refused == 300 - 1 - UInt64(CommandQueue.mostWaiting))
         let logs = harness.effects.compactMap { if case .log(let entry) = $0 { entry.text } else { nil } }
-        #expect(logs.contains { $0.contains("too many commands wait") })
+        #expect(logs.contains { $0.contains("too many commands are waiting") })
         harness.wait(60)
         #expect(harness.gateway.trackers[0].regions.regions.count == 10_000 + 1 + CommandQueue.mostWaiting)
     }

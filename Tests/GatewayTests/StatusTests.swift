@@ -50,7 +50,7 @@ import Testing
         var harness = try GatewayHarness("enterRSSI: -70")
         harness.setWaypoints(GatewayHarness.waypoint("Kitchen", rid: "k"))
         try harness.hear(rssi: -85)
-        #expect(try region(harness).explanation.hasSuffix("it is not near enough, -70 dBm are asked for."))
+        #expect(try region(harness).explanation.hasSuffix("it is not near enough, -70 dBm are required."))
     }
 
     @Test func `Of two beacons in a region the one that leaves last decides`() throws {
@@ -145,7 +145,7 @@ import Testing
             return [finding?.level.rawValue, finding?.text, finding?.cure].map { $0 ?? "" }
         }
         #expect(finding("bluez", nil, nil) == ["ok", "hci0 listens", ""])
-        #expect(finding("mgmt", 0.25, 0.25) == ["ok", "hci0 listens 25 % of the time, as scanDuty asks", ""])
+        #expect(finding("mgmt", 0.25, 0.25) == ["ok", "hci0 listens 25 % of the time, as scanDuty says", ""])
         #expect(
             finding("bluez", 0.25, nil) == [
                 "warning", "scanDuty 0.25 has no effect on hci0: 'bluez' did not set it",

@@ -136,7 +136,7 @@ final class BrokenBroker {
         case .certificateExpired: ("certificate has expired", "renew the broker's certificate")
         case .authorityUnknown: ("certificate", "check \"caFile\"")
         case .silent: ("does not answer as a broker", "the broker's own log")
-        case .cutAgainAndAgain: ("does not last", "the same client id")
+        case .cutAgainAndAgain: ("is unstable", "the same client id")
         }
     }
 

@@ -225,7 +225,7 @@ import Testing
         #expect(owner.failures.isEmpty)
     }
 
-    @Test func `With MQTT 5, a message larger than the broker takes is refused without being sent`() throws {
+    @Test func `With MQTT 5, a message larger than the broker accepts is refused without being sent`() throws {
         let broker = try MosquittoBroker(["allow_anonymous true", "max_packet_size 1000"])
         defer { broker.stop() }
         var settings = BrokerSettings(for: broker)

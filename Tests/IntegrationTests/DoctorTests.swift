@@ -63,7 +63,7 @@ import Testing
     @Test func `A broker that does not run is named, with what to do`() throws {
         let verdict = try Self.examine(Self.sound, port: try LoopbackPort.free())
         #expect(verdict.code == 69)
-        #expect(verdict.says("Connection refused", "is a broker installed and running?", "one thing to mend"))
+        #expect(verdict.says("Connection refused", "is a broker installed and running?", "one problem to fix"))
     }
 
     @Test func `A name without an address is told from a broker that does not answer`() throws {
@@ -82,7 +82,7 @@ import Testing
         #expect(wrong.says("BAD  broker", "check \"username\" and the password"), "\(wrong.text)")
         #expect(!wrong.text.contains("wrong\""))
         let none = try Self.examine("\(Self.sound), auth: false", port: broker.port)
-        #expect(none.says("BAD  broker", "wants a login", "mosquitto_passwd"), "\(none.text)")
+        #expect(none.says("BAD  broker", "requires a login", "mosquitto_passwd"), "\(none.text)")
         let right = try Self.examine("\(Self.sound), password: \"right\"", port: broker.port)
         #expect(right.code == 0, "\(right.text)")
     }
@@ -162,7 +162,7 @@ import Testing
         #expect(
             verdict.says("nothing.btsnoop cannot be read", "no beacon region", "offline (port 0)"), "\(verdict.text)")
         #expect(verdict.bad.count == 2)
-        #expect(verdict.says("2 things to mend"))
+        #expect(verdict.says("2 problems to fix"))
     }
 
     @Test func `A configuration with a mistake is the one finding`() throws {

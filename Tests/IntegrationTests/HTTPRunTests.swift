@@ -339,7 +339,7 @@ import Testing
         endpoint.close()
         #expect(eventually { !LoopbackPort.answers(endpoint.port) })
         let gone = try examine()
-        #expect(gone.contains("the server cannot be reached") && gone.contains("does the server run"), "\(gone)")
+        #expect(gone.contains("the server cannot be reached") && gone.contains("check that the server runs"), "\(gone)")
     }
 
     @Test func `status shows where messages are posted, and what is wrong there`() throws {

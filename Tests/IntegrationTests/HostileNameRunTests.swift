@@ -31,7 +31,7 @@ import Testing
         (["doctor", "--listen", "1"], "broker"),
         (["doctor", "--json", "--listen", "1"], "broker"), (["config", "show"], "Jane"),
         (["config", "check"], "valid"),
-        (["rooms", "forget", "Ja\u{1b}[2Jne\u{202e}"], "no room"), (["fly\u{1b}[2J"], "there is no command"),
+        (["rooms", "forget", "Ja\u{1b}[2Jne\u{202e}"], "no room"), (["fly\u{1b}[2J"], "unknown command"),
         (["regions", "show", "a\u{202e}b"], "a"), (["history"], "nothing happened"),
     ]
 

@@ -79,7 +79,7 @@ import Testing
         let list = #""waypoints":{"_type":"waypoints","waypoints":[\#(GatewayFixture.waypoint("k", "K"))]}"#
         try set(#""tag":"attic","monitoring":7,"scanner":"hci""#, on: house, beside: ",\(list)")
         #expect(house.gateway.says("setConfiguration refused: monitoring"))
-        #expect(house.gateway.says("setConfiguration refused: scanner: it cannot be set from afar"))
+        #expect(house.gateway.says("setConfiguration refused: scanner: it cannot be set remotely"))
         #expect(try tag(of: house) == nil)
         #expect(try house.regions() == [])
     }

@@ -115,7 +115,7 @@ final class SitePublisher {
         let number = count
         client.publish(number, to: "ibeacon-rooms/home/\(topic)", Array(payload.utf8), retain: retained)
         guard client.sees({ $0 == .acknowledged(MessageToken(rawValue: number)) }) else {
-            throw SupportError("the broker does not take a message: \(client.failures)")
+            throw SupportError("the broker refuses a message: \(client.failures)")
         }
     }
 }

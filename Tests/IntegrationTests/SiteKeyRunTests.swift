@@ -47,7 +47,7 @@ import Testing
         for gateway in gateways { try gateway.start() }
         #expect(service.says("Jane is in Kitchen"), "\(service.log)")
         #expect(
-            gateways[2].says("is not taken: it is encrypted, and there is no key of the site here"),
+            gateways[2].says("is ignored: it is encrypted, and there is no key of the site here"),
             "\(gateways[2].log)")
         #expect(service.says("gateway/attic-pi is not taken: it is not encrypted"), "\(service.log)")
         let list = { (try? service.say("rooms", "gateways")) ?? "" }

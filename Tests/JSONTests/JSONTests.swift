@@ -35,7 +35,7 @@ import Testing
             ("", JSONDialect.json, nil, nil, "empty"),
             ("{\"a\":\n tru}", .json, 2, 2, "'t' where a value"), ("[1,2", .json, 1, 5, "',' or ']' should be"),
             ("{\"a\" 1}", .json, 1, 6, "':' after"), ("{} x", .json, 1, 4, "nothing more"),
-            ("{\"a\":010}", .json, 1, 6, "this is no number"), ("{a:1}", .json, 1, 2, "double quotes"),
+            ("{\"a\":010}", .json, 1, 6, "this is not a number"), ("{a:1}", .json, 1, 2, "double quotes"),
             ("[1 2]", .json, 1, 4, "',' or ']'"), ("{\"a\":1]", .json, 1, 7, "',' or '}'"),
             ("[1,]", .json, 1, 4, "a value"), ("{\"a\":1,}", .json, 1, 8, "double quotes"),
             ("\"abc", .json, 1, 1, "no end"), ("\"a\nb\"", .json, 1, 3, "line break"),

@@ -38,11 +38,11 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         .init("a typo", #"{"_type":"cmd","action":"setWaypoint"}"#, refused: "did you mean 'setWaypoints'"),
         .init("SCH cmd-without-action", #"{"_type":"cmd"}"#, refused: "action is missing"),
         .init("action null", #"{"_type":"cmd","action":null}"#, refused: "action is missing"),
-        .init("action a number", #"{"_type":"cmd","action":5}"#, refused: "a number stands where a string should"),
+        .init("action a number", #"{"_type":"cmd","action":5}"#, refused: "a number is not a string"),
         .init("_type of another message", #"{"_type":"location"}"#, refused: "_type is 'location'"),
         .init("no _type", #"{"action":"dump"}"#, refused: "_type is missing"),
-        .init("an array", #"[{"_type":"cmd"}]"#, refused: "an array is no command"),
-        .init("a number", "5", refused: "a number is no command"),
+        .init("an array", #"[{"_type":"cmd"}]"#, refused: "an array is not a command"),
+        .init("a number", "5", refused: "a number is not a command"),
         .init("no JSON", "reportLocation", refused: "not JSON: line 1, column 1"),
         .init("empty", "", refused: "not JSON: the text is empty"),
         .init(
@@ -53,7 +53,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
             refused: "setWaypoints: waypoints is missing"),
         .init(
             "setWaypoints with text", #"{"_type":"cmd","action":"setWaypoints","waypoints":"all"}"#,
-            refused: "setWaypoints: a string is no list"),
+            refused: "setWaypoints: a string is not a list"),
         .init(
             "SCH setConfiguration-noconfiguration", #"{"_type":"cmd","action":"setConfiguration"}"#,
             refused: "configuration is missing"),

@@ -223,7 +223,7 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         "Anything else is no list of waypoints",
         arguments: [
             ("waypoints", "a string"), (["_type": "location"], "_type is 'location'"), ([:], "_type is missing"),
-            (["_type": "waypoints", "waypoints": ["a": 1]], "an array should stand there"),
+            (["_type": "waypoints", "waypoints": ["a": 1]], "expected an array"),
         ] as [(JSONValue, String)])
     func noList(json: JSONValue, words: String) {
         let error = #expect(throws: WaypointsError.self) { try WaypointsReading(json) }

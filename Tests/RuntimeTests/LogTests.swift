@@ -54,7 +54,7 @@ import Testing
         // Ten of each, and how many were left out.
         #expect(lines.count <= minutes * 11 + 2, "\(lines.count)")
         #expect(lines.last == "last")
-        #expect(lines.dropLast().last?.hasSuffix("lines were too many for the minute before, and left out") == true)
+        #expect(lines.dropLast().last?.hasSuffix("lines were dropped: too many in the minute before") == true)
     }
 
     @Test func `at a terminal the word stands in the number's place`() throws {

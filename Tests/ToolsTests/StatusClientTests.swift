@@ -52,7 +52,7 @@ import Testing
         let failure = #expect(throws: Failure.self) {
             try StatusClient(stateDirectory: directory.path, within: .milliseconds(300)).ask("/status.json")
         }
-        #expect(failure?.message.contains("0.30 s have passed without a whole answer") == true)
+        #expect(failure?.message.contains("0.30 s have passed without a complete answer") == true)
         #expect(begin.duration(to: Clocks.now()) < .seconds(5))
     }
 

@@ -38,6 +38,6 @@ extension Service: RadioOutput {
     }
 
     package func finished(at instant: MonotonicInstant) {
-        log.notice("the recording has ended; from here on there is silence")
+        log.notice("the recording has ended; nothing is heard from now on")
     }
 }

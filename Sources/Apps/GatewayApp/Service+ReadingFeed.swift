@@ -91,7 +91,7 @@ extension Service {
             log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags; their readings are published")
             publishCard()
         } catch {
-            log.once("tags", .warning, "the list of tags on \(message.topic) is not taken: \(error)")
+            log.once("tags", .warning, "the list of tags on \(message.topic) is ignored: \(error)")
         }
         return true
     }
@@ -103,7 +103,7 @@ extension Service {
             let request = try settings.opened(request: message.payload)
             feed(.nearby(try FeedDecoder.nearbyRequest(request)), at: host.now)
         } catch {
-            log.once("nearby", .warning, "a request on \(message.topic) is not taken: \(error)")
+            log.once("nearby", .warning, "a request on \(message.topic) is ignored: \(error)")
         }
     }
 
@@ -111,7 +111,7 @@ extension Service {
     /// must not stop it. If there is no feed, an empty card makes the service name this gateway: nothing else would say
     /// there that it lacks the key.
     private func refuseList(on topic: String, because reason: SealError) {
-        log.once("tags", .warning, "the list of tags on \(topic) is not taken: \(reason)")
+        log.once("tags", .warning, "the list of tags on \(topic) is ignored: \(reason)")
         guard app.core.mayPublish(.readings, of: 0, at: host.now), readingFeed?.mayComplain() == true,
             let settings = readingFeed?.settings
         else { return }

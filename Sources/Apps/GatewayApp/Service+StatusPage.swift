@@ -109,7 +109,7 @@ extension Service {
 
     func restartScan() -> StatusActionResult {
         if case .capture = configuration.scanner { return .refused("a recording is played once") }
-        log.notice("the scan is started again, as a person asked")
+        log.notice("the scan is restarted on request")
         links.radio.stop()
         links.radio.start(self)
         return .done

@@ -10,7 +10,7 @@ extension Service {
         guard UInt8(exactly: record.version).map(KeptPresence.readableVersions.contains) == true,
             let kept = KeptPresence(bytes: record.state, changes: record.changes)
         else {
-            log.warning("the stored presence has an unknown form (\(record.version)); all beacons enter again")
+            log.warning("the stored presence has an unknown format (\(record.version)); all beacons enter again")
             return nil
         }
         return kept

@@ -34,7 +34,7 @@ extension StatusSnapshot {
             "ibeacon_gateway_sightings_total", .counter, "iBeacon frames heard.", Double(counters.sightings))
         writer.single(
             "ibeacon_gateway_sightings_dropped_total", .counter,
-            "iBeacon frames of regions, beyond as many beacons as are remembered.", Double(overflow.sightings))
+            "iBeacon frames of regions, dropped because too many beacons were near.", Double(overflow.sightings))
         writer.single(
             "ibeacon_gateway_battery_readings_total", .counter, "Batteries read, of beacons that belong to a region.",
             Double(counters.telemetry))
@@ -51,7 +51,7 @@ extension StatusSnapshot {
             "ibeacon_gateway_waypoints_refused_total", .counter, "Regions that could not be used.",
             Double(counters.waypointsRefused))
         writer.family(
-            "ibeacon_gateway_malformed_data_total", .counter, "Malformed advertising data, by what was wrong with it.",
+            "ibeacon_gateway_malformed_data_total", .counter, "Malformed advertising data, by kind of error.",
             MalformedKind.allCases.map { ([("kind", $0.name)], Double(malformed[$0])) })
         writer.single(
             "ibeacon_gateway_beacons", .gauge, "Different beacons heard in the last five minutes.",
@@ -79,10 +79,10 @@ extension StatusSnapshot {
             "ibeacon_gateway_lost_reports_total", .counter, "Advertising reports known to have been lost.",
             each { Double($0.lost) })
         writer.family(
-            "ibeacon_gateway_scan_restarts_total", .counter, "Times that scanning had to be started again.",
+            "ibeacon_gateway_scan_restarts_total", .counter, "Restarts of scanning.",
             each { Double($0.restarts) })
         writer.family(
-            "ibeacon_gateway_controller_resets_total", .counter, "Times that the controller had to be reset.",
+            "ibeacon_gateway_controller_resets_total", .counter, "Resets of the controller.",
             each { Double($0.resets) })
         writer.family(
             "ibeacon_gateway_scan_duty_ratio", .gauge, "Share of the time in which the radio listens.",

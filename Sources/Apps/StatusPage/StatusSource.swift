@@ -49,12 +49,12 @@ extension StatusSource {
         switch request.path {
         case "/explain.json":
             guard let name = request.argument("region") else {
-                return .refused(status: 400, "say which: /explain.json?region=NAME")
+                return .refused(status: 400, "the argument is missing: /explain.json?region=NAME")
             }
             return .json(.array(explanation(ofRegion: name)))
         case "/region.json":
             guard let rid = request.argument("rid"), let tracker = Int(request.argument("tracker") ?? "0") else {
-                return .refused(status: 400, "say which: /region.json?tracker=0&rid=RID")
+                return .refused(status: 400, "an argument is missing: /region.json?tracker=0&rid=RID")
             }
             return region(ofTracker: tracker, rid: rid).map { .json($0) }
                 ?? .refused(status: 404, "there is no such region")

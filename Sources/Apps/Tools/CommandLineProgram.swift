@@ -33,7 +33,7 @@ package enum CommandLineProgram {
         }
         guard let name = rest.first else {
             guard global.has("help") else {
-                throw Failure(.usage, "say what to do; 'ibeacon-gateway --help' shows the commands")
+                throw Failure(.usage, "no command; 'ibeacon-gateway --help' lists the commands")
             }
             Terminal.print(HelpText.overview(Subcommand.all.map(\.specification)))
             return .ok
@@ -42,8 +42,8 @@ package enum CommandLineProgram {
             let known = Subcommand.all.map(\.specification.name)
             let hint =
                 suggestion(for: name, among: known).map { "did you mean '\($0)'?" }
-                ?? "there are: \(known.joined(separator: ", "))"
-            throw Failure(.usage, "there is no command '\(name)'; \(hint)")
+                ?? "the commands are: \(known.joined(separator: ", "))"
+            throw Failure(.usage, "unknown command '\(name)'; \(hint)")
         }
         if global.has("help") {
             Terminal.print(HelpText.page(command.specification))

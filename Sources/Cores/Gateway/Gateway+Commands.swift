@@ -109,7 +109,7 @@ extension Gateway {
         let others = regionCount - trackers[tracker].regions.regions.count
         guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
             totals.waypointsRefused += UInt64(difference.inserted.count)
-            let text = "these would be \(others + regions.regions.count) regions; \(Self.mostRegions) are possible"
+            let text = "this would make \(others + regions.regions.count) regions; at most \(Self.mostRegions) are allowed"
             return [.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))]
         }
         return replaceRegions(of: tracker, by: regions, difference, at: now)

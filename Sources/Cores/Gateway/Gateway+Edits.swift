@@ -31,7 +31,7 @@ extension Gateway {
         let count = byTopic.values.reduce(0) { $0 + $1.count }
         let topics = byTopic.keys.sorted().map(\.text).joined(separator: ", ")
         let text =
-            "changes of regions wait (\(count)), as no tracker has the topic \(topics); they are taken with "
+            "changes of regions wait (\(count)), as no tracker has the topic \(topics); they are applied with "
             + "settings that name it"
         return effects + [.log(LogEntry(.warning, "edits", text))]
     }

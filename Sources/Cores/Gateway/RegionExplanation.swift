@@ -37,8 +37,8 @@ package enum RegionExplanation {
                 return heard
                     + "; after \(seconds(link.leaveTimeout)) of silence it counts as gone\(reason(for: link.rule))."
             }
-            guard let threshold else { return heard + "; it comes in when it is heard again." }
-            return heard + "; it is not near enough, \(threshold.dBm) dBm are asked for."
+            guard let threshold else { return heard + "; it enters when it is heard again." }
+            return heard + "; it is not near enough, \(threshold.dBm) dBm are required."
         }
         guard let leave = deciding.expectedLeave else {
             return heard + ". No adapter listens now, so no beacon leaves."

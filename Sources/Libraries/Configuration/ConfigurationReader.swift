@@ -23,7 +23,7 @@ extension Configuration {
     /// - Throws: All errors, not only the first.
     package init(_ json: JSONValue, hostName: String) throws(ConfigurationError) {
         guard let members = json.object else {
-            let reason = "\(json.kindName) is no configuration; write { … }"
+            let reason = "\(json.kindName) is not a configuration; write { … }"
             throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: reason)])
         }
         var reader = ConfigurationReader(members, hostName: hostName)
@@ -73,14 +73,14 @@ struct ConfigurationReader {
 
     private mutating func checkSignal(_ configuration: Configuration) {
         guard let enter = configuration.enterRSSI, let leave = configuration.leaveRSSI, leave > enter else { return }
-        top.complain("leaveRSSI", "\(leave.dBm) is above enterRSSI (\(enter.dBm)); it must not be")
+        top.complain("leaveRSSI", "\(leave.dBm) must not be above enterRSSI (\(enter.dBm))")
     }
 
     /// Home Assistant reads only unencrypted states.
     private mutating func checkSiteKey(_ configuration: Configuration) {
         guard let rooms = configuration.rooms else { return }
         guard rooms.hasKey else {
-            if rooms.publishesPlainState { warn("rooms.plainState", "it does nothing without a key of the site") }
+            if rooms.publishesPlainState { warn("rooms.plainState", "it has no effect without a key of the site") }
             return
         }
         guard configuration.homeAssistant.discovery, !rooms.publishesPlainState else { return }
@@ -102,7 +102,7 @@ struct ConfigurationReader {
                 position == 0 ? "deviceId" : "trackers[\(position - 1)].deviceId",
                 "the topic is \(topics.base), which is that of the rooms service; give it another deviceId")
         } catch {
-            top.complain("username", "it does not fit into the topic of the rooms service: \(error)")
+            top.complain("username", "it cannot be part of the rooms service's topic: \(error)")
         }
     }
 
@@ -136,7 +136,7 @@ struct ConfigurationReader {
             top.complain("_type", "\(type.shortened) does not fit; write 'configuration' or leave it out")
         }
         if !isHTTP, top.flag("ws") == true {
-            top.complain("ws", "true does not fit; a gateway does not speak MQTT over WebSockets, write false")
+            top.complain("ws", "true is not supported; a gateway does not speak MQTT over WebSockets, write false")
         }
         for name in ["allowinvalidcerts", "allowUntrustedCertificates"] where top.flag(name) == true {
             warn(name, "certificates are always checked; give the broker's own CA with caFile")
@@ -160,8 +160,8 @@ struct ConfigurationReader {
     private mutating func position() -> Position {
         let latitude = top.number("lat", -90...90, ", in degrees")
         let longitude = top.number("lon", -180...180, ", in degrees")
-        if latitude != nil, top.value("lon") == nil { top.complain("lon", "it is missing beside lat") }
-        if longitude != nil, top.value("lat") == nil { top.complain("lat", "it is missing beside lon") }
+        if latitude != nil, top.value("lon") == nil { top.complain("lon", "it is required together with lat") }
+        if longitude != nil, top.value("lat") == nil { top.complain("lat", "it is required together with lon") }
         return Position(
             coordinates: Coordinates(latitude: latitude ?? 0, longitude: longitude ?? 0),
             accuracy: Self.accuracy(&top, &warnings) ?? 10)
@@ -186,16 +186,16 @@ struct ConfigurationReader {
         let password = top.secret("password")
         let passwordFile = top.text("passwordFile")
         if password != nil, passwordFile != nil {
-            top.complain("passwordFile", "it stands beside password; give one of the two")
+            top.complain("passwordFile", "it is given together with password; give one of the two")
         }
         for (name, other) in [
             ("clientKeyFile", "clientCertificateFile"), ("clientCertificateFile", "clientKeyFile"),
         ] where top.value(name) == nil && top.value(other) != nil {
-            top.complain(name, "it is missing beside \(other)")
+            top.complain(name, "it is required together with \(other)")
         }
         if sendsPassword, password != nil || passwordFile != nil, tracker.username == nil {
             // MQTT 3.1.1, 3.1.2.9: no password without a user name.
-            top.complain("username", "it is missing beside the password")
+            top.complain("username", "it is required together with the password")
         }
         return Broker(
             endpoint: endpoint(), hosts: hosts() ?? ["localhost"],
@@ -227,7 +227,7 @@ struct ConfigurationReader {
         guard isHTTP else { return nil }
         if top.value("httpHeaders") != nil { warn("httpHeaders", "these are not sent") }
         guard let text else {
-            if top.value("url") == nil { top.complain("url", "it is missing, and mode 3 posts there") }
+            if top.value("url") == nil { top.complain("url", "it is missing; mode 3 posts to it") }
             return nil
         }
         // The text is not shown, because it may contain a password.
@@ -236,7 +236,7 @@ struct ConfigurationReader {
             return nil
         }
         guard endpoint.login?.password.revealed != Secret.mask else {
-            top.complain("url", "this holds what stands for a hidden secret in a dump; write the secret itself")
+            top.complain("url", "this contains the placeholder of a hidden secret from a dump; write the secret itself")
             return nil
         }
         return endpoint

@@ -53,7 +53,7 @@ struct MemberReader {
     mutating func secret(_ name: String) -> Secret? {
         guard let text = text(name, isSecret: true) else { return nil }
         guard text != Secret.mask else {
-            complain(name, "this is what stands for a hidden secret in a dump; write the secret itself, or null")
+            complain(name, "this is the placeholder of a hidden secret from a dump; write the secret itself, or null")
             return nil
         }
         return Secret(text)

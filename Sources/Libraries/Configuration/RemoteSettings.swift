@@ -28,7 +28,7 @@ package struct RemoteSettings: Hashable, Sendable {
         applying changes: JSONValue, to current: JSONValue, hostName: String
     ) throws(ConfigurationError) {
         guard let changed = changes.object, changes["_type"] == "configuration" else {
-            let reason = "the configuration is no object with _type 'configuration'"
+            let reason = "the configuration is not an object with _type 'configuration'"
             throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: reason)])
         }
         var members = current.object ?? [:]
@@ -39,24 +39,24 @@ package struct RemoteSettings: Hashable, Sendable {
             if Self.localMembers.contains(name) {
                 if !Self.isSame(value, before[name]) {
                     problems.append(
-                        ConfigurationProblem(member: name, reason: "it cannot be set from afar; change the file"))
+                        ConfigurationProblem(member: name, reason: "it cannot be set remotely; change the file"))
                 }
                 continue
             }
             if name == "trackers", value != before[name], Self.holdsKeys(value) || Self.holdsKeys(before[name]) {
-                let reason = "trackers with keys cannot be set from afar; change the file"
+                let reason = "trackers with keys cannot be set remotely; change the file"
                 problems.append(ConfigurationProblem(member: name, reason: reason))
                 continue
             }
             if name == "rooms", value != before[name], Self.holdsKey(value) || Self.holdsKey(before[name] ?? .null) {
-                let reason = "rooms with a key cannot be set from afar; change the file"
+                let reason = "rooms with a key cannot be set remotely; change the file"
                 problems.append(ConfigurationProblem(member: name, reason: reason))
                 continue
             }
             members[name] = value == .null ? nil : value
         }
         if Self.isSealed(before), !Self.isSealed(members) {
-            let reason = "it leads away from TLS, which cannot be done from afar; change the file"
+            let reason = "it turns off TLS, which cannot be done remotely; change the file"
             problems.append(ConfigurationProblem(member: changed["url"] == nil ? "mode" : "url", reason: reason))
         }
         Self.withholdCredentials(&members, before: before, changed: changed)

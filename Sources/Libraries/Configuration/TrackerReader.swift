@@ -55,11 +55,11 @@ struct TrackerReader {
         }
         let key = reader.secret("encryptionKey")
         if let key, key.byteCount > 32 {
-            reader.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are possible")
+            reader.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are allowed")
         }
         let keyFile = reader.text("encryptionKeyFile")
         if key != nil, keyFile != nil {
-            reader.complain("encryptionKeyFile", "it stands beside encryptionKey; give one of the two")
+            reader.complain("encryptionKeyFile", "it is given together with encryptionKey; give one of the two")
         }
         return TrackerConfiguration(
             trackerID: trackerID, username: username, deviceID: deviceID, name: name(), topics: topics,

@@ -92,7 +92,7 @@ struct JSONReader {
             guard let number = JSONNumber.read(word, isJSON5: isJSON5) else {
                 position = word.startIndex
                 // The text is not shown, because it may be a password without quotes.
-                throw error(.syntax("this is no number; a text needs quotes"))
+                throw error(.syntax("this is not a number; text needs quotes"))
             }
             return number
         case UInt8(ascii: "I"), UInt8(ascii: "N"):

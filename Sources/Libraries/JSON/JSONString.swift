@@ -44,7 +44,7 @@ extension JSONReader {
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"): text += try scalar(from: start).utf8
         case _ where isJSON5: try json5Escape(byte, from: start, into: &text)
-        default: throw JSONError(.syntax("this is no escape of JSON"), at: start, in: bytes)
+        default: throw JSONError(.syntax("this is not an escape sequence of JSON"), at: start, in: bytes)
         }
     }
 
@@ -58,7 +58,7 @@ extension JSONReader {
         case UInt8(ascii: "x"): text += try character(hexadecimal(digits: 2, from: start), from: start).utf8
         case 0x0a: break  // The string continues on the next line.
         case 0x0d: if position < bytes.count, bytes[position] == 0x0a { position += 1 }
-        default: throw JSONError(.syntax("this is no escape of JSON5"), at: start, in: bytes)
+        default: throw JSONError(.syntax("this is not an escape sequence of JSON5"), at: start, in: bytes)
         }
     }
 
@@ -77,7 +77,7 @@ extension JSONReader {
 
     private func character(_ value: UInt32, from start: Int) throws(JSONError) -> String {
         guard let scalar = Unicode.Scalar(value) else {
-            throw JSONError(.syntax("half of a surrogate pair is no character"), at: start, in: bytes)
+            throw JSONError(.syntax("half of a surrogate pair is not a character"), at: start, in: bytes)
         }
         return String(Character(scalar))
     }

@@ -37,8 +37,8 @@ extension CommandError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformed(let error): "not JSON: \(error)"
-        case .notAnObject(let kind): "\(kind) is no command; an object with _type 'cmd' should stand there"
-        case .wrongType(let type): "_type is \(type); 'cmd' should stand there"
+        case .notAnObject(let kind): "\(kind) is not a command; expected an object with _type 'cmd'"
+        case .wrongType(let type): "_type is \(type); expected 'cmd'"
         case .missingAction: "action is missing"
         case .unknownAction(let action, let suggestion?): "unknown action '\(action)'; did you mean '\(suggestion)'?"
         case .unknownAction(let action, nil): "unknown action '\(action)'"
@@ -64,7 +64,7 @@ extension Command {
     private static let unsupported = [
         "reportSteps": "a gateway counts no steps",
         "response": "a gateway asks for no tours",
-        "restart": "the service is restarted by systemd, not from afar",
+        "restart": "the service is restarted by systemd, not remotely",
         "action": "a gateway has no screen to show a page on",
     ]
 
@@ -111,7 +111,7 @@ extension Command {
         guard members["_type"] == "cmd" else { throw .wrongType(members["_type"]?.shortened ?? "missing") }
         guard let action = members["action"], action != .null else { throw .missingAction }
         guard let name = action.string else {
-            throw .badArgument(action: "action", reason: "\(action.kindName) stands where a string should")
+            throw .badArgument(action: "action", reason: "\(action.kindName) is not a string")
         }
         switch CommandAction(rawValue: name) {
         case .reportLocation: self = .reportLocation
@@ -125,7 +125,7 @@ extension Command {
                 throw .badArgument(action: name, reason: "configuration is missing")
             }
             guard configuration["_type"] == "configuration" else {
-                let reason = "configuration is no object with _type 'configuration'"
+                let reason = "configuration is not an object with _type 'configuration'"
                 throw .badArgument(action: name, reason: reason)
             }
             // Android accepts regions beside the configuration as well as inside it.

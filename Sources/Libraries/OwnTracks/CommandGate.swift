@@ -79,7 +79,7 @@ package struct CommandGate: Sendable {
         case .answeredByAnother:
             counts.countDone()
             return nil
-        case .refused: return refuse(.overload, "too many commands wait for their turn")
+        case .refused: return refuse(.overload, "too many commands are waiting")
         }
     }
 

@@ -34,7 +34,7 @@ struct WaypointReader {
     mutating func change(from element: JSONValue) throws(WaypointRejection) -> RegionChange {
         remarks = []
         guard let members = element.object else {
-            throw WaypointRejection(reason: "it is \(element.kindName); an object should stand here")
+            throw WaypointRejection(reason: "it is \(element.kindName); expected an object")
         }
         try checkType(members)
         let description = try text(members, "desc") ?? WaypointMember.defaultName

@@ -65,18 +65,18 @@ package struct WaypointsReading: Hashable, Sendable {
             case "waypoints", "configuration": break
             case let type:
                 throw WaypointsError(
-                    description: "_type is \(type?.shortened ?? "missing"); 'waypoints' should stand there")
+                    description: "_type is \(type?.shortened ?? "missing"); expected 'waypoints'")
             }
             // Everything but `_type` has a default; by default there are no waypoints.
             guard let waypoints = members["waypoints"], waypoints != .null else { return [] }
             guard let elements = waypoints.array else {
-                throw WaypointsError(description: "waypoints is \(waypoints.kindName); an array should stand there")
+                throw WaypointsError(description: "waypoints is \(waypoints.kindName); expected an array")
             }
             return elements
         default:
             throw WaypointsError(
                 description:
-                    "\(json.kindName) is no list of waypoints; write {\"_type\":\"waypoints\",\"waypoints\":[…]}")
+                    "\(json.kindName) is not a list of waypoints; write {\"_type\":\"waypoints\",\"waypoints\":[…]}")
         }
     }
 

@@ -27,7 +27,7 @@ extension RegionDescriptionError: CustomStringConvertible {
         case .emptyName:
             "the name before the first ':' is empty; write name:UUID[:major[:minor]]"
         case .nameTooLong(let bytes):
-            "the name has \(bytes) bytes; at most \(RegionDescription.longestName) are taken"
+            "the name has \(bytes) bytes; at most \(RegionDescription.longestName) are allowed"
         case .tooManyParts(let count):
             "\(count) parts between ':'; at most 4 are allowed: name:UUID:major:minor"
         case .invalidUUID(let text):
@@ -35,7 +35,7 @@ extension RegionDescriptionError: CustomStringConvertible {
         case .invalidNumber(let member, let text):
             "\(member) '\(text.shortened)' is not a number; write 0 to 65535, or hexadecimal as 0xCAFE"
         case .numberOutOfRange(let member, let text):
-            "\(member) '\(text.shortened)' is out of range; 0 (any) to 65535 are possible"
+            "\(member) '\(text.shortened)' is out of range; write 0 (any) to 65535"
         }
     }
 }

@@ -175,7 +175,7 @@ struct HCIScanStateMachine {
         let activity = foreignActivity ?? now
         foreignActivity = activity
         if hasNoMonitors, activity.duration(to: now) > Self.leftoverAge {
-            return actions + [.says(.info, "the scan that is on seems left over; taking it over")]
+            return actions + [.says(.info, "taking over a scan that another program left on")]
                 + enter(.disabling(family), Self.enable(family, false))
         }
         state = .refused(family)

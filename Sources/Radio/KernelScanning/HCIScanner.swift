@@ -106,7 +106,7 @@ package final class HCIScanner: FallibleScanner {
         let lost = adapter.session.lostPackets()
         if lost > 0 {
             adapter.watch.status.lost += UInt64(lost)
-            adapter.watch.notice(.warning, "\(lost) packets were lost: more than can be read in time")
+            adapter.watch.notice(.warning, "\(lost) packets were lost because they were not read in time")
         }
         adapter.watch.tick(at: host.now)
     }

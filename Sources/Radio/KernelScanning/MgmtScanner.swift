@@ -70,7 +70,7 @@ package final class MgmtScanner: FallibleScanner {
             guard kernel.holds(.netAdmin) else {
                 throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
             }
-            throw ScannerError(.unavailable, "this kernel has no advertisement monitors; Linux 5.10 or later has")
+            throw ScannerError(.unavailable, "this kernel has no advertisement monitors; they need Linux 5.10 or later")
         }
         monitor.delegate = self
         monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
@@ -122,7 +122,7 @@ package final class MgmtScanner: FallibleScanner {
         if handle != nil, !adapter.asksForTelemetry, !adapter.saidNoTelemetry {
             adapter.saidNoTelemetry = true
             adapter.watch.notice(
-                .info, "the adapter takes no monitor for telemetry; batteries are read only if it delivers all packets")
+                .info, "the adapter accepts no monitor for telemetry; batteries are read only if it delivers all packets")
         }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
         if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
@@ -144,7 +144,7 @@ package final class MgmtScanner: FallibleScanner {
         if status == ManagementStatus.noResources {
             // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning,
             // so the gateway receives reports through them.
-            adapter.watch.notice(.warning, "all the kernel's advertisement monitors are taken; listening through them")
+            adapter.watch.notice(.warning, "all the kernel's advertisement monitors are in use; listening through them")
             return armed(adapter, handle: nil, at: now)
         }
         adapter.isArming = false
@@ -194,7 +194,7 @@ package final class MgmtScanner: FallibleScanner {
         let busiest = byIndex.values.max { $0.watch.status.reports < $1.watch.status.reports }
         busiest?.watch.status.lost += UInt64(lost)
         output?.notice(
-            ScannerNotice(.warning, "\(lost) messages of the kernel were lost: more than can be read in time"))
+            ScannerNotice(.warning, "\(lost) messages of the kernel were lost because they were not read in time"))
     }
 }
 
@@ -228,13 +228,13 @@ extension MgmtScanner: AdapterMonitorDelegate {
         case .completed(.setDefaultSystemConfiguration, let status):
             adapter.takesDuty = status == ManagementStatus.success
             if !adapter.takesDuty {
-                adapter.watch.notice(.info, "the scan duty stays the kernel's: \(ManagementStatus.name(status))")
+                adapter.watch.notice(.info, "the kernel's own scan duty stays in force: \(ManagementStatus.name(status))")
             }
         case .monitorRemoved(let handle):
             // bluetoothd clears all monitors when it starts, the gateway's too.
             guard adapter.monitor == handle || handle == 0 else { return }
             adapter.monitor = nil
-            adapter.watch.scanStopped(because: "the advertisement monitor was taken away", at: now)
+            adapter.watch.scanStopped(because: "the advertisement monitor was removed", at: now)
             retryArming(adapter, after: Self.pauseBeforeRearming)
         default: break
         }

@@ -40,10 +40,10 @@ package struct HTTPClient: ~Copyable {
     /// - Throws: without libcurl, or if the settings cannot be used.
     package init(_ settings: HTTPSettings) throws(HTTPFailure) {
         let curl = try CurlLibrary.load()
-        guard let multi = curl.multi_init() else { throw .settings("libcurl has no memory") }
+        guard let multi = curl.multi_init() else { throw .settings("libcurl is out of memory") }
         guard let easy = curl.easy_init() else {
             _ = curl.multi_cleanup(multi)
-            throw .settings("libcurl has no memory")
+            throw .settings("libcurl is out of memory")
         }
         let body = AnswerBody(limit: settings.limits.answer)
         let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(curl_error_size))
@@ -98,8 +98,8 @@ package struct HTTPClient: ~Copyable {
         let settings: [Int32] = [
             set(curl_option_headers, headers), set(curl_option_body_size, message.count), setBody(message),
         ]
-        guard settings.allSatisfy({ $0 == curl_ok }) else { throw .settings("libcurl does not take this message") }
-        guard curl.multi_add(multi, easy) == curl_ok else { throw .settings("libcurl does not take this request") }
+        guard settings.allSatisfy({ $0 == curl_ok }) else { throw .settings("libcurl refuses this message") }
+        guard curl.multi_add(multi, easy) == curl_ok else { throw .settings("libcurl refuses this request") }
         defer { _ = curl.multi_remove(multi, easy) }
         guard let result = try transfer(bell, deadline) else { return nil }
         let status = curl_status(curl.get_info, easy)
@@ -165,7 +165,7 @@ package struct HTTPClient: ~Copyable {
         setter.text(curl_option_user_agent, settings.userAgent, "user agent")
         setter.number(curl_option_connect_timeout_ms, Int(settings.limits.connecting.wholeMilliseconds))
         setter.number(curl_option_timeout_ms, Int(settings.limits.request.wholeMilliseconds))
-        if let refused = setter.refused { throw .settings("libcurl does not take \(refused)") }
+        if let refused = setter.refused { throw .settings("libcurl refuses \(refused)") }
     }
 
     private static func prepare(
@@ -184,7 +184,7 @@ package struct HTTPClient: ~Copyable {
             curl_set_writer(curl.set_option, easy, receiveAnswer, Unmanaged.passUnretained(body).toOpaque()),
         ]
         guard setter.refused == nil, results.allSatisfy({ $0 == curl_ok }) else {
-            throw .settings("libcurl does not take the settings of a request")
+            throw .settings("libcurl refuses the settings of a request")
         }
     }
 
@@ -197,11 +197,11 @@ package struct HTTPClient: ~Copyable {
         ] {
             guard let longer = curl.list_append(list, line) else {
                 curl.list_free(list)
-                throw .settings("libcurl has no memory")
+                throw .settings("libcurl is out of memory")
             }
             list = longer
         }
-        guard let list else { throw .settings("libcurl has no memory") }
+        guard let list else { throw .settings("libcurl is out of memory") }
         return list
     }
 

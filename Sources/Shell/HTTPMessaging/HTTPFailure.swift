@@ -41,9 +41,9 @@ extension HTTPFailure: CustomStringConvertible {
         case 403: " (no right to post there)"
         case 404, 410: " (there is nothing at this address)"
         case 405: " (nothing can be posted at this address)"
-        case 407: " (a proxy wants a login)"
+        case 407: " (a proxy requires a login)"
         case 429: " (messages come too fast)"
-        case 500...599: " (it has trouble of its own)"
+        case 500...599: " (it has an internal error)"
         default: ""
         }
     }
@@ -57,18 +57,18 @@ extension HTTPFailure: CustomStringConvertible {
             return "install it: sudo apt install libcurl4 (since Debian 13 it is called libcurl4t64)"
         case .settings: return "change that setting"
         case .nameNotResolved: return "check \"url\"; names in .local need the package libnss-mdns"
-        case .unreachable: return "does the server run, and at that port? A firewall may stand between"
+        case .unreachable: return "check that the server runs at that port, and that no firewall blocks it"
         case .tls(let why) where why.contains("expired"):
-            return "renew the server's certificate; if it is not that old, set this machine's clock"
+            return "renew the server's certificate; if it has not expired, set this machine's clock"
         case .tls where settings.caFile == nil:
-            return "if the server has a certificate of its own making, give its authority as \"caFile\"; "
+            return "if the server has a certificate of its own authority, give that authority as \"caFile\"; "
                 + "\"url\" must have the name in the certificate; and the clock must be right"
         case .tls:
             return "check \"caFile\" and that \"url\" has the name in the certificate; the clock must be right"
         case .silent: return "look at the server's machine and its log"
         case .broken: return "is this the right port, and does \"url\" begin with https: if the server has TLS?"
         case .status(401) where settings.password == nil, .status(403) where settings.password == nil:
-            return "if this server wants a login, set \"username\" and \"passwordFile\""
+            return "if this server requires a login, set \"username\" and \"passwordFile\""
         case .status(401), .status(403): return "check \"username\" and the password"
         case .status(300...399):
             return "set \"url\" to the final address: another one is not followed, as the login would go with it"

@@ -107,9 +107,9 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformed: "not a topic or payload that MQTT can carry"
-        case .tooLarge: "larger than the broker takes"
+        case .tooLarge: "larger than the broker accepts"
         case .byBroker(let code): "the broker refuses it: \(BrokerFailure.reason(code: code))"
-        case .endsConnection(let times): "the broker ended the connection at it \(times) times in a row"
+        case .endsConnection(let times): "the broker closed the connection \(times) times in a row when it was sent"
         case .late: "the connection ended before it was sent"
         case .byEndpoint(let status): "the server answers \(status)"
         }

@@ -67,7 +67,7 @@ extension BrokerFailure: CustomStringConvertible {
         case .unacknowledged: "the broker does not acknowledge what it is sent"
         case .closed(nil): "the connection was closed"
         case .closed(let code?): "the broker closed the connection: \(Self.reason(code: code))"
-        case .protocolViolation: "what answers there does not speak MQTT as it should"
+        case .protocolViolation: "the other side violates the MQTT protocol"
         case .messageTooLarge: "the broker sent a message that is too large"
         case .unaskedExactlyOnce: "the broker sent a message with QoS 2, which nothing is subscribed to with"
         case .other(let why): why
@@ -110,7 +110,7 @@ extension BrokerFailure: CustomStringConvertible {
         case 0x96: "messages come too fast"
         case 0x97: "quota exceeded"
         case 0x99: "payload format invalid"
-        case 0x9a: "it keeps no retained messages"
+        case 0x9a: "it does not support retained messages"
         case 0x9b: "it does not support this QoS"
         case 0x9c, 0x9d: "use another server"
         case 0x9f: "connections come too fast"

@@ -25,7 +25,7 @@ struct Client: ~Copyable {
     init(settings: BrokerSettings) throws(BrokerFailure) {
         let sink = CallbackSink()
         guard Self.libraryReady, let handle = mosquitto_new(settings.clientID, settings.cleanSession, nil) else {
-            throw .settings("libmosquitto takes no client id '\(settings.clientID)'")
+            throw .settings("libmosquitto refuses the client id '\(settings.clientID)'")
         }
         Callbacks.install(on: handle, sink: sink)
         do {
@@ -249,7 +249,7 @@ struct Client: ~Copyable {
         case MOSQ_ERR_PROTOCOL.rawValue, MOSQ_ERR_MALFORMED_PACKET.rawValue: throw .protocolViolation
         // errno is useless here: closing the socket has overwritten it.
         case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_ERRNO.rawValue: throw closed
-        case MOSQ_ERR_INVAL.rawValue: throw .settings("libmosquitto does not take these settings")
+        case MOSQ_ERR_INVAL.rawValue: throw .settings("libmosquitto refuses these settings")
         default: throw .other(String(cString: mosquitto_strerror(result)))
         }
     }

@@ -67,7 +67,7 @@ package struct MetricsWriter {
     /// - Parameter service: The prefix of the service's metrics.
     package mutating func commands(_ counts: CommandCounts, of service: String) {
         family(
-            "\(service)_commands_total", .counter, "Commands that arrived, by what became of them.",
+            "\(service)_commands_total", .counter, "Commands that arrived, by result.",
             [([("result", "done")], Double(counts.done)), ([("result", "refused")], Double(counts.refused))])
         family(
             "\(service)_commands_refused_total", .counter, "Commands that were refused, by reason.",
@@ -82,12 +82,12 @@ package struct MetricsWriter {
             "\(service)_http_event_streams", .gauge, "Status pages that are open.", Double(clients.streams))
         single(
             "\(service)_http_clients_dropped_total", .counter,
-            "HTTP clients dropped since they were too slow.", Double(clients.dropped))
+            "HTTP clients dropped because they were too slow.", Double(clients.dropped))
         single(
             "\(service)_http_streams_refused_total", .counter,
             "Status pages that were refused because too many were open.", Double(clients.streamsRefused))
         single(
             "\(service)_http_connections_full_total", .counter,
-            "Times that as many HTTP connections were open as there may be.", Double(clients.timesFull))
+            "Times that the limit of HTTP connections was reached.", Double(clients.timesFull))
     }
 }

@@ -54,7 +54,7 @@ struct RequestGuard: Sendable {
     func mayLoadPage(_ headers: RequestHeaders) -> Verdict {
         // No browser connects to a Unix socket.
         isSocket || accepts(host: headers.host)
-            ? .allowed : .refused(status: 421, reason: "this machine does not go by that name")
+            ? .allowed : .refused(status: 421, reason: "this machine does not have that name")
     }
 
     /// Whether the state may be read.
@@ -62,22 +62,22 @@ struct RequestGuard: Sendable {
         guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
         // The request is from a page of another site, which could not read the answer but could measure it.
         if let site = headers.fetchSite, site == "cross-site" || site == "same-site" {
-            return .refused(status: 403, reason: "another site may not ask")
+            return .refused(status: 403, reason: "requests from other sites are refused")
         }
         if isReadingOpen || isOwner(headers) || hasToken(headers) { return .allowed }
         guard !isSocket else { return .refused(status: 403, reason: Self.reasonForOthers) }
-        return .refused(status: 401, reason: "the token is needed")
+        return .refused(status: 401, reason: "a token is required")
     }
 
     /// Whether the request may change state. `needsToken` is false only for the request that submits the token.
     func mayChange(_ headers: RequestHeaders, needsToken: Bool = true) -> Verdict {
         guard case .allowed = mayLoadPage(headers) else { return mayLoadPage(headers) }
         if let site = headers.fetchSite, site != "same-origin" {
-            return .refused(status: 403, reason: "another site may not change things")
+            return .refused(status: 403, reason: "changes from other sites are refused")
         }
         // Browsers always send the origin of a posted form. Other programs send none.
         if let origin = headers.origin, origin.lowercased() != "http://" + (headers.host ?? "").lowercased() {
-            return .refused(status: 403, reason: "another site may not change things")
+            return .refused(status: 403, reason: "changes from other sites are refused")
         }
         // A form cannot send JSON. For JSON from another site a browser sends a preflight request, which is refused.
         guard let type = headers.contentType?.lowercased(), type.hasPrefix("application/json") else {
@@ -88,7 +88,7 @@ struct RequestGuard: Sendable {
         }
         guard needsToken else { return .allowed }
         guard token != nil else { return .refused(status: 403, reason: "no token is set, so nothing can be changed") }
-        return hasToken(headers) ? .allowed : .refused(status: 401, reason: "the token is needed")
+        return hasToken(headers) ? .allowed : .refused(status: 401, reason: "a token is required")
     }
 
     private static let reasonForOthers = "only root and the service's own user may ask"

@@ -24,7 +24,7 @@ extension StatusServer {
             switch method {
             case "GET", "HEAD": read(path, headers, connection)
             case "POST": change(path, request)
-            default: text(405, "only GET and POST are understood", [("Allow", "GET, HEAD, POST")])
+            default: text(405, "only GET and POST are supported", [("Allow", "GET, HEAD, POST")])
             }
         guard let response else { return .NO }
         return MHD_queue_response(connection, response.status, response.pointer)
@@ -52,7 +52,7 @@ extension StatusServer {
         guard let client = client(of: connection) else { return nil }
         guard streamCount < settings.streamLimit else {
             countRefusal()
-            return text(503, "too many are watching", [("Retry-After", "30")])
+            return text(503, "too many clients are watching", [("Retry-After", "30")])
         }
         let stream = EventStream(connection: connection, client: client, feed: feed)
         admit(stream)
@@ -95,7 +95,7 @@ extension StatusServer {
     /// Checks the token and returns it as a cookie that scripts cannot read and other sites cannot send.
     private func session(_ body: JSONValue) -> HTTPResponse? {
         guard let token = body["token"]?.string, guardian.isToken(token.utf8) else {
-            return text(401, "that is not the token")
+            return text(401, "this is not the token")
         }
         let cookie = "\(settings.cookieName)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
         return HTTPResponse(status: 204, type: "text/plain", body: [], headers: [("Set-Cookie", cookie)])

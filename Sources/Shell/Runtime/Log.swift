@@ -66,7 +66,7 @@ package final class Log: Sendable {
         case .suppress: break
         case .write(suppressed: 0): write(priority, text, fields)
         case .write(let suppressed):
-            write(priority, { "\(text()) (and \(suppressed) more like it before)" }, fields)
+            write(priority, { "\(text()) (and \(suppressed) similar lines before)" }, fields)
         }
     }
 
@@ -81,7 +81,7 @@ package final class Log: Sendable {
         case .leaveOut: return
         case .write(leftOut: 0): break
         case .write(let leftOut):
-            put(.warning, "\(leftOut) lines were too many for the minute before, and left out", [:])
+            put(.warning, "\(leftOut) lines were dropped: too many in the minute before", [:])
         }
         put(priority, text(), fields)
     }

@@ -12,13 +12,13 @@ package enum BrokerAdvice {
         case .nameNotResolved: return unknownName(broker.hosts[0])
         case .unreachable: return unreachable(broker.hosts[0], port: broker.port)
         case .tls(let why) where why.contains("expired"):
-            return "renew the broker's certificate; if it is not that old, set this machine's clock"
+            return "renew the broker's certificate; if it has not expired, set this machine's clock"
         case .tls where broker.caFile == nil:
-            return "if the broker has a certificate of its own making, give its authority as \"caFile\"; "
+            return "if the broker has a certificate of its own authority, give that authority as \"caFile\"; "
                 + "\"host\" must be the name in the certificate; and the clock must be right"
         case .tls: return "check \"caFile\" and that \"host\" is the name in the certificate; the clock must be right"
         case .notAccepted where broker.username == nil && failure.isLogin:
-            return "this broker wants a login: set \"username\" and \"passwordFile\"; "
+            return "this broker requires a login: set \"username\" and \"passwordFile\"; "
                 + "on the broker: sudo mosquitto_passwd /etc/mosquitto/passwd NAME"
         case .notAccepted where failure.isLogin: return "check \"username\" and the password"
         case .notAccepted, .settings: return "change that setting"
@@ -42,7 +42,7 @@ package enum BrokerAdvice {
         let isLocal = ["localhost", "127.0.0.1", "::1"].contains(host)
         return isLocal
             ? "is a broker installed and running? sudo apt install mosquitto; systemctl status mosquitto"
-            : "does the broker run, and for others than its own machine? mosquitto 2 needs 'listener \(port)' "
-                + "in a file in /etc/mosquitto/conf.d; a firewall may stand between"
+            : "check that the broker runs, and listens for other machines: mosquitto 2 needs 'listener \(port)' "
+                + "in a file in /etc/mosquitto/conf.d; a firewall may block it"
     }
 }

@@ -72,7 +72,7 @@ package struct BrokerWatch {
         // Over HTTP, the failure itself is the reason.
         if lost >= Self.mostLosses, broker.endpoint == nil {
             return (
-                "the connection does not last" + (failure.map { ": \($0)" } ?? ""),
+                "the connection is unstable" + (failure.map { ": \($0)" } ?? ""),
                 "another client with the same client id ends it, or the network is bad; the broker's log says which"
             )
         }

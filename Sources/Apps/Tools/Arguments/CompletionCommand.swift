@@ -16,7 +16,7 @@ enum CompletionCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let shells = ["bash", "zsh", "fish"]
         guard let shell = arguments.operands.first, arguments.operands.count == 1 else {
-            throw Failure(.usage, "say for which shell: \(shells.joined(separator: ", "))")
+            throw Failure(.usage, "name the shell: \(shells.joined(separator: ", "))")
         }
         let commands = Subcommand.all.map(\.specification)
         switch shell {
@@ -25,7 +25,7 @@ enum CompletionCommand {
         case "fish": Terminal.print(FishCompletion.script(commands))
         default:
             let hint = suggestion(for: shell, among: shells).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "there is no script for '\(shell)'\(hint)")
+            throw Failure(.usage, "unknown shell '\(shell)'\(hint)")
         }
         return .ok
     }

@@ -47,7 +47,7 @@ extension Settings {
         let trackers = configuration.trackers
         guard let position = trackers.firstIndex(where: { $0.trackerID == name || $0.deviceID == name }) else {
             let known = trackers.map(\.trackerID).joined(separator: ", ")
-            throw Failure(.usage, "there is no tracker '\(name)'; there are: \(known)")
+            throw Failure(.usage, "unknown tracker '\(name)'; the trackers are: \(known)")
         }
         return position
     }

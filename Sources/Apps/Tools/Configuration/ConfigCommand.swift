@@ -19,7 +19,7 @@ enum ConfigCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let actions = ["check", "show", "default"]
         guard let action = arguments.operands.first, arguments.operands.count == 1 else {
-            throw Failure(.usage, "say which: config check, config show or config default")
+            throw Failure(.usage, "name the action: config check, config show or config default")
         }
         switch action {
         case "default":

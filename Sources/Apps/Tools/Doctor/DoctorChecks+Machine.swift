@@ -12,20 +12,20 @@ extension DoctorChecks {
         let time = TimeText.utc(Clocks.wallSeconds())
         let isKnown = WallClockTrustPolicy.read().isKnown
         switch Clocks.wallClockTrust() {
-        case .synchronised: return [DoctorFinding(.clock, "\(time) UTC, kept by a time service")]
-        case .plausible where isKnown: return [DoctorFinding(.clock, "\(time) UTC; no time service vouches for it")]
+        case .synchronised: return [DoctorFinding(.clock, "\(time) UTC, synchronised by a time service")]
+        case .plausible where isKnown: return [DoctorFinding(.clock, "\(time) UTC, not confirmed by a time service")]
         case .plausible:
             return [
                 DoctorFinding(
                     .clock,
-                    "\(time) UTC, and a time service has not set it yet; messages wait for that, three minutes at most",
+                    "\(time) UTC, not yet set by a time service; messages wait for it, at most three minutes",
                     cure: "wait, or: timedatectl status")
             ]
         case .unset:
             return [
                 DoctorFinding(
                     .clock, "\(time) UTC: the clock has not been set; messages wait for it",
-                    cure: "sudo timedatectl set-ntp true, and see that the network lets NTP through")
+                    cure: "sudo timedatectl set-ntp true, and check that the network allows NTP")
             ]
         }
     }
@@ -51,7 +51,7 @@ extension DoctorChecks {
 
     private static func noRegions(isReadable: Bool) -> DoctorFinding {
         guard isReadable else {
-            return DoctorFinding(.regions, "which regions there are cannot be read", cure: "see the disk, below")
+            return DoctorFinding(.regions, "the regions cannot be read", cure: "see the check of the disk below")
         }
         return DoctorFinding(
             .regions, "there is no beacon region, so there are no transitions",
@@ -67,7 +67,7 @@ extension DoctorChecks {
     static func disk(_ settings: Settings) -> [DoctorFinding] {
         let directory = settings.stateDirectory
         guard FileAccess.exists(directory) else {
-            return [DoctorFinding(.disk, "there is no \(directory) yet; the service makes it")]
+            return [DoctorFinding(.disk, "\(directory) does not exist yet; the service creates it")]
         }
         return [room(directory), state(directory)].compactMap { $0 }
     }
@@ -85,7 +85,7 @@ extension DoctorChecks {
         if UInt(information.f_flag) & UInt(ST_RDONLY) != 0 {
             return DoctorFinding(
                 .disk, "the file system of \(directory) is read-only",
-                cure: "a worn card goes read-only: look at journalctl -k, and have another card ready")
+                cure: "a worn card becomes read-only: check journalctl -k, and have a new card ready")
         }
         guard free >= leastRoom, information.f_ffree > 0 || information.f_files == 0 else {
             return DoctorFinding(
@@ -101,8 +101,8 @@ extension DoctorChecks {
             if let refused = summary.refused.first {
                 return DoctorFinding(
                     .disk,
-                    "\(summary.refused.count) messages were set aside because the broker refused them, the latest: "
-                        + "\(refused.reason)", cure: "mend what the broker says; new messages are not held up")
+                    "the broker refused \(summary.refused.count) messages, the latest: "
+                        + "\(refused.reason)", cure: "fix the reason that the broker gives; new messages are not delayed")
             }
             let waiting = summary.waiting.values.reduce(0, +)
             return DoctorFinding(
@@ -112,7 +112,7 @@ extension DoctorChecks {
         } catch {
             let cure =
                 geteuid() == 0
-                ? "stop the service, and move that file away to begin a new one" : "run: sudo ibeacon-gateway doctor"
+                ? "stop the service, and move that file away; the service creates a new one" : "run: sudo ibeacon-gateway doctor"
             return DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)
         }
     }

@@ -19,7 +19,7 @@ extension DoctorChecks {
                         cure: "name another one in \"scanner\", or remove that member to use Bluetooth")
                 ]
             }
-            return [DoctorFinding(.radio, "the recording \(path) stands in for a radio")]
+            return [DoctorFinding(.radio, "the recording \(path) replaces the radio")]
         }
         var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
             .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
@@ -48,7 +48,7 @@ extension DoctorChecks {
         var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
             let wanted = settings.configuration.scanDuty
             guard let share = adapter.duty else {
-                let text = "\(adapter.name) listens a share of the time that is not known"
+                let text = "how much of the time \(adapter.name) listens is not known"
                 // With "bluez" in the configuration, there is a finding already.
                 guard wanted != nil, settings.configuration.scanner != .bluez else {
                     return DoctorFinding(.radio, text)
@@ -56,7 +56,7 @@ extension DoctorChecks {
                 return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
             }
             let text = "\(adapter.name) listens \(Int((share * 100).rounded())) % of the time"
-            return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty asks")
+            return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty says")
         }
         let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"
         findings.append(DoctorFinding(.radio, text))
@@ -76,7 +76,7 @@ extension DoctorChecks {
             guard let wiFi = antenna.wiFi(beside: index) else { return nil }
             let text = "hci\(index) and \(wiFi) have one antenna, and \(wiFi) is up"
             guard configuration.duty.share > mostSharedDuty else {
-                return DoctorFinding(.radio, "\(text); scanDuty leaves it a part of the time")
+                return DoctorFinding(.radio, "\(text); scanDuty leaves it part of the time")
             }
             return DoctorFinding(
                 .radio, "\(text): Wi-Fi waits while the gateway listens",
@@ -102,10 +102,10 @@ extension DoctorChecks {
         case (.hci, true):
             [
                 DoctorFinding(
-                    .bluetoothd, "bluetoothd runs, and scanner \"hci\" wants the adapter for itself",
+                    .bluetoothd, "bluetoothd runs, and scanner \"hci\" needs the adapter for itself",
                     cure: "scanner \"auto\", which shares; or: sudo systemctl disable --now bluetooth")
             ]
-        case (_, true): [DoctorFinding(.bluetoothd, "bluetoothd runs beside us")]
+        case (_, true): [DoctorFinding(.bluetoothd, "bluetoothd runs, too")]
         case (_, false): [DoctorFinding(.bluetoothd, "bluetoothd does not run, and is not needed")]
         }
     }

@@ -40,7 +40,7 @@ enum DoctorCommand {
             }
             let bad = findings.count { !$0.isWell }
             if !arguments.has("quiet") {
-                Terminal.print(isWell ? "all is well" : bad == 1 ? "one thing to mend" : "\(bad) things to mend")
+                Terminal.print(isWell ? "all is well" : bad == 1 ? "one problem to fix" : "\(bad) problems to fix")
             }
         }
         return isWell ? .ok : .unavailable
@@ -53,7 +53,7 @@ enum DoctorCommand {
         } catch {
             let cure =
                 error.code == .noPermission
-                ? "run: sudo ibeacon-gateway doctor" : "mend the file, then run doctor again"
+                ? "run: sudo ibeacon-gateway doctor" : "fix the file, then run doctor again"
             return [DoctorFinding(.configuration, error.message, cure: cure)]
         }
         // The service also uses stored remote settings. If the state cannot be read, the check of the disk says why.
@@ -74,7 +74,7 @@ enum DoctorCommand {
 enum DoctorChecks {
     static func configuration(_ settings: Settings) -> [DoctorFinding] {
         let warnings = settings.configuration.warnings.map {
-            DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is meant")
+            DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is intended")
         }
         guard let path = settings.path else {
             return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + warnings

@@ -33,7 +33,7 @@ enum DoctorReport {
         }
         if !arguments.has("quiet") {
             Terminal.print(
-                "\(path) is written. It has no identities, addresses or secrets; look through it, and send it")
+                "\(path) was written. It contains no identities, addresses or secrets; review it, then send it")
         }
         return .ok
     }
@@ -51,7 +51,7 @@ enum DoctorReport {
         }
         let directory = AtomicFile.directory(of: path)
         guard access(directory, W_OK | X_OK) == 0 else {
-            throw Failure(.cannotCreate, "no file can be made in \(directory): \(FileAccess.lastError)")
+            throw Failure(.cannotCreate, "cannot create a file in \(directory): \(FileAccess.lastError)")
         }
     }
 

@@ -79,7 +79,7 @@ enum MachineFacts {
         }
         return .text(
             KernelFile.firstLine("/sys/class/dmi/id/product_name"),
-            otherwise: "there is no device tree and no DMI that names it")
+            otherwise: "neither a device tree nor DMI names it")
     }
 
     private static func memory() -> MachineReport {

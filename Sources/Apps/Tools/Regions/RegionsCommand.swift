@@ -47,11 +47,11 @@ enum RegionsCommand {
         let words = Array(arguments.operands.dropFirst(context.leadingWords))
         let name = context.command
         guard let action = words.first else {
-            throw Failure(.usage, "say what to do: \(name) \(actions.joined(separator: ", "))")
+            throw Failure(.usage, "name the action: \(name) \(actions.joined(separator: ", "))")
         }
         let operand = words.dropFirst().first
         guard words.count <= 2 else {
-            throw Failure(.usage, "'\(words[2])' is one word too many; quote a description that has blanks")
+            throw Failure(.usage, "'\(words[2])' is unexpected; quote a description that contains spaces")
         }
         switch action {
         case "list": try list(context, isJSON: arguments.has("json"))

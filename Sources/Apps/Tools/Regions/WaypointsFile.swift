@@ -17,7 +17,7 @@ enum WaypointsFile {
         do throws(WaypointsError) {
             return try WaypointsReading(json, base: base)
         } catch {
-            throw Failure(.badData, "\(path) is no OwnTracks waypoints file: \(error)")
+            throw Failure(.badData, "\(path) is not an OwnTracks waypoints file: \(error)")
         }
     }
 }

@@ -32,7 +32,7 @@ enum ReplayCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard !arguments.operands.isEmpty else {
-            throw Failure(.usage, "say which capture to play; see 'ibeacon-gateway replay --help'")
+            throw Failure(.usage, "name the capture to play; see 'ibeacon-gateway replay --help'")
         }
         let tail = try arguments.seconds("tail") ?? .zero
         let pace = Pace(speed: try arguments.positiveNumber("speed"))

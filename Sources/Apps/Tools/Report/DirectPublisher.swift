@@ -65,7 +65,7 @@ final class DirectPublisher {
                 (connection.isConnected, connection.unanswered.count) != before
             }
             if let refusal = connection.refusals.values.first {
-                throw Failure(.unavailable, "the broker does not take a message: \(refusal)")
+                throw Failure(.unavailable, "the broker refuses a message: \(refusal)")
             }
             guard isAlive else {
                 throw Failure(.unavailable, "the broker has not answered for \(decimal(Self.patience)) s")

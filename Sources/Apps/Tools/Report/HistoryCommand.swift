@@ -63,7 +63,7 @@ enum HistoryCommand {
         _ filter: HistoryFilter, _ arguments: Arguments, _ settings: Settings
     ) throws -> ExitCode {
         for other in ["csv", "json", "region"] where arguments.has(other) {
-            throw Failure(.usage, "--gpx prints locations; --\(other) is for transitions. Leave one of the two out")
+            throw Failure(.usage, "--gpx prints locations; --\(other) is for transitions. Omit one of them")
         }
         var points: [ExactString: [Track.Point]] = [:]
         do {

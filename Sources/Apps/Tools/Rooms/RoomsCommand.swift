@@ -76,10 +76,10 @@ enum RoomsCommand {
         case "clear": return try RoomsClearCommand.run(arguments)
         case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
-        case nil: throw Failure(.usage, "say what to do: \(actions.joined(separator: ", "))")
+        case nil: throw Failure(.usage, "name the action: \(actions.joined(separator: ", "))")
         case let word?:
             let hint = suggestion(for: word, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "there is no command 'rooms \(word)'\(hint)")
+            throw Failure(.usage, "unknown command 'rooms \(word)'\(hint)")
         }
     }
 }

@@ -17,7 +17,7 @@ enum RoomsGatewaysCommand {
         case ("remove", _): throw Failure(.usage, "say which one: rooms gateways remove NAME")
         case (let word?, _):
             let hint = suggestion(for: word, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "there is no command 'rooms gateways \(words.joined(separator: " "))'\(hint)")
+            throw Failure(.usage, "unknown command 'rooms gateways \(words.joined(separator: " "))'\(hint)")
         }
     }
 

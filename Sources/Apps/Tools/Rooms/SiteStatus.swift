@@ -159,7 +159,7 @@ struct SiteStatus {
     var gatewaysText: String {
         let table =
             gateways.isEmpty
-            ? "no gateway has said where it stands; each needs the same broker and site"
+            ? "no gateway has announced itself; each needs the same broker and site"
             : Terminal.table(
                 ["GATEWAY", "ROOM", "STATE", "SCANNER", "VERSION"],
                 gateways.map {
@@ -183,7 +183,7 @@ struct SiteStatus {
     var remarks: [String] {
         let empty = rooms.filter { room in !gateways.contains { $0.roomID == room.id } }
         return strangers.map {
-            "\($0) is online and has no part in this site: it has rooms: null, another site, a broker that does not "
+            "\($0) is online and does not take part in this site: it has rooms: null, another site, a broker that does not "
                 + "let it read ibeacon-rooms/\(site)/tags, or a version without rooms"
         } + empty.map { "\($0.state["name"]?.string ?? $0.id) has no gateway: the room is known from training" }
     }

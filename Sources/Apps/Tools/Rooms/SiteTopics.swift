@@ -103,7 +103,7 @@ final class SiteTopics {
             throw Failure(.unavailable, "the broker does not acknowledge")
         }
         if let refusal = link.refusals[token] {
-            throw Failure(.noPermission, "the broker does not take the message: \(refusal)")
+            throw Failure(.noPermission, "the broker refuses the message: \(refusal)")
         }
     }
 

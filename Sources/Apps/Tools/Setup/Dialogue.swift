@@ -63,7 +63,7 @@ struct Dialogue {
         while true {
             let count = read(STDIN_FILENO, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            guard count == 1 else { throw Failure(.noInput, "the answers ended; nothing was changed") }
+            guard count == 1 else { throw Failure(.noInput, "the input ended; nothing was changed") }
             if byte == UInt8(ascii: "\n") { break }
             guard bytes.count < 4096 else { throw Failure(.badData, "that line is too long") }
             bytes.append(byte)

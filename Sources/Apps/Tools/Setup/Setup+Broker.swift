@@ -30,7 +30,7 @@ extension Setup {
     private func givenPort() throws(Failure) -> UInt16? {
         guard let text = arguments.value("port") else { return nil }
         guard let port = UInt16(text) else {
-            throw Failure(.usage, "--port '\(text)' is no port; write 1 to 65535, or 0 for offline")
+            throw Failure(.usage, "--port '\(text)' is not a port; write 1 to 65535, or 0 for offline")
         }
         return port
     }
@@ -70,11 +70,11 @@ extension Setup {
         } else if try dialogue.confirm("Try another broker?", true) {
             host = try dialogue.ask("MQTT broker", host)
             let text = try dialogue.ask("Port", "\(port)")
-            guard let port = UInt16(text) else { return dialogue.show("'\(text)' is no port.") }
+            guard let port = UInt16(text) else { return dialogue.show("'\(text)' is not a port.") }
             self.port = port
             tls = try dialogue.confirm("With TLS?", port == 8883)
         } else {
-            throw Failure(.unavailable, "no broker that can be used; nothing was written")
+            throw Failure(.unavailable, "no usable broker; nothing was written")
         }
     }
 

@@ -57,7 +57,7 @@ extension Setup {
             // The numbers shown here are decimal, and so are the numbers that the user types.
             description = try RegionDescription(parsing: text, base: .decimal)
         } catch {
-            throw Failure(.usage, "'\(text)' is no region: \(error)")
+            throw Failure(.usage, "'\(text)' is not a region: \(error)")
         }
         guard description.pattern != nil else {
             throw Failure(.usage, "'\(region.beacon)' has no UUID; write UUID[:MAJOR[:MINOR]]")

@@ -15,7 +15,7 @@ extension Setup {
             return runsRoomsService = arguments.has("rooms-service") ? true : nil
         }
         runsRoomsService = try dialogue.confirm(
-            "Should this machine decide which room a tag is in? One machine per house does.",
+            "Should this machine decide which room a tag is in? One machine per site does.",
             SystemService.rooms.isRunning)
     }
 

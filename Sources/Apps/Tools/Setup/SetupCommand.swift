@@ -26,7 +26,7 @@ enum SetupCommand {
             OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 10)"),
             OptionSpecification("scanner", "WAY", "auto, mgmt, hci, bluez, or the path of a recording"),
             OptionSpecification(
-                "rooms-service", nil, "run the rooms service on this machine; one machine per house does"),
+                "rooms-service", nil, "run the rooms service on this machine; one machine per site does"),
             OptionSpecification("no-test", nil, "do not test the broker"),
             OptionSpecification("no-service", nil, "do not start or restart the service"),
             OptionSpecification("force", nil, "replace an existing configuration; the old one is kept as .old"),
@@ -44,7 +44,7 @@ enum SetupCommand {
         if let word = arguments.operands.first { throw Failure(.usage, "setup takes no '\(word)'; --room \(word)?") }
         let asks = !arguments.has("yes")
         guard !asks || isatty(STDIN_FILENO) == 1 else {
-            throw Failure(.usage, "there is no terminal to ask at; give the answers as options, and --yes")
+            throw Failure(.usage, "standard input is not a terminal; give the answers as options, and --yes")
         }
         var setup = Setup(arguments, Dialogue(isInteractive: asks))
         try setup.prepare()
@@ -137,7 +137,7 @@ struct Setup {
             configuration.broker.password = password
             return Settings(configuration: configuration, json: json, path: path, stateDirectory: stateDirectory)
         } catch {
-            throw Failure(.usage, "these answers do not fit: \(error)")
+            throw Failure(.usage, "these answers are not valid: \(error)")
         }
     }
 

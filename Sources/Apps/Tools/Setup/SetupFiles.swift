@@ -39,7 +39,7 @@ enum SetupFiles {
         let path = AtomicFile.resolved(path)
         var status = stat()
         guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.cannotCreate, "\(path) is not a regular file, and setup replaces no other")
+            throw Failure(.cannotCreate, "\(path) is not a regular file; setup replaces only regular files")
         }
         return path
     }

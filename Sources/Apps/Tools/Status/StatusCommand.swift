@@ -44,7 +44,7 @@ enum StatusCommand {
             return StatusClient(stateDirectory: settings.stateDirectory)
         }
         guard let address = ListenAddress(text) else {
-            throw Failure(.usage, "'\(text)' is no address with a port, such as 192.168.1.5:8080")
+            throw Failure(.usage, "'\(text)' is not an address with a port, such as 192.168.1.5:8080")
         }
         // A user who may not read the token may still ask a page on loopback.
         return StatusClient(at: address, token: try? StatusToken.read(in: settings.stateDirectory))
@@ -55,7 +55,7 @@ enum StatusCommand {
         try FileAccess.createDirectory(settings.stateDirectory)
         let token = try StatusToken.make(in: settings.stateDirectory)
         if !isQuiet {
-            Terminal.printError("a new token; a service that runs takes it when it is started again")
+            Terminal.printError("a new token; a running service uses it after a restart")
         }
         return token
     }

@@ -18,7 +18,7 @@ extension StatusSnapshot {
             return [
                 Finding(
                     .error, "adapter", "no Bluetooth adapter is in use",
-                    cure: "plug one in; 'ibeacon-gateway doctor' says what stands in the way")
+                    cure: "plug one in; 'ibeacon-gateway doctor' shows the reason")
             ]
         }
         return scanner.adapters.map { adapter in
@@ -35,7 +35,7 @@ extension StatusSnapshot {
                     cure: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
             }
             let share = "\(Int((duty * 100).rounded())) % of the time"
-            return Finding(.ok, "adapter", "\(adapter.name) listens \(share), as scanDuty asks")
+            return Finding(.ok, "adapter", "\(adapter.name) listens \(share), as scanDuty says")
         }
     }
 
@@ -49,8 +49,8 @@ extension StatusSnapshot {
     private var queueFinding: Finding {
         if queue.dropped > 0 {
             return Finding(
-                .error, "queue", "\(queue.dropped) messages were given up for want of room",
-                cure: "bring the broker back; what happened meanwhile is in: ibeacon-gateway history")
+                .error, "queue", "\(queue.dropped) messages were dropped because the queue was full",
+                cure: "reconnect the broker; the events of that time are in: ibeacon-gateway history")
         }
         guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
         return Finding(
@@ -106,7 +106,7 @@ extension BrokerState {
         case .disconnected:
             .init(
                 .error, "broker", "\(name): \(reason)",
-                cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds out what is wrong" : cure)
+                cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds the cause" : cure)
                     + "; nothing is lost meanwhile")
         }
     }

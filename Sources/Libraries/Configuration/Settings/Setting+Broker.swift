@@ -11,8 +11,8 @@ extension Setting {
         },
         example(
             "url", .gateway(.reconnect), "\"https://recorder.lan/pub\"",
-            "For mode 3; the login is username and password, or stands in it.",
-            "TLS goes by its https:, and uses caFile and the gateway's certificate if they are set."
+            "For mode 3. The login is username and password, or part of the URL.",
+            "https: means TLS, which uses caFile and the gateway's certificate if they are set."
         ) { .text($0.broker.endpoint?.shown) }
         .secrets { [$0.broker.endpoint?.login?.password] },
         setting(

@@ -13,7 +13,7 @@ extension Setting {
             "setConfiguration too (never scanner, file paths, TLS or keys)."),
         seconds(
             "remoteConfigurationTrial", .gateway(.live), \.remoteTrial, in: 0.1...3600,
-            "Seconds for which settings from afar are tried: if the broker cannot be reached with",
+            "Seconds for which remote settings are tried: if the broker cannot be reached with",
             "them, the old ones come back."),
         flag("ranging", .gateway(.live), \.ranging, "Publish how far each beacon is, on …/beacon."),
         seconds(
@@ -143,10 +143,10 @@ extension MemberReader {
             encryptionKeyFile: inner.text("encryptionKeyFile"), publishesPlainState: inner.flag("plainState") ?? false)
         rooms = read
         if let key = read.encryptionKey, key.byteCount > 32 {
-            inner.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are possible")
+            inner.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are allowed")
         }
         if read.encryptionKey != nil, read.encryptionKeyFile != nil {
-            inner.complain("encryptionKeyFile", "it stands beside encryptionKey; give one of the two")
+            inner.complain("encryptionKeyFile", "it is given together with encryptionKey; give one of the two")
         }
         if read.hasKey, read.actsAsESPresenseNode, !read.publishesPlainState {
             inner.complain(

@@ -91,7 +91,7 @@ package final class CaptureScanner: Scanner {
 
     /// The adapters keep listening: what follows is silence, not deafness.
     private func finish(at now: MonotonicInstant) {
-        output.notice(ScannerNotice(.info, "\(path): the recording has ended; from here on there is silence"))
+        output.notice(ScannerNotice(.info, "\(path): the recording has ended; nothing is heard from now on"))
         output.finished(at: now)
     }
 
