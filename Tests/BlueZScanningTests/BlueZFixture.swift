@@ -36,7 +36,7 @@ final class BlueZFixture: ScannerOutput {
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
         events.append("\(receiver.index) \(isListening ? "listens" : "is deaf")")
     }
-    func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
+    func notice(_ notice: Notice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
 
     func drainEvents() -> [String] {

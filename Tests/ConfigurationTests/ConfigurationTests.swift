@@ -340,7 +340,8 @@ private func read(_ text: String) throws -> Configuration {
         ("{card: 'Kitchen'}", "card", "{name: 'Kitchen'"),
         ("{rangingInterval: 0}", "rangingInterval", "0.1 to 86400, in seconds"),
         ("{username: 'u', password: 1hunter2}", "", "this is not a number"),
-        ("5", "", "a number is not a configuration"), ("{host: 'a',\n port 5}", "", "line 2, column 7"), ("", "", "empty"),
+        ("5", "", "a number is not a configuration"), ("{host: 'a',\n port 5}", "", "line 2, column 7"),
+        ("", "", "empty"),
     ]
 
     @Test("A mistake is told with its member and what is allowed", arguments: rows)

@@ -39,7 +39,7 @@ import Testing
         #expect(harness.gateway.crowdedRegion(at: harness.now) == nil)
         for number in 20_000..<20_100 { try harness.hear(major: 1, minor: UInt16(number)) }
         #expect(harness.gateway.droppedSightings == 100)
-        let text = "too many beacons belong to region Any of owntracks/jane/hall: more are turned away"
+        let text = "too many beacons belong to region Any of owntracks/jane/hall: more are dropped"
         let lines = harness.effects.filter { if case .log(let entry) = $0 { entry.text == text } else { false } }
         #expect(lines.count == 1, "not one line for each")
         let crowded = harness.gateway.crowdedRegion(at: harness.now)

@@ -48,7 +48,7 @@ private final class ScannerFixture: ScannerOutput {
     ) {
         events.append("\(receiver.index) \(isListening ? "listens" : "is deaf")")
     }
-    func notice(_ notice: ScannerNotice) { notices.append(notice.text) }
+    func notice(_ notice: Notice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
 
     func drainEvents() -> [String] {

@@ -22,11 +22,11 @@ private final class FakeScanner: FallibleScanner {
 }
 
 private final class Notices: ScannerOutput {
-    var notices: [ScannerNotice] = []
+    var notices: [Notice] = []
 
     func heard(_ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant) {}
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {}
-    func notice(_ notice: ScannerNotice) { notices.append(notice) }
+    func notice(_ notice: Notice) { notices.append(notice) }
     func finished(at instant: MonotonicInstant) {}
 }
 
@@ -50,7 +50,7 @@ private final class Notices: ScannerOutput {
         try scanner.start()
         #expect(best.isRunning && !second.isRunning)
         #expect(
-            output.notices == [ScannerNotice(.info, "scanning by best (hears all), because the best way works here")])
+            output.notices == [Notice(.info, "scanning by best (hears all), because the best way works here")])
     }
 
     @Test func theWayInUseAndTheOnesAfterItHaveTheDuty() throws {
@@ -70,7 +70,7 @@ private final class Notices: ScannerOutput {
         #expect(scanner.chosen == "second")
         #expect(
             output.notices == [
-                ScannerNotice(.warning, "scanning by second (hears less), because best: needs a right")
+                Notice(.warning, "scanning by second (hears less), because best: needs a right")
             ])
     }
 

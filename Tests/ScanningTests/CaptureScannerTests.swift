@@ -141,7 +141,7 @@ private final class RecordingOutput: ScannerOutput {
         log.append("hci\(receiver.index) \(isListening ? "listens" : "is deaf")")
     }
 
-    func notice(_ notice: ScannerNotice) {
+    func notice(_ notice: Notice) {
         if notice.priority == .error { errors.append(notice.text) }
     }
 

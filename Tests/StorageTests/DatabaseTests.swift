@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
 
     @Test func `the connection is what the guarantees rest on`() throws {
         let directory = try TemporaryDirectory()
-        var notices: [StoreNotice] = []
+        var notices: [Notice] = []
         let settings = Harness(directory.path).settings
         let database = try StoreFile.open(settings, notices: &notices)
         #expect(try database.value("PRAGMA journal_mode") == .text("wal"))

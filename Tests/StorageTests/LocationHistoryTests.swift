@@ -68,7 +68,7 @@ import Testing
         var early = location(0, stamp: .provisional)
         early.happened = MonotonicInstant(nanoseconds: 5_000_000_000)
         store.send(.commit([.location(early)]))
-        store.send(.clockIsKnown(WallClockReading(epochNanosecondsAtBoot: 1_700_000_000_000_000_000)))
+        store.send(.clockIsKnown(WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)))
         store.stop()
         #expect(try stored().map(\.timestamp) == [1_700_000_005])
         #expect(try stored().map(\.stamp) == [.exact])

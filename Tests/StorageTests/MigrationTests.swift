@@ -28,7 +28,7 @@ import Testing
         #expect(snapshot.presence?.boot == "boot-1")
         #expect(snapshot.values == ["monitoring": [1]])
         #expect(store.events.delivered.map(\.text) == ["{\"n\":2}"])
-        store.send(.clockIsKnown(WallClockReading(epochNanosecondsAtBoot: 1_700_000_000_000_000_000)))
+        store.send(.clockIsKnown(WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)))
         #expect(store.events.delivered.map(\.text) == ["{\"n\":2}", "{\"tst\":~1700000000}"])
         store.stop()
         let reader = try StoreReader(directory: directory.path)

@@ -14,8 +14,8 @@ import Testing
     }
 
     /// The wall clock that shows `epoch` at the boot's zero.
-    private func clock(_ epoch: Int64) -> WallClockReading {
-        WallClockReading(epochNanosecondsAtBoot: epoch * 1_000_000_000)
+    private func clock(_ epoch: Int64) -> WallClock {
+        WallClock(epochOffset: epoch * 1_000_000_000, isKnown: true)
     }
 
     private func provisional(_ text: String, _ seconds: Int64, topic: String = "event") -> StoreChange {
@@ -143,6 +143,6 @@ import Testing
             (Int64.max, 9_223_372_036),
         ] as [(Int64, Int64)])
     func `epoch seconds are rounded down`(nanoseconds: Int64, seconds: Int64) {
-        #expect(WallClockReading(epochNanosecondsAtBoot: nanoseconds).epochSeconds(at: .zero) == seconds)
+        #expect(WallClock(epochOffset: nanoseconds, isKnown: true).epochSeconds(at: .zero) == seconds)
     }
 }

@@ -3,7 +3,6 @@ package import Beacon
 import Gateway
 import ReadingFeed
 import Runtime
-package import Scanning
 import Shell
 
 extension Service: RadioOutput {
@@ -33,7 +32,7 @@ extension Service: RadioOutput {
         app.changed()
     }
 
-    package func notice(_ notice: ScannerNotice) {
+    package func notice(_ notice: Notice) {
         log.write(notice.priority, notice.text)
     }
 

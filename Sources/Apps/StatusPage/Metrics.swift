@@ -69,21 +69,16 @@ extension StatusSnapshot {
         }
         writer.family(
             "ibeacon_gateway_adapter_listening", .gauge, "1 while the adapter scans.", each { $0.isListening ? 1 : 0 })
-        writer.family(
-            "ibeacon_gateway_advertising_reports_total", .counter, "Advertising reports received.",
-            each { Double($0.reports) })
-        writer.family(
-            "ibeacon_gateway_malformed_reports_total", .counter, "Advertising reports that were malformed.",
-            each { Double($0.malformed) })
-        writer.family(
-            "ibeacon_gateway_lost_reports_total", .counter, "Advertising reports known to have been lost.",
-            each { Double($0.lost) })
-        writer.family(
-            "ibeacon_gateway_scan_restarts_total", .counter, "Restarts of scanning.",
-            each { Double($0.restarts) })
-        writer.family(
-            "ibeacon_gateway_controller_resets_total", .counter, "Resets of the controller.",
-            each { Double($0.resets) })
+        let counts: [(name: String, help: String, count: KeyPath<Adapter, UInt64>)] = [
+            ("advertising_reports", "Advertising reports received.", \.reports),
+            ("malformed_reports", "Advertising reports that were malformed.", \.malformed),
+            ("lost_reports", "Advertising reports known to have been lost.", \.lost),
+            ("scan_restarts", "Restarts of scanning.", \.restarts),
+            ("controller_resets", "Resets of the controller.", \.resets),
+        ]
+        for (name, help, count) in counts {
+            writer.family("ibeacon_gateway_\(name)_total", .counter, help, each { Double($0[keyPath: count]) })
+        }
         writer.family(
             "ibeacon_gateway_scan_duty_ratio", .gauge, "Share of the time in which the radio listens.",
             each(\.duty))

@@ -13,6 +13,6 @@ package struct CrowdedRegion: Hashable, Sendable {
 
 extension CrowdedRegion: CustomStringConvertible {
     package var description: String {
-        "too many beacons belong to region \(region) of \(topic): more are turned away"
+        "too many beacons belong to region \(region) of \(topic): more are dropped"
     }
 }

@@ -109,7 +109,8 @@ extension Gateway {
         let others = regionCount - trackers[tracker].regions.regions.count
         guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
             totals.waypointsRefused += UInt64(difference.inserted.count)
-            let text = "this would make \(others + regions.regions.count) regions; at most \(Self.mostRegions) are allowed"
+            let text =
+                "this would make \(others + regions.regions.count) regions; at most \(Self.mostRegions) are allowed"
             return [.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))]
         }
         return replaceRegions(of: tracker, by: regions, difference, at: now)

@@ -12,6 +12,11 @@ package func suggestion(for word: String, among candidates: some Sequence<String
     return best.candidate
 }
 
+/// `; did you mean 'list'?`, for the end of an error; empty if no known word is similar.
+package func hint(for word: String, among known: [String]) -> String {
+    suggestion(for: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
+}
+
 /// Insertions, removals, replacements and swaps of neighbours between two words (optimal string
 /// alignment).
 package func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {

@@ -30,9 +30,9 @@ package struct WallClock: Hashable, Sendable {
         isKnown == other.isKnown && (epochOffset &- other.epochOffset).magnitude < 1_000_000_000
     }
 
-    /// Whole seconds since 1970.
+    /// Whole seconds since 1970, rounded down.
     package func epochSeconds(at instant: MonotonicInstant) -> Int64 {
-        let nanoseconds = epochOffset &+ instant.nanoseconds
-        return nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
+        let (seconds, rest) = (epochOffset &+ instant.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest < 0 ? seconds - 1 : seconds
     }
 }

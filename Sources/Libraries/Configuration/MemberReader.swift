@@ -113,8 +113,9 @@ struct MemberReader {
                     ConfigurationProblem(member: path + shown, reason: "it can only be set at the top level"))
                 continue
             }
-            let hint = suggestion(for: name, among: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
-            problems.append(ConfigurationProblem(member: path + shown, reason: "there is no such setting\(hint)"))
+            problems.append(
+                ConfigurationProblem(
+                    member: path + shown, reason: "there is no such setting\(hint(for: name, among: known.sorted()))"))
         }
     }
 

@@ -27,10 +27,6 @@ struct WaypointReader {
     let base: NumberBase
     private(set) var remarks: [String] = []
 
-    init(base: NumberBase) {
-        self.base = base
-    }
-
     mutating func change(from element: JSONValue) throws(WaypointRejection) -> RegionChange {
         remarks = []
         guard let members = element.object else {

@@ -116,7 +116,7 @@ package final class BlueZScanner: Scanner {
         saidAbsent = true
         let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
         let reason = isGone ? "bluetoothd is not running; start it: sudo systemctl start bluetooth" : answer.errorText
-        output?.notice(ScannerNotice(.warning, "bluez: \(reason)"))
+        output?.notice(Notice(.warning, "bluez: \(reason)"))
     }
 
     private func receive(_ message: BusMessage) {
@@ -336,7 +336,7 @@ package final class BlueZScanner: Scanner {
     }
 
     private func notice(_ adapter: BlueZAdapter, _ priority: LogPriority, _ text: String) {
-        output?.notice(ScannerNotice(priority, "\(adapter.status.name): \(text)"))
+        output?.notice(Notice(priority, "\(adapter.status.name): \(text)"))
     }
 
     // MARK: Reports

@@ -15,7 +15,7 @@ protocol AdapterMonitorDelegate: AnyObject {
     func found(_ device: FoundDevice, data: Span<UInt8>, index: UInt16, at now: MonotonicInstant)
     /// A malformed message of the management socket.
     func malformed(index: UInt16)
-    func notice(_ notice: ScannerNotice)
+    func notice(_ notice: Notice)
 }
 
 /// Watches the machine's adapters through the management socket: which exist and whether they are on. It switches them
@@ -48,8 +48,8 @@ final class AdapterMonitor {
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
     weak var delegate: (any AdapterMonitorDelegate)?
-    /// Called when the management socket cannot be used any more.
-    var onFailure: ((String) -> Void)?
+    /// Why the management socket cannot be used any more.
+    private(set) var failure: ScannerError?
 
     init(host: any EventHost, kernel: any KernelBluetooth, selection: AdapterSelection) throws(ScannerError) {
         self.host = host
@@ -64,9 +64,9 @@ final class AdapterMonitor {
     func start() {
         socket.onMessage = { [weak self] in self?.receive($0, at: $1) }
         socket.onFailure = { [weak self] in
-            guard let self else { return }
-            delegate?.notice(ScannerNotice(.error, "the management socket failed: \($0)"))
-            onFailure?("the management socket failed: \($0)")
+            let text = "the management socket failed: \($0)"
+            self?.delegate?.notice(Notice(.error, text))
+            self?.failure = ScannerError(.unavailable, text)
         }
         socket.open()
         send(.readIndexList)
@@ -82,7 +82,7 @@ final class AdapterMonitor {
         do throws(SystemError) {
             try socket.send(command)
         } catch {
-            delegate?.notice(ScannerNotice(.warning, "hci\(command.index): \(command.opcode): \(error.message)"))
+            delegate?.notice(Notice(.warning, "hci\(command.index): \(command.opcode): \(error.message)"))
         }
     }
 
@@ -154,7 +154,7 @@ final class AdapterMonitor {
     private func meet(_ information: ControllerInformation, index: UInt16, at now: MonotonicInstant) {
         guard selection.includes(index: index, address: information.address) else { return }
         guard information.supported.contains(.lowEnergy) else {
-            delegate?.notice(ScannerNotice(.warning, "hci\(index) cannot do Bluetooth Low Energy; not used"))
+            delegate?.notice(Notice(.warning, "hci\(index) cannot do Bluetooth Low Energy; not used"))
             return
         }
         if adapters[index] == nil { adapters[index] = Adapter(address: information.address) }
@@ -203,18 +203,18 @@ final class AdapterMonitor {
             if !adapter.saidBlocked {
                 adapters[index]?.saidBlocked = true
                 delegate?.notice(
-                    ScannerNotice(.warning, "hci\(index) is blocked by rfkill; to unblock: rfkill unblock bluetooth"))
+                    Notice(.warning, "hci\(index) is blocked by rfkill; to unblock: rfkill unblock bluetooth"))
             }
             return scheduleRetry(index, after: Self.blockedRetry)
         }
         if status == ManagementStatus.permissionDenied {
             delegate?.notice(
-                ScannerNotice(
+                Notice(
                     .error,
                     "hci\(index) is off, and switching it on needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)"))
         } else if status != ManagementStatus.busy {
             let name = ManagementStatus.name(status)
-            delegate?.notice(ScannerNotice(.warning, "hci\(index) does not switch on: \(name); trying again"))
+            delegate?.notice(Notice(.warning, "hci\(index) does not switch on: \(name); trying again"))
         }
         scheduleRetry(index, after: adapter.attempts.delay)
     }

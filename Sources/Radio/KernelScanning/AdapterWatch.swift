@@ -75,7 +75,7 @@ final class AdapterWatch {
     }
 
     func notice(_ priority: LogPriority, _ text: String) {
-        output?.notice(ScannerNotice(priority, "\(status.name): \(text)"))
+        output?.notice(Notice(priority, "\(status.name): \(text)"))
     }
 
     private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {

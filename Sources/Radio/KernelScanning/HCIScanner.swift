@@ -23,7 +23,6 @@ package final class HCIScanner: FallibleScanner {
         }
     }
 
-    package private(set) var failure: ScannerError?
     private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
@@ -31,7 +30,7 @@ package final class HCIScanner: FallibleScanner {
     private let mode: Mode
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
-    private var timer: (any EventRegistration)?
+    private let health: HealthTimer
 
     /// - Throws: `ScannerError` if the kernel has no Bluetooth.
     package convenience init(
@@ -52,7 +51,10 @@ package final class HCIScanner: FallibleScanner {
         self.duty = duty
         self.mode = mode
         monitor = try AdapterMonitor(host: host, kernel: kernel, selection: selection)
+        health = HealthTimer(host: host)
     }
+
+    package var failure: ScannerError? { monitor.failure }
 
     package var adapters: [AdapterStatus] {
         byIndex.keys.sorted().compactMap { index in
@@ -68,9 +70,8 @@ package final class HCIScanner: FallibleScanner {
             throw ScannerError(.permission, "the hci scanner needs CAP_NET_RAW: \(Capability.netRaw.cure)")
         }
         monitor.delegate = self
-        monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
         monitor.start()
-        scheduleTick()
+        health.start({ [weak self] in self?.byIndex.values.map(\.watch) ?? [] }) { [weak self] in self?.tick() }
     }
 
     package func setDuty(_ duty: ScanDuty) {
@@ -80,8 +81,7 @@ package final class HCIScanner: FallibleScanner {
     }
 
     package func stop() {
-        timer?.cancel()
-        timer = nil
+        health.stop()
         let now = host.now
         for adapter in byIndex.values {
             adapter.session.stop()
@@ -91,24 +91,16 @@ package final class HCIScanner: FallibleScanner {
         monitor.stop()
     }
 
-    private func scheduleTick() {
-        let now = host.now
-        let pause = byIndex.values.map { $0.watch.health.nextTick(after: now) }.min() ?? .seconds(1)
-        timer = host.at(now.advanced(by: pause)) { [weak self] in
-            guard let self else { return }
-            for (index, adapter) in byIndex { tick(adapter, index) }
-            _ = monitor.lostMessages()
-            scheduleTick()
+    private func tick() {
+        for adapter in byIndex.values {
+            let lost = adapter.session.lostPackets()
+            if lost > 0 {
+                adapter.watch.status.lost += UInt64(lost)
+                adapter.watch.notice(.warning, "\(lost) packets were lost because they were not read in time")
+            }
+            adapter.watch.tick(at: host.now)
         }
-    }
-
-    private func tick(_ adapter: Adapter, _ index: UInt16) {
-        let lost = adapter.session.lostPackets()
-        if lost > 0 {
-            adapter.watch.status.lost += UInt64(lost)
-            adapter.watch.notice(.warning, "\(lost) packets were lost because they were not read in time")
-        }
-        adapter.watch.tick(at: host.now)
+        _ = monitor.lostMessages()
     }
 }
 
@@ -142,7 +134,7 @@ extension HCIScanner: AdapterMonitorDelegate {
 
     func malformed(index: UInt16) {}
 
-    func notice(_ notice: ScannerNotice) { output?.notice(notice) }
+    func notice(_ notice: Notice) { output?.notice(notice) }
 }
 
 extension HCIScanner: HCISessionDelegate {

@@ -32,14 +32,15 @@ package final class MgmtScanner: FallibleScanner {
     /// Refusals in a row, on every adapter, after which this scanner gives up.
     private static let mostFailures = 5
 
-    package private(set) var failure: ScannerError?
+    /// The kernel refuses monitors.
+    private var refusal: ScannerError?
     private let host: any EventHost
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private var duty: ScanDuty
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
-    private var timer: (any EventRegistration)?
+    private let health: HealthTimer
 
     /// - Throws: `ScannerError` if the kernel has no Bluetooth.
     package convenience init(
@@ -57,7 +58,10 @@ package final class MgmtScanner: FallibleScanner {
         self.output = output
         self.duty = duty
         monitor = try AdapterMonitor(host: host, kernel: kernel, selection: selection)
+        health = HealthTimer(host: host)
     }
+
+    package var failure: ScannerError? { refusal ?? monitor.failure }
 
     package var adapters: [AdapterStatus] {
         byIndex.keys.sorted().compactMap { byIndex[$0]?.watch.status }
@@ -73,9 +77,8 @@ package final class MgmtScanner: FallibleScanner {
             throw ScannerError(.unavailable, "this kernel has no advertisement monitors; they need Linux 5.10 or later")
         }
         monitor.delegate = self
-        monitor.onFailure = { [weak self] in self?.failure = ScannerError(.unavailable, $0) }
         monitor.start()
-        scheduleTick()
+        health.start({ [weak self] in self?.byIndex.values.map(\.watch) ?? [] }) { [weak self] in self?.tick() }
     }
 
     package func setDuty(_ duty: ScanDuty) {
@@ -85,8 +88,7 @@ package final class MgmtScanner: FallibleScanner {
     }
 
     package func stop() {
-        timer?.cancel()
-        timer = nil
+        health.stop()
         let now = host.now
         for (index, adapter) in byIndex {
             // Monitors outlive the socket that made them (seen on 6.1), and the kernel scans while there is one.
@@ -122,7 +124,8 @@ package final class MgmtScanner: FallibleScanner {
         if handle != nil, !adapter.asksForTelemetry, !adapter.saidNoTelemetry {
             adapter.saidNoTelemetry = true
             adapter.watch.notice(
-                .info, "the adapter accepts no monitor for telemetry; batteries are read only if it delivers all packets")
+                .info,
+                "the adapter accepts no monitor for telemetry; batteries are read only if it delivers all packets")
         }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
         if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
@@ -157,7 +160,7 @@ package final class MgmtScanner: FallibleScanner {
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
             if byIndex.values.allSatisfy({ $0.failures >= Self.mostFailures }) {
-                failure = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
+                refusal = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
             }
         }
         retryArming(adapter, after: .seconds(1))
@@ -170,16 +173,6 @@ package final class MgmtScanner: FallibleScanner {
     }
 
     // MARK: Health
-
-    private func scheduleTick() {
-        let now = host.now
-        let pause = byIndex.values.map { $0.watch.health.nextTick(after: now) }.min() ?? .seconds(1)
-        timer = host.at(now.advanced(by: pause)) { [weak self] in
-            guard let self else { return }
-            tick()
-            scheduleTick()
-        }
-    }
 
     private func tick() {
         let now = host.now
@@ -194,7 +187,7 @@ package final class MgmtScanner: FallibleScanner {
         let busiest = byIndex.values.max { $0.watch.status.reports < $1.watch.status.reports }
         busiest?.watch.status.lost += UInt64(lost)
         output?.notice(
-            ScannerNotice(.warning, "\(lost) messages of the kernel were lost because they were not read in time"))
+            Notice(.warning, "\(lost) messages of the kernel were lost because they were not read in time"))
     }
 }
 
@@ -228,7 +221,8 @@ extension MgmtScanner: AdapterMonitorDelegate {
         case .completed(.setDefaultSystemConfiguration, let status):
             adapter.takesDuty = status == ManagementStatus.success
             if !adapter.takesDuty {
-                adapter.watch.notice(.info, "the kernel's own scan duty stays in force: \(ManagementStatus.name(status))")
+                adapter.watch.notice(
+                    .info, "the kernel's own scan duty stays in force: \(ManagementStatus.name(status))")
             }
         case .monitorRemoved(let handle):
             // bluetoothd clears all monitors when it starts, the gateway's too.
@@ -248,5 +242,5 @@ extension MgmtScanner: AdapterMonitorDelegate {
         byIndex[index]?.watch.status.malformed.count(.truncatedEvent)
     }
 
-    func notice(_ notice: ScannerNotice) { output?.notice(notice) }
+    func notice(_ notice: Notice) { output?.notice(notice) }
 }

@@ -92,7 +92,7 @@ package final class AutoScanner: Scanner {
         saidReasons = reasons
         let because = reasons.isEmpty ? "the best way works here" : reasons.joined(separator: "; ")
         output?.notice(
-            ScannerNotice(
+            Notice(
                 reasons.isEmpty ? .info : .warning,
                 "scanning by \(way.name) (\(way.explanation)), because \(because)"))
         nextClimb = host.now.advanced(by: climbs.delay)
@@ -101,7 +101,7 @@ package final class AutoScanner: Scanner {
     private func complain(_ reasons: [String]) {
         guard reasons != saidReasons else { return }
         saidReasons = reasons
-        output?.notice(ScannerNotice(.error, "no way of scanning works: \(reasons.joined(separator: "; "))"))
+        output?.notice(Notice(.error, "no way of scanning works: \(reasons.joined(separator: "; "))"))
     }
 
     private func schedule() {

@@ -57,20 +57,9 @@ package protocol ScannerOutput: AnyObject {
     /// A receiver began or stopped listening, or listens with another duty, for this reason.
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String)
     /// Something that a person may want to know.
-    func notice(_ notice: ScannerNotice)
+    func notice(_ notice: Notice)
     /// There will be no more reports (a recording has ended).
     func finished(at instant: MonotonicInstant)
-}
-
-/// A line for the log.
-package struct ScannerNotice: Hashable, Sendable {
-    package let priority: LogPriority
-    package let text: String
-
-    package init(_ priority: LogPriority, _ text: String) {
-        self.priority = priority
-        self.text = text
-    }
 }
 
 /// The state of one adapter.

@@ -245,11 +245,6 @@ private struct Setter {
     let easy: UnsafeMutableRawPointer
     private(set) var refused: String?
 
-    init(curl: curl_functions, easy: UnsafeMutableRawPointer) {
-        self.curl = curl
-        self.easy = easy
-    }
-
     mutating func number(_ option: Int, _ value: Int) {
         let result = curl_set_number(curl.set_option, easy, Int32(option), value)
         if result != curl_ok { refused = refused ?? "option \(option)" }

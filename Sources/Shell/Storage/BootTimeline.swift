@@ -31,10 +31,10 @@ struct BootTimeline {
         guard let next = spans[position...].firstIndex(where: { $0.row.wallClock != nil }),
             let clock = spans[next].row.wallClock
         else { return nil }
-        var end = clock.epochNanosecondsAtBoot
+        var end = clock.epochOffset
         for span in spans[(position + 1)..<next] { end -= span.lastAlive.nanoseconds }
         let beforeEnd = max(0, spans[position].lastAlive.nanoseconds - instant.nanoseconds)
-        let estimate = WallClockReading(epochNanosecondsAtBoot: end - beforeEnd).epochSeconds(at: .zero)
+        let estimate = WallClock(epochOffset: end - beforeEnd, isKnown: true).epochSeconds(at: .zero)
         return (max(estimate, earliest(before: position) ?? estimate), true)
     }
 

@@ -1,8 +1,3 @@
-package import Regions
-
-// The rooms service still has the earlier name.
-package typealias HistoryEntry = PastTransition
-
 /// Which transitions a reader wants.
 package struct HistoryFilter: Hashable, Sendable {
     package var tracker: String?

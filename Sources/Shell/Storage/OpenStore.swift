@@ -98,7 +98,7 @@ final class OpenStore {
             if work.checkpoint == nil, let changes = work.commit?.presenceChanges {
                 for change in changes { try write(change: change, &nextPresenceChange) }
             }
-            if let clock = work.clock, clock.isNews(to: boot.wallClock) {
+            if let clock = work.clock, boot.wallClock?.isCloseTo(clock) != true {
                 boot.wallClock = clock
                 try database.insert(boot)
             }
@@ -241,13 +241,5 @@ extension OpenStore.Outcome {
         dropped = dropped + counters.dropped
         (superseded, refused) = (counters.superseded, counters.refused)
         (counters.dropped, counters.superseded, counters.refused) = (DropCounts(), 0, 0)
-    }
-}
-
-extension WallClockReading {
-    /// Time stamps show differences from one second on. Smaller ones come from the adjustment of the clock.
-    fileprivate func isNews(to known: WallClockReading?) -> Bool {
-        guard let known else { return true }
-        return (epochNanosecondsAtBoot &- known.epochNanosecondsAtBoot).magnitude >= 1_000_000_000
     }
 }

@@ -32,7 +32,7 @@ struct Stamping {
     ///   - reading: The wall clock of this boot.
     ///   - now: When the messages are rendered again.
     func run(
-        _ reading: WallClockReading, at now: MonotonicInstant, on database: borrowing Database,
+        _ reading: WallClock, at now: MonotonicInstant, on database: borrowing Database,
         _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         let timeline = try Self.timeline(database)
@@ -59,7 +59,7 @@ struct Stamping {
 
     /// Gives the entries of a table that have no time theirs.
     private func stamp<Stored: HappenedRow>(
-        _: Stored.Type, _ reading: WallClockReading, at now: MonotonicInstant, _ timeline: BootTimeline,
+        _: Stored.Type, _ reading: WallClock, at now: MonotonicInstant, _ timeline: BootTimeline,
         on database: borrowing Database
     ) throws(DatabaseError) {
         for id in try unstamped(Stored.self, in: database) {

@@ -136,9 +136,9 @@ struct BootRow: StoredRow, Hashable {
     /// `/proc/sys/kernel/random/boot_id`
     let id: String
     /// Epoch nanoseconds at the zero of its CLOCK_BOOTTIME, as reported last; nil while unknown.
-    var wallClock: WallClockReading?
+    var wallClock: WallClock?
 
-    init(number: Int64, id: String, wallClock: WallClockReading?) {
+    init(number: Int64, id: String, wallClock: WallClock?) {
         self.number = number
         self.id = id
         self.wallClock = wallClock
@@ -148,10 +148,10 @@ struct BootRow: StoredRow, Hashable {
         guard let number = values[.number].asInteger, let id = values[.id].asText else { return nil }
         self.init(
             number: number, id: id,
-            wallClock: values[.wallOffset].asInteger.map { WallClockReading(epochNanosecondsAtBoot: $0) })
+            wallClock: values[.wallOffset].asInteger.map { WallClock(epochOffset: $0, isKnown: true) })
     }
 
     var values: Row<Column> {
-        [.number: .integer(number), .id: .text(id), .wallOffset: .optional(wallClock?.epochNanosecondsAtBoot)]
+        [.number: .integer(number), .id: .text(id), .wallOffset: .optional(wallClock?.epochOffset)]
     }
 }

@@ -24,7 +24,7 @@ package enum StoreEvent: Sendable {
     /// The command line edited regions. The service must merge the edits and commit the result with `editsTaken`. Until
     /// then, the same edits come again after a restart, and only then.
     case regionEdits([RegionEdit])
-    case notice(StoreNotice)
+    case notice(Notice)
     /// The thread has ended. `unsaved`: commits that could not be written.
     case stopped(unsaved: Int)
 }
@@ -52,15 +52,4 @@ package struct StoreFailure: Error, Hashable, Sendable {
     package let error: StoreError
     package let since: MonotonicInstant
     package let nextTry: MonotonicInstant
-}
-
-/// A line for the log.
-package struct StoreNotice: Hashable, Sendable {
-    package let priority: LogPriority
-    package let text: String
-
-    package init(_ priority: LogPriority, _ text: String) {
-        self.priority = priority
-        self.text = text
-    }
 }

@@ -11,7 +11,7 @@ enum StoreFile {
 
     /// - Parameter notices: Receives messages for the log.
     static func open(
-        _ settings: StoreSettings, notices: inout [StoreNotice]
+        _ settings: StoreSettings, notices: inout [Notice]
     ) throws(StoreError) -> Database {
         try check(settings.directory)
         // The replacement of a damaged file was interrupted. The new file is complete in this case.
@@ -89,7 +89,7 @@ enum StoreFile {
     /// Replaces a damaged file by a new file with the good rows. The new file is complete before the damaged one is
     /// changed, so an interruption costs nothing.
     private static func replaceDamaged(
-        _ settings: StoreSettings, because error: DatabaseError, notices: inout [StoreNotice]
+        _ settings: StoreSettings, because error: DatabaseError, notices: inout [Notice]
     ) throws(StoreError) -> Database {
         let path = settings.path
         let new = path + ".new"
@@ -100,7 +100,7 @@ enum StoreFile {
         guard rename(new, path) == 0 else { throw .system(operation: "rename", path: new, errno: errno) }
         do throws(DatabaseError) {
             notices.append(
-                StoreNotice(
+                Notice(
                     .error,
                     "\(path) is damaged (\(error.message)); it is kept as \(aside), a new one is begun"
                         + (salvaged.isEmpty ? "" : " with what could be saved: \(salvaged)")))

@@ -8,7 +8,7 @@ package struct StoreMail: Sendable {
     var refused: [(id: Int64, reason: String)] = []
     /// It came before the commit, if there is one.
     var checkpoint: PresenceRecord?
-    var clock: WallClockReading?
+    var clock: WallClock?
     var pruneBefore: Int64?
     var window: Int?
     var redeliver = false

@@ -27,29 +27,6 @@ package enum StoreChange: Sendable {
     case editsTaken(tracker: String, upTo: Int64)
 }
 
-/// The wall clock as an offset: epoch nanoseconds at the instant zero of CLOCK_BOOTTIME.
-package struct WallClockReading: Hashable, Sendable {
-    package let epochNanosecondsAtBoot: Int64
-
-    package init(epochNanosecondsAtBoot: Int64) {
-        self.epochNanosecondsAtBoot = epochNanosecondsAtBoot
-    }
-
-    /// - Parameters:
-    ///   - epochSeconds: The wall clock at `instant`.
-    ///   - instant: The monotonic clock at the same moment.
-    package init(epochSeconds: Double, at instant: MonotonicInstant) {
-        self.init(epochNanosecondsAtBoot: Int64(epochSeconds * 1e9) &- instant.nanoseconds)
-    }
-
-    /// Epoch seconds at `instant`, rounded down.
-    package func epochSeconds(at instant: MonotonicInstant) -> Int64 {
-        let (nanoseconds, overflow) = epochNanosecondsAtBoot.addingReportingOverflow(instant.nanoseconds)
-        guard !overflow else { return 0 }
-        return nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : -((-nanoseconds + 999_999_999) / 1_000_000_000)
-    }
-}
-
 /// A request of the service to the store. No request blocks the caller.
 package enum StoreRequest: Sendable {
     /// Writes all changes in one transaction. If the first attempt fails, the event `failed` follows.
@@ -67,7 +44,7 @@ package enum StoreRequest: Sendable {
     case redeliver
     /// The wall clock is right from now on: waiting messages are stamped. The request is repeated whenever the clock
     /// was changed; stamped messages keep their times.
-    case clockIsKnown(WallClockReading)
+    case clockIsKnown(WallClock)
     /// Reads edits by the command line now (the store also reads them every few seconds).
     case checkEdits
     /// Reports all stored edits again, when no waiting commit may delete some of them.

@@ -76,13 +76,6 @@ package struct Restamp: Sendable {
     package let renderedAt: Int64
     /// `happened` was estimated across a restart of the machine.
     package let isEstimated: Bool
-
-    package init(publication: Publication, happened: Int64, renderedAt: Int64, isEstimated: Bool) {
-        self.publication = publication
-        self.happened = happened
-        self.renderedAt = renderedAt
-        self.isEstimated = isEstimated
-    }
 }
 
 /// The counters of the store, for `status` and metrics.

@@ -8,7 +8,7 @@ struct StoreWork {
     var acknowledgedSince: MonotonicInstant?
     var refused: [(id: Int64, reason: String)] = []
     var checkpoint: PresenceRecord?
-    var clock: WallClockReading?
+    var clock: WallClock?
     var pruneBefore: Int64?
 
     /// The keys that the rows of the commit got at the first attempt.

@@ -122,7 +122,7 @@ package final class StoreWorker {
     // MARK: Opening
 
     private func open(at now: MonotonicInstant) {
-        var notices: [StoreNotice] = []
+        var notices: [Notice] = []
         do throws(StoreError) {
             if lock == nil { lock = try DirectoryLock(settings.directory) }
             let opened = try openStore(&notices)
@@ -150,7 +150,7 @@ package final class StoreWorker {
         events += notices.map { .notice($0) }
     }
 
-    private func openStore(_ notices: inout [StoreNotice]) throws(StoreError) -> OpenStore {
+    private func openStore(_ notices: inout [Notice]) throws(StoreError) -> OpenStore {
         let database = try StoreFile.open(settings, notices: &notices)
         do throws(DatabaseError) {
             return try OpenStore(database, settings, keysFrom: lastKeys)
@@ -254,7 +254,7 @@ package final class StoreWorker {
             lostState = error.isMoved
         } else if !error.isPassing {
             // An error in this program. Another attempt would fail again.
-            notify(.error, "this could not be written and is given up: \(error)")
+            notify(.error, "this could not be written and is dropped: \(error)")
             work.commit = nil
             work.firstTry = nil
         } else if error.isDiskFull, let store {
@@ -337,6 +337,6 @@ package final class StoreWorker {
     }
 
     private func notify(_ priority: LogPriority, _ text: String) {
-        events.append(.notice(StoreNotice(priority, text)))
+        events.append(.notice(Notice(priority, text)))
     }
 }

@@ -67,7 +67,7 @@ extension SiteMessage {
         case .health(_, let gateway): self = .health(gateway: gateway, Retained(payload) { HealthMessage(payload) })
         case .service(_, let instance):
             let card = ServiceCard(payload)
-            if card == nil, !payload.isEmpty { throw FeedError("it is no card of a service") }
+            if card == nil, !payload.isEmpty { throw FeedError("it is not the card of a service") }
             self = .service(instance: instance, card)
         case .learn: self = .learn(try FeedDecoder.learn(payload))
         case .nearby(_, let gateway): self = .nearby(gateway: gateway, try FeedDecoder.nearby(payload))

@@ -51,7 +51,7 @@ final class Tally: ScannerOutput {
         line("listening hci\(receiver.index) \(isListening ? "on" : "off") \(reason)")
     }
 
-    func notice(_ notice: ScannerNotice) { line("notice \(notice.priority) \(notice.text)") }
+    func notice(_ notice: Notice) { line("notice \(notice.priority) \(notice.text)") }
 
     func finished(at instant: MonotonicInstant) { line("finished") }
 

@@ -31,7 +31,7 @@ package protocol RadioOutput: AnyObject {
     /// - Parameter duty: The share of the time in which the receiver is on while it listens, 0 … 1; nil: not known.
     func listening(
         _ isListening: Bool, of receiver: Receiver, duty: Double?, at instant: MonotonicInstant, because reason: String)
-    func notice(_ notice: ScannerNotice)
+    func notice(_ notice: Notice)
     /// A recording has ended.
     func finished(at instant: MonotonicInstant)
 }

@@ -37,7 +37,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             scanner.setDuty(duty)
             try scanner.start()
         } catch {
-            output.notice(ScannerNotice(.error, "cannot scan: \(error)"))
+            output.notice(Notice(.error, "cannot scan: \(error)"))
         }
     }
 
@@ -68,6 +68,6 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         output?.listening(isListening, of: receiver, duty: duty, at: instant, because: reason)
     }
 
-    package func notice(_ notice: ScannerNotice) { output?.notice(notice) }
+    package func notice(_ notice: Notice) { output?.notice(notice) }
     package func finished(at instant: MonotonicInstant) { output?.finished(at: instant) }
 }

@@ -24,8 +24,7 @@ enum CompletionCommand {
         case "zsh": Terminal.print(ZshCompletion.script(commands))
         case "fish": Terminal.print(FishCompletion.script(commands))
         default:
-            let hint = suggestion(for: shell, among: shells).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "unknown shell '\(shell)'\(hint)")
+            throw Failure(.usage, "unknown shell '\(shell)'\(hint(for: shell, among: shells))")
         }
         return .ok
     }

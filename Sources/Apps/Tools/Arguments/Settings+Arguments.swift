@@ -28,15 +28,8 @@ extension Settings {
     /// The settings in force in a running service: those of the file, overridden by stored remote settings.
     static func loadInForce(_ arguments: Arguments) throws(Failure) -> Settings {
         var settings = try load(arguments)
-        var kept: [UInt8]?
-        do {
-            kept = try StoreReader(directory: settings.stateDirectory).value(of: Gateway.remoteSettingsKey)
-        } catch StoreError.absent {
-            return settings
-        } catch {
-            throw Failure(.inputOutput, "\(error)")
-        }
-        if let kept, let changes = try? JSONValue(parsing: kept) { _ = settings.apply(changes, Log()) }
+        let kept = try StoreReader.read(settings.stateDirectory) { try $0.value(of: Gateway.remoteSettingsKey) }
+        if let kept = kept ?? nil, let changes = try? JSONValue(parsing: kept) { _ = settings.apply(changes, Log()) }
         return settings
     }
 

@@ -33,8 +33,7 @@ enum ConfigCommand {
             guard !arguments.has("quiet") else { return .ok }
             Terminal.print(settings.path.map { "\($0) is valid" } ?? "there is no file; the defaults are in force")
         default:
-            let hint = suggestion(for: action, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "config has no '\(action)'\(hint)")
+            throw Failure(.usage, "config has no '\(action)'\(hint(for: action, among: actions))")
         }
         return .ok
     }

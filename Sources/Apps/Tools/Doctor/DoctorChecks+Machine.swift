@@ -102,7 +102,8 @@ extension DoctorChecks {
                 return DoctorFinding(
                     .disk,
                     "the broker refused \(summary.refused.count) messages, the latest: "
-                        + "\(refused.reason)", cure: "fix the reason that the broker gives; new messages are not delayed")
+                        + "\(refused.reason)",
+                    cure: "fix the reason that the broker gives; new messages are not delayed")
             }
             let waiting = summary.waiting.values.reduce(0, +)
             return DoctorFinding(
@@ -112,7 +113,8 @@ extension DoctorChecks {
         } catch {
             let cure =
                 geteuid() == 0
-                ? "stop the service, and move that file away; the service creates a new one" : "run: sudo ibeacon-gateway doctor"
+                ? "stop the service, and move that file away; the service creates a new one"
+                : "run: sudo ibeacon-gateway doctor"
             return DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)
         }
     }

@@ -61,8 +61,7 @@ enum RegionsCommand {
         case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
-            let hint = suggestion(for: action, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "\(name) has no '\(action)'\(hint)")
+            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: actions))")
         }
         return .ok
     }
@@ -102,14 +101,7 @@ enum RegionsCommand {
         }
 
         func regions() throws -> [Region] {
-            do {
-                let reader = try StoreReader(directory: directory)
-                return try reader.regions()[topic]?.regions ?? []
-            } catch StoreError.absent {
-                return []
-            } catch {
-                throw Failure(.inputOutput, "\(error)")
-            }
+            try StoreReader.read(directory) { try $0.regions()[topic]?.regions ?? [] } ?? []
         }
 
         /// The region with this key. A tag can also be named by its id, which its topics contain.
@@ -120,16 +112,11 @@ enum RegionsCommand {
 
         func hasHistory(of tracker: String) throws -> Bool {
             var isThere = false
-            do {
-                let reader = try StoreReader(directory: directory)
+            _ = try StoreReader.read(directory) { reader in
                 try reader.forEachTransition(HistoryFilter(tracker: tracker, limit: 1)) { _ in
                     isThere = true
                     return false
                 }
-            } catch StoreError.absent {
-                return false
-            } catch {
-                throw Failure(.inputOutput, "\(error)")
             }
             return isThere
         }
@@ -137,8 +124,7 @@ enum RegionsCommand {
         func region(_ rid: String) throws -> Region {
             let all = try regions()
             if let region = find(rid, in: all) { return region }
-            let hint = suggestion(for: rid, among: all.map(\.rid)).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.badData, "there is no region '\(rid)'\(hint)")
+            throw Failure(.badData, "there is no region '\(rid)'\(hint(for: rid, among: all.map(\.rid)))")
         }
 
         func edit(_ changes: [RegionChange], erasingHistoryOf erased: String? = nil) throws {

@@ -33,16 +33,11 @@ enum HistoryCommand {
         if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
         if arguments.has("gpx") { return try printTracks(filter, arguments, settings) }
         var entries: [PastTransition] = []
-        do {
-            let reader = try StoreReader(directory: settings.stateDirectory)
+        _ = try StoreReader.read(settings.stateDirectory) { reader in
             try reader.forEachTransition(filter) {
                 entries.append($0)
                 return true
             }
-        } catch StoreError.absent {
-            entries = []
-        } catch {
-            throw Failure(.inputOutput, "\(error)")
         }
         if arguments.has("json") {
             for entry in entries { Terminal.print(json: json(entry).text) }
@@ -66,8 +61,7 @@ enum HistoryCommand {
             throw Failure(.usage, "--gpx prints locations; --\(other) is for transitions. Omit one of them")
         }
         var points: [ExactString: [Track.Point]] = [:]
-        do {
-            let reader = try StoreReader(directory: settings.stateDirectory)
+        _ = try StoreReader.read(settings.stateDirectory) { reader in
             try reader.forEachLocation(filter) { entry in
                 // A location without a known time cannot be placed on a track.
                 guard entry.stamp != .provisional else { return true }
@@ -76,10 +70,6 @@ enum HistoryCommand {
                     Track.Point(coordinates: entry.coordinates, time: time, trigger: entry.trigger))
                 return true
             }
-        } catch StoreError.absent {
-            points = [:]
-        } catch {
-            throw Failure(.inputOutput, "\(error)")
         }
         let tracks = points.sorted { $0.key < $1.key }.map { Track(name: $0.key.text, points: $0.value) }
         Terminal.print(gpx(tracks, creator: "ibeacon-gateway \(Program.version)"))

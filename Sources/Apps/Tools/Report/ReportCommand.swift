@@ -57,8 +57,7 @@ enum ReportCommand {
     ) throws(Failure) -> StoredState {
         // A gateway that has never run has the regions of its configuration, and no beacon.
         var stored = StoredState(configuration: configuration, regions: [])
-        do {
-            let reader = try StoreReader(directory: settings.stateDirectory)
+        _ = try StoreReader.read(settings.stateDirectory) { reader in
             let regions = try reader.regions()
             let topics = configuration.trackers.map(\.topics.base)
             stored.regions = topics.map { regions[$0] ?? RegionSet() }
@@ -74,10 +73,6 @@ enum ReportCommand {
                 occupied.append(inside)
             }
             stored.presence = .occupied(occupied)
-        } catch StoreError.absent {
-            return stored
-        } catch {
-            throw Failure(.inputOutput, "\(error)")
         }
         return stored
     }

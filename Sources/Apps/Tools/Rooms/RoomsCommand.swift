@@ -78,8 +78,7 @@ enum RoomsCommand {
         case "replay": return try RoomsReplayCommand.run(arguments)
         case nil: throw Failure(.usage, "name the action: \(actions.joined(separator: ", "))")
         case let word?:
-            let hint = suggestion(for: word, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "unknown command 'rooms \(word)'\(hint)")
+            throw Failure(.usage, "unknown command 'rooms \(word)'\(hint(for: word, among: actions))")
         }
     }
 }

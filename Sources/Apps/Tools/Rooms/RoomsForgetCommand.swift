@@ -6,7 +6,7 @@ import System
 /// `rooms forget`: deletes the learned data of a room.
 enum RoomsForgetCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
-        guard arguments.operands.count == 2 else { throw Failure(.usage, "say which room: rooms forget Kitchen") }
+        guard arguments.operands.count == 2 else { throw Failure(.usage, "name the room: rooms forget Kitchen") }
         let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()

@@ -14,10 +14,11 @@ enum RoomsGatewaysCommand {
         switch (words.first, words.count) {
         case (nil, _), ("list", 1): return try list(arguments)
         case ("remove", 2): return try remove(words[1], arguments)
-        case ("remove", _): throw Failure(.usage, "say which one: rooms gateways remove NAME")
+        case ("remove", _): throw Failure(.usage, "name the gateway: rooms gateways remove NAME")
         case (let word?, _):
-            let hint = suggestion(for: word, among: actions).map { "; did you mean '\($0)'?" } ?? ""
-            throw Failure(.usage, "unknown command 'rooms gateways \(words.joined(separator: " "))'\(hint)")
+            throw Failure(
+                .usage,
+                "unknown command 'rooms gateways \(words.joined(separator: " "))'\(hint(for: word, among: actions))")
         }
     }
 

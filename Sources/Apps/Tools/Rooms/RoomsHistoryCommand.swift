@@ -17,9 +17,7 @@ enum RoomsHistoryCommand {
         }
         let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
         let identity = try RoomServiceIdentity(settings.configuration)
-        var visits: [Visit] = []
-        do {
-            let reader = try StoreReader(directory: settings.stateDirectory)
+        let read = try StoreReader.read(settings.stateDirectory) { reader in
             var regions = try reader.regions()[ExactString(identity.topics.base)] ?? RegionSet()
             regions.apply(settings.configuration.rooms?.tags ?? [])
             let tags = regions.regions.compactMap(TagIdentity.init)
@@ -33,14 +31,9 @@ enum RoomsHistoryCommand {
                 collected.add($0)
                 return true
             }
-            visits = collected.list
-        } catch StoreError.absent {
-            visits = []
-        } catch let failure as Failure {
-            throw failure
-        } catch {
-            throw Failure(.inputOutput, "\(error)")
+            return collected.list
         }
+        let visits = read ?? []
         if arguments.has("json") {
             for visit in visits { Terminal.print(json: visit.json.text) }
         } else if arguments.has("csv") {

@@ -11,7 +11,7 @@ enum RoomsLearnCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard arguments.operands.count == 2, let tag = arguments.value("tag") else {
-            throw Failure(.usage, "say which room, and with which tag: rooms learn Kitchen --tag Jane")
+            throw Failure(.usage, "name the room and the tag: rooms learn Kitchen --tag Jane")
         }
         let room = arguments.operands[1]
         let duration = try arguments.seconds("seconds") ?? usual

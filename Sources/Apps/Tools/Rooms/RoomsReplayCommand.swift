@@ -15,7 +15,7 @@ enum RoomsReplayCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let files = arguments.operands.dropFirst()
         guard !files.isEmpty else {
-            throw Failure(.usage, "say which recording to play; see 'ibeacon-gateway rooms --help'")
+            throw Failure(.usage, "name the recording to play; see 'ibeacon-gateway rooms --help'")
         }
         let tail = try arguments.seconds("tail") ?? .seconds(1)
         let (settings, seal) = try settings(arguments.value("config"))
@@ -148,7 +148,7 @@ private struct LineReader: ~Copyable {
                 return buffer[start...]
             }
             guard buffer.count - start <= longest else {
-                throw Failure(.badData, "\(path): a line has more than \(longest >> 20) MiB; that is no recording")
+                throw Failure(.badData, "\(path): a line has more than \(longest >> 20) MiB; that is not a recording")
             }
             if start > 0 {
                 buffer.removeFirst(start)

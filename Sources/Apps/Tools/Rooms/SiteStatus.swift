@@ -93,14 +93,12 @@ struct SiteStatus {
         if let room = rooms.first(where: { $0.id == name || $0.state["name"]?.string == name }) { return room.id }
         if let room = rooms.first(where: { $0.id == RoomName.id(of: name) }) { return room.id }
         let known = rooms.map { $0.state["name"]?.string ?? $0.id }
-        let hint = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-        throw Failure(.badData, "site '\(site)' has no room '\(name)'\(hint)")
+        throw Failure(.badData, "site '\(site)' has no room '\(name)'\(hint(for: name, among: known))")
     }
 
     func gateway(_ name: String) throws(Failure) -> SiteGateway {
         if let gateway = gateways.first(where: { $0.id == name }) { return gateway }
-        let hint = suggestion(for: name, among: gateways.map(\.id)).map { "; did you mean '\($0)'?" } ?? ""
-        throw Failure(.badData, "site '\(site)' has no gateway '\(name)'\(hint)")
+        throw Failure(.badData, "site '\(site)' has no gateway '\(name)'\(hint(for: name, among: gateways.map(\.id)))")
     }
 
     // MARK: JSON

@@ -189,7 +189,7 @@ private final class ScanSession: ScannerOutput {
         if isVerbose { Terminal.printError("\(isListening ? "listening" : "not listening"): \(reason)") }
     }
 
-    func notice(_ notice: ScannerNotice) {
+    func notice(_ notice: Notice) {
         let threshold: LogPriority = isVerbose ? .debug : isQuiet ? .error : .info
         if notice.priority <= threshold { Terminal.printError(notice.text) }
     }

@@ -83,7 +83,7 @@ final class BeaconListener: ScannerOutput {
         if isListening { hasListened = true }
     }
 
-    func notice(_ notice: ScannerNotice) {
+    func notice(_ notice: Notice) {
         guard notice.priority <= .warning, !problems.contains(notice.text) else { return }
         problems.append(notice.text)
     }

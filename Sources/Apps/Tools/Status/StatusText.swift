@@ -48,7 +48,7 @@ struct StatusText {
         rows.append([
             "queue", "\(string(queue?["pending"])) waiting",
             "\(string(queue?["sent"])) sent, \(string(queue?["setAside"])) refused by the broker, "
-                + "\(string(queue?["dropped"])) given up",
+                + "\(string(queue?["dropped"])) dropped",
         ])
         let problem = string(status["store"]?["problem"])
         rows.append([

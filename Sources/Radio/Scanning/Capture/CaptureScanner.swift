@@ -91,7 +91,7 @@ package final class CaptureScanner: Scanner {
 
     /// The adapters keep listening: what follows is silence, not deafness.
     private func finish(at now: MonotonicInstant) {
-        output.notice(ScannerNotice(.info, "\(path): the recording has ended; nothing is heard from now on"))
+        output.notice(Notice(.info, "\(path): the recording has ended; nothing is heard from now on"))
         output.finished(at: now)
     }
 
@@ -129,7 +129,7 @@ package final class CaptureScanner: Scanner {
         do throws(CaptureError) {
             return try reader?.advance()
         } catch {
-            output.notice(ScannerNotice(.error, error.description))
+            output.notice(Notice(.error, error.description))
             return nil
         }
     }
