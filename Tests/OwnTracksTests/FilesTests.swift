@@ -49,7 +49,7 @@ import Testing
             {"_type":"waypoint","_id":"fffffffe","desc":"Work","lat":52.1,"lon":6.1,"rad":100,"tst":1600000001}]}
             """
         let set = RegionSet.reading(try WaypointsReading(JSONValue(parsing: text)))
-        #expect(set.regions.map(\.kind) == [.place, .circular])
+        #expect(set.regions.map(\.kind) == [.plain, .circular])
     }
 
     /// Every setting that the app for iOS exports, as a phone that uses most of them would.

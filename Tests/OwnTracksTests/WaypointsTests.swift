@@ -29,7 +29,7 @@ struct WaypointRow: Sendable, CustomTestStringConvertible {
 }
 
 private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Kind {
-    guard let uuid = BeaconUUID(sampleUUID) else { return .place }
+    guard let uuid = BeaconUUID(sampleUUID) else { return .plain }
     return .beacon(BeaconPattern(uuid: uuid, major: major, minor: minor))
 }
 
@@ -63,13 +63,13 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init(
             "2.2 rad < 0 is a mobile beacon", ["desc": .string("Car:\(sampleUUID)"), "rad": -1],
             .set("Car:\(sampleUUID)", beacon())),
-        .init("2.1: neither UUID nor radius", ["desc": "Note"], .set("Note", .place)),
+        .init("2.1: neither UUID nor radius", ["desc": "Note"], .set("Note", .plain)),
         .init("2.3: bad UUID is reported", ["desc": "K:CA271EAE"], .skipped("'CA271EAE' is not a UUID")),
         .init("2.3: over 65535", ["desc": .string("K:\(sampleUUID):65536")], .skipped("out of range")),
         .init("2.3: negative", ["desc": .string("K:\(sampleUUID):-1")], .skipped("not a number")),
         .init("2.3: more than four parts", ["desc": .string("K:\(sampleUUID):1:2:3")], .skipped("at most 4")),
         .init("2.1: empty name", ["desc": .string(":\(sampleUUID)")], .skipped("empty")),
-        .init("iOS waypoints page: desc has a default", ["desc": .null], .set("Here", .place)),
+        .init("iOS waypoints page: desc has a default", ["desc": .null], .set("Here", .plain)),
         .init(
             "iOS waypoints page: a beacon region without desc", ["desc": .null, "uuid": .string(sampleUUID)],
             .set("Here:\(sampleUUID)", beacon())),
@@ -101,12 +101,12 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("2.3: member UUID is wrong", ["uuid": "x"], .skipped("uuid: 'x'")),
         // Required members and types.
         .init("3.1: _type is waypoint", ["_type": "location"], .skipped("_type: 'location'")),
-        .init("iOS waypoints page: tst has a default", ["tst": .null], .set("Kitchen", .place)),
+        .init("iOS waypoints page: tst has a default", ["tst": .null], .set("Kitchen", .plain)),
         .init("3.1: tst is a number", ["tst": "yesterday"], .skipped("tst")),
-        .init("Regions page: tst as a string", ["tst": "1385997757"], .set("Kitchen", .place)),
+        .init("Regions page: tst as a string", ["tst": "1385997757"], .set("Kitchen", .plain)),
         .init("Regions page: rad as a string", ["rad": "50"], .set("Kitchen", .circular)),
         .init(
-            "Waypoints page: coordinates as strings", ["lat": "48.858330", "lon": "2.295130"], .set("Kitchen", .place)),
+            "Waypoints page: coordinates as strings", ["lat": "48.858330", "lon": "2.295130"], .set("Kitchen", .plain)),
         .init("decision 7: lat null", ["lat": .null], .skipped("lat: null")),
         .init("decision 7: lon no number", ["lon": "here"], .skipped("lon: 'here'")),
         .init("decision 7: rad no number", ["rad": true], .skipped("rad: true")),
@@ -116,7 +116,7 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         .init("decision 6: latitude out of range", ["lat": 100, "lon": 500], .removed("r1")),
         .init("3: deletion looks at rid alone", ["lat": 91, "desc": "x:nonsense"], .removed("r1")),
         .init("3.1: deletion without rid", ["lat": 91, "rid": .null], .removed("b4b412")),
-        .init("1.4: poles and date line are places", ["lat": 90, "lon": -180], .set("Kitchen", .place)),
+        .init("1.4: poles and date line are places", ["lat": 90, "lon": -180], .set("Kitchen", .plain)),
         .init("3.1: rid is a string", ["rid": 5], .skipped("rid: 5")),
         .init("a rid becomes part of a topic", ["rid": .string(String(repeating: "r", count: 2000))], .skipped("rid")),
         // Our own members.

@@ -7,13 +7,13 @@ import Testing
     func `A table finds each region, and no other`(count: Int) {
         let keys = (0..<count).map { key("\($0)") }
         let table = RegionTable(keys)
-        for position in keys.indices { #expect(table.position(of: key("\(position)"), in: keys) == position) }
-        #expect(table.position(of: key("other"), in: keys) == nil)
-        #expect(table.position(of: RegionKey(tracker: 1, rid: "0"), in: keys) == nil)
+        for position in keys.indices { #expect(table.index(of: key("\(position)"), in: keys) == position) }
+        #expect(table.index(of: key("other"), in: keys) == nil)
+        #expect(table.index(of: RegionKey(tracker: 1, rid: "0"), in: keys) == nil)
     }
 
     @Test func `Of regions with one key the last counts`() {
         let keys = [key("a"), key("b"), key("a")]
-        #expect(RegionTable(keys).position(of: key("a"), in: keys) == 2)
+        #expect(RegionTable(keys).index(of: key("a"), in: keys) == 2)
     }
 }

@@ -164,7 +164,7 @@ struct RegionTests {
         #expect(try region(text, radius: 10).kind == .circular)
         #expect(try region("+follow").kind == .follow)
         #expect(try region("+\(text)").kind == .follow)
-        #expect(try region("Home").kind == .place)
+        #expect(try region("Home").kind == .plain)
     }
 
     @Test(

@@ -1,3 +1,5 @@
+import Base
+
 /// The ways in which bytes from a controller can be wrong. Each is counted; none stops a stream.
 package enum MalformedKind: UInt8, CaseIterable, Sendable {
     /// An HCI event shorter than its header announces.
@@ -18,18 +20,7 @@ package enum MalformedKind: UInt8, CaseIterable, Sendable {
     case inexactTelemetry
 
     /// One or two words for logs, metrics and `--json`.
-    package var name: String {
-        switch self {
-        case .truncatedEvent: "truncated-event"
-        case .noReports: "no-reports"
-        case .truncatedReport: "truncated-report"
-        case .oversizedData: "oversized-data"
-        case .trailingBytes: "trailing-bytes"
-        case .truncatedStructure: "truncated-structure"
-        case .inexactBeacon: "inexact-beacon"
-        case .inexactTelemetry: "inexact-telemetry"
-        }
-    }
+    package var name: String { separatedWords(of: "\(self)", by: "-") }
 }
 
 /// How often each kind of malformed input occurred. A fixed block of counters, so that counting never allocates.

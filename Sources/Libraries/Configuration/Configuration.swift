@@ -126,16 +126,11 @@ package enum ScannerChoice: Hashable, Sendable {
     /// A recording, played once in real time (times `speed`), then silence. A relative path starts at the configuration file.
     case capture(file: String, speed: Double)
 
+    /// Those that are named by a word alone.
+    static let ways: [ScannerChoice] = [.auto, .mgmt, .hci, .bluez]
+
     /// The name in the configuration; for a recording without its path.
-    package var name: String {
-        switch self {
-        case .auto: "auto"
-        case .mgmt: "mgmt"
-        case .hci: "hci"
-        case .bluez: "bluez"
-        case .capture: "capture"
-        }
-    }
+    package var name: String { if case .capture = self { "capture" } else { "\(self)" } }
 }
 
 /// How a user names an adapter.

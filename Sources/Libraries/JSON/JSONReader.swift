@@ -6,7 +6,7 @@
 struct JSONReader {
     let bytes: [UInt8]
     let isJSON5: Bool
-    var position = 0
+    var offset = 0
     private let limits: JSONLimits
     private var values = 0
 
@@ -37,7 +37,7 @@ struct JSONReader {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard depth < limits.nesting else { throw error(.tooDeep(limit: limits.nesting)) }
-            position += 1
+            offset += 1
             return byte == UInt8(ascii: "{") ? try object(depth: depth + 1) : try array(depth: depth + 1)
         case UInt8(ascii: "\""): return .string(try string(byte))
         case UInt8(ascii: "'") where isJSON5: return .string(try string(byte))
@@ -62,7 +62,7 @@ struct JSONReader {
         while true {
             let name = try name()
             guard try consume(":", or: "':' after the name of a member") else {
-                throw unexpected(bytes[position], "':' after the name of a member")
+                throw unexpected(bytes[offset], "':' after the name of a member")
             }
             members[name] = try value(depth: depth)
             if try consume("}", or: "',' or '}'") { return .object(members) }
@@ -77,7 +77,7 @@ struct JSONReader {
         guard isJSON5 else { throw unexpected(byte, "the name of a member in double quotes") }
         let word = word(isName: true)
         guard let first = word.first, !first.isDigit else {
-            position = word.startIndex
+            offset = word.startIndex
             throw unexpected(byte, "the name of a member")
         }
         return String(decoding: word, as: UTF8.self)
@@ -90,7 +90,7 @@ struct JSONReader {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
             guard let number = JSONNumber.read(word, isJSON5: isJSON5) else {
-                position = word.startIndex
+                offset = word.startIndex
                 // The text is not shown, because it may be a password without quotes.
                 throw error(.syntax("this is not a number; text needs quotes"))
             }
@@ -99,7 +99,7 @@ struct JSONReader {
             if isJSON5, let number = JSONNumber.read(word, isJSON5: true) { return number }
             fallthrough
         default:
-            position = word.startIndex
+            offset = word.startIndex
             throw unexpected(byte, "a value")
         }
     }
@@ -112,9 +112,9 @@ struct JSONReader {
 extension JSONReader {
     /// Skips white space, and comments if the dialect allows them.
     private mutating func nextSignificant() throws(JSONError) -> UInt8? {
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): offset += 1
             case UInt8(ascii: "/") where isJSON5: try comment()
             case let byte: return byte
             }
@@ -133,48 +133,48 @@ extension JSONReader {
     /// Skips `wanted` if it is next.
     private mutating func consume(_ wanted: Unicode.Scalar, or expected: String) throws(JSONError) -> Bool {
         guard try significant(or: expected) == UInt8(ascii: wanted) else { return false }
-        position += 1
+        offset += 1
         return true
     }
 
     private mutating func consumeComma(_ expected: String) throws(JSONError) {
-        guard try consume(",", or: expected) else { throw unexpected(bytes[position], expected) }
+        guard try consume(",", or: expected) else { throw unexpected(bytes[offset], expected) }
     }
 
     private mutating func comment() throws(JSONError) {
-        let start = position
-        switch position + 1 < bytes.count ? bytes[position + 1] : 0 {
+        let start = offset
+        switch offset + 1 < bytes.count ? bytes[offset + 1] : 0 {
         case UInt8(ascii: "/"):
-            while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+            while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") { offset += 1 }
         case UInt8(ascii: "*"):
-            position += 2
-            while position + 1 < bytes.count {
-                if bytes[position] == UInt8(ascii: "*"), bytes[position + 1] == UInt8(ascii: "/") {
-                    position += 2
+            offset += 2
+            while offset + 1 < bytes.count {
+                if bytes[offset] == UInt8(ascii: "*"), bytes[offset + 1] == UInt8(ascii: "/") {
+                    offset += 2
                     return
                 }
-                position += 1
+                offset += 1
             }
             throw JSONError(.syntax("the comment that begins here has no end"), at: start, in: bytes)
-        default: throw unexpected(bytes[position], "a comment // or /* */")
+        default: throw unexpected(bytes[offset], "a comment // or /* */")
         }
     }
 
     /// The bytes up to the next one that cannot be inside a number, a literal or a bare name.
     private mutating func word(isName: Bool) -> ArraySlice<UInt8> {
-        let start = position
-        while position < bytes.count {
-            switch bytes[position] {
+        let start = offset
+        while offset < bytes.count {
+            switch bytes[offset] {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
-                position += 1
+                offset += 1
             case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                if isName { return bytes[start..<position] }
-                position += 1
-            default: return bytes[start..<position]
+                if isName { return bytes[start..<offset] }
+                offset += 1
+            default: return bytes[start..<offset]
             }
         }
-        return bytes[start..<position]
+        return bytes[start..<offset]
     }
 
     func unexpected(_ byte: UInt8, _ expected: String) -> JSONError {
@@ -183,7 +183,7 @@ extension JSONReader {
     }
 
     func error(_ reason: JSONError.Reason) -> JSONError {
-        JSONError(reason, at: position, in: bytes)
+        JSONError(reason, at: offset, in: bytes)
     }
 }
 
@@ -197,7 +197,7 @@ extension JSONValue {
     /// Ignores a byte order mark at the start, and NUL bytes at the end (some encryption tools include the terminator
     /// of a C string). Of two members with the same name the last is used.
     ///
-    /// - Throws: The error and its position. Nothing is read beyond a limit.
+    /// - Throws: The error and its offset. Nothing is read beyond a limit.
     package init(
         parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) {

@@ -3,25 +3,25 @@ import Base
 extension JSONReader {
     /// Reads a string whose opening quote is next. The text has been checked to be UTF-8.
     mutating func string(_ quote: UInt8) throws(JSONError) -> String {
-        let opening = position
-        position += 1
-        var start = position
+        let opening = offset
+        offset += 1
+        var start = offset
         var text: [UInt8] = []
-        while position < bytes.count {
-            switch bytes[position] {
+        while offset < bytes.count {
+            switch bytes[offset] {
             case quote:
-                let rest = bytes[start..<position]
-                position += 1
+                let rest = bytes[start..<offset]
+                offset += 1
                 guard !text.isEmpty else { return String(decoding: rest, as: UTF8.self) }
                 text += rest
                 return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
-                text += bytes[start..<position]
+                text += bytes[start..<offset]
                 try escape(into: &text)
-                start = position
-            case ..<0x20 where !isJSON5 || bytes[position] != UInt8(ascii: "\t"):
+                start = offset
+            case ..<0x20 where !isJSON5 || bytes[offset] != UInt8(ascii: "\t"):
                 throw error(.syntax("a line break or control character in a string; write \\n or \\u00XX"))
-            default: position += 1
+            default: offset += 1
             }
         }
         throw JSONError(.syntax("the string that begins here has no end"), at: opening, in: bytes)
@@ -29,12 +29,12 @@ extension JSONReader {
 
     /// Reads one escape sequence, from its backslash on.
     private mutating func escape(into text: inout [UInt8]) throws(JSONError) {
-        let start = position
-        guard position + 1 < bytes.count else {
+        let start = offset
+        guard offset + 1 < bytes.count else {
             throw JSONError(.syntax("the text ends inside a string"), at: start, in: bytes)
         }
-        let byte = bytes[position + 1]
-        position += 2
+        let byte = bytes[offset + 1]
+        offset += 2
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
         case UInt8(ascii: "b"): text.append(0x08)
@@ -57,7 +57,7 @@ extension JSONReader {
         case UInt8(ascii: "0"): text.append(0)
         case UInt8(ascii: "x"): text += try character(hexadecimal(digits: 2, from: start), from: start).utf8
         case 0x0a: break  // The string continues on the next line.
-        case 0x0d: if position < bytes.count, bytes[position] == 0x0a { position += 1 }
+        case 0x0d: if offset < bytes.count, bytes[offset] == 0x0a { offset += 1 }
         default: throw JSONError(.syntax("this is not an escape sequence of JSON5"), at: start, in: bytes)
         }
     }
@@ -66,10 +66,10 @@ extension JSONReader {
     private mutating func scalar(from start: Int) throws(JSONError) -> String {
         let first = try hexadecimal(digits: 4, from: start)
         guard (0xd800..<0xdc00).contains(first) else { return try character(first, from: start) }
-        guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
-            bytes[position + 1] == UInt8(ascii: "u")
+        guard offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
+            bytes[offset + 1] == UInt8(ascii: "u")
         else { return try character(first, from: start) }
-        position += 2
+        offset += 2
         let second = try hexadecimal(digits: 4, from: start)
         guard (0xdc00..<0xe000).contains(second) else { return try character(first, from: start) }
         return try character(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00), from: start)
@@ -83,11 +83,11 @@ extension JSONReader {
     }
 
     private mutating func hexadecimal(digits: Int, from start: Int) throws(JSONError) -> UInt32 {
-        let end = position + digits
-        guard end <= bytes.count, let value = JSONNumber.hexadecimal(bytes[position..<end]) else {
+        let end = offset + digits
+        guard end <= bytes.count, let value = JSONNumber.hexadecimal(bytes[offset..<end]) else {
             throw JSONError(.syntax("\(digits) hexadecimal digits should follow"), at: start, in: bytes)
         }
-        position = end
+        offset = end
         return UInt32(truncatingIfNeeded: value)
     }
 }

@@ -21,15 +21,15 @@ extension JSONValue {
         case .string(let text): Self.write(text, to: &output)
         case .array(let elements):
             output.append(UInt8(ascii: "["))
-            for (position, element) in elements.enumerated() {
-                if position > 0 { output.append(UInt8(ascii: ",")) }
+            for (index, element) in elements.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
                 element.write(to: &output)
             }
             output.append(UInt8(ascii: "]"))
         case .object(let members):
             output.append(UInt8(ascii: "{"))
-            for (position, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-                if position > 0 { output.append(UInt8(ascii: ",")) }
+            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
                 Self.write(member.key, to: &output)
                 output.append(UInt8(ascii: ":"))
                 member.value.write(to: &output)

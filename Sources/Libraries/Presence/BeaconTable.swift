@@ -23,8 +23,8 @@ struct BeaconTable: Sendable {
     func place(of beacon: BeaconID, in beacons: [TrackedBeacon]) -> Int? {
         let hash = hash(beacon)
         let bucket = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
-        // Almost always at most one entry has the tag. The sum of two entries leads to another beacon, or to none.
-        let found = bucket.replacing(with: 0, where: (bucket & ~Self.placeMask) .!= Self.tag(hash))
+        // Almost always at most one entry has these bits. The sum of two entries leads to another beacon, or to none.
+        let found = bucket.replacing(with: 0, where: (bucket & ~Self.placeMask) .!= Self.hashBits(hash))
         let place = Int(found.wrappedSum() & Self.placeMask) - 1
         if place >= 0, place < beacons.count, beacons[place].beacon.isSame(as: beacon) { return place }
         return search(hash, for: beacon, in: beacons)
@@ -39,7 +39,9 @@ struct BeaconTable: Sendable {
                 let entry = buckets[slot][index]
                 guard entry != 0 else { return nil }
                 let place = Int(entry & Self.placeMask) - 1
-                if entry & ~Self.placeMask == Self.tag(hash), beacons[place].beacon.isSame(as: beacon) { return place }
+                if entry & ~Self.placeMask == Self.hashBits(hash), beacons[place].beacon.isSame(as: beacon) {
+                    return place
+                }
             }
             slot = (slot + 1) & (buckets.count - 1)
         }
@@ -68,12 +70,12 @@ struct BeaconTable: Sendable {
         while buckets[slot][3] != 0 { slot = (slot + 1) & (buckets.count - 1) }
         var index = 0
         while buckets[slot][index] != 0 { index += 1 }
-        buckets[slot][index] = Self.tag(hash) | UInt32(truncatingIfNeeded: place + 1)
+        buckets[slot][index] = Self.hashBits(hash) | UInt32(truncatingIfNeeded: place + 1)
     }
 
     /// The bits of a hash that an entry keeps. They differ from those that choose the bucket.
     @inline(__always)
-    private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~placeMask }
+    private static func hashBits(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~placeMask }
 
     /// The same as `BeaconHash`. A call into that target would cost twice as much.
     @inline(__always)

@@ -4,7 +4,7 @@ extension PresenceEngine {
     /// - Parameter name: The new key for an old one. Different keys must get different new ones.
     package mutating func rename(_ name: (RegionKey) -> RegionKey) {
         keys = keys.map(name)
-        positions = RegionTable(keys)
+        indexes = RegionTable(keys)
         lastTurnedAway = lastTurnedAway.map { (name($0.region), $0.instant) }
     }
 }

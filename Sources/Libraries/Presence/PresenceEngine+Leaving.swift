@@ -14,8 +14,8 @@ extension PresenceEngine {
         recordChange(of: tracked[place].beacon)
         tracked[place].nearCount -= 1
         mayMakeRoom = true
-        insideCount[region] -= 1
-        guard insideCount[region] == 0 else { return }
+        nearCount[region] -= 1
+        guard nearCount[region] == 0 else { return }
         effects.append(.left(keys[region], last: tracked[place].beacon, because: reason))
     }
 

@@ -7,10 +7,10 @@ extension PresenceEngine {
         by new: [MonitoredRegion], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let newKeys = new.map(\.key)
-        let newPositions = RegionTable(newKeys)
+        let newIndexes = RegionTable(newKeys)
         var moved: [Int?] = []
         for (key, pattern) in zip(keys, patterns) {
-            let position = newPositions.position(of: key, in: newKeys)
+            let position = newIndexes.index(of: key, in: newKeys)
             moved.append(position.flatMap { new[$0].pattern == pattern ? $0 : nil })
         }
         // A beacon inside a removed region leaves it while the region still has its name.
@@ -25,7 +25,7 @@ extension PresenceEngine {
             }
         }
         changedBeacons = nil
-        (keys, positions) = (newKeys, newPositions)
+        (keys, indexes) = (newKeys, newIndexes)
         patterns = new.map(\.pattern)
         rules = new.map(RegionRule.init)
         index = RegionIndex(patterns)
@@ -35,7 +35,7 @@ extension PresenceEngine {
         places.clear()
         let before = memberships
         hasThresholds = new.contains { $0.enterRSSI != nil || $0.leaveRSSI != nil }
-        insideCount = Array(repeating: 0, count: new.count)
+        nearCount = Array(repeating: 0, count: new.count)
         memberships = []
         mayMakeRoom = true
         for place in tracked.indices { rebuildMemberships(of: place, from: before, moved: moved) }
@@ -72,7 +72,7 @@ extension PresenceEngine {
                 member.next = new.next
                 setMembership(position, of: place, to: member)
                 if member.isNear {
-                    insideCount[Int(member.region)] += 1
+                    nearCount[Int(member.region)] += 1
                     tracked[place].nearCount += 1
                 }
             }

@@ -38,9 +38,9 @@ package struct PresenceEngine: Sendable {
     var keys: [RegionKey] = []
     var patterns: [BeaconPattern] = []
     var rules: [RegionRule] = []
-    var positions = RegionTable([])
+    var indexes = RegionTable([])
     /// The number of near beacons, by position of the region.
-    var insideCount: [Int32] = []
+    var nearCount: [Int32] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
     var links: [Link] = []
@@ -128,11 +128,11 @@ package struct PresenceEngine: Sendable {
 
     /// Whether a beacon is inside the region.
     package func isInside(_ key: RegionKey) -> Bool {
-        positions.position(of: key, in: keys).map { insideCount[$0] > 0 } ?? false
+        indexes.index(of: key, in: keys).map { nearCount[$0] > 0 } ?? false
     }
 
     /// The position of a region among those in force.
-    package func position(of key: RegionKey) -> Int? { positions.position(of: key, in: keys) }
+    package func position(of key: RegionKey) -> Int? { indexes.index(of: key, in: keys) }
 
     /// The position of the region that names the beacon exactly (the last of several), else of the first that it
     /// belongs to.
@@ -243,8 +243,8 @@ package struct PresenceEngine: Sendable {
             setMembership(position, of: place, to: member)
             recordChange(of: tracked[place].beacon)
             tracked[place].nearCount += 1
-            insideCount[region] += 1
-            if insideCount[region] == 1 { effects.append(.entered(keys[region], by: sighting)) }
+            nearCount[region] += 1
+            if nearCount[region] == 1 { effects.append(.entered(keys[region], by: sighting)) }
         } else {
             leave(position, of: place, because: .signal, &effects)
         }

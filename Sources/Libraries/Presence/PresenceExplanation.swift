@@ -53,7 +53,7 @@ package struct PresenceExplanation: Hashable, Sendable {
 extension PresenceEngine {
     /// Why the region is occupied or not: all remembered beacons that match it.
     package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
-        guard let region = positions.position(of: key, in: keys) else { return [] }
+        guard let region = indexes.index(of: key, in: keys) else { return [] }
         return tracked.indices.compactMap { place in
             positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
         }
@@ -61,7 +61,7 @@ extension PresenceEngine {
 
     /// The state of one beacon in one region; nil if the beacon is not remembered or does not match.
     package func explain(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> PresenceExplanation? {
-        guard let region = positions.position(of: key, in: keys),
+        guard let region = indexes.index(of: key, in: keys),
             let place = table.place(of: beacon, in: tracked)
         else { return nil }
         return positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }

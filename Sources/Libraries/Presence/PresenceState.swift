@@ -280,7 +280,7 @@ extension PresenceEngine {
                 if kept.isNear {
                     member.set(near: true)
                     tracked[place].nearCount += 1
-                    insideCount[region] += 1
+                    nearCount[region] += 1
                 }
                 if let crossingTime = kept.crossingTime {
                     let listened = clock.time(of: Receiver(index: kept.receiver), at: now)

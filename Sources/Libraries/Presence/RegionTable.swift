@@ -15,7 +15,7 @@ struct RegionTable: Sendable {
     }
 
     /// - Parameter keys: The list that the table was made from.
-    func position(of key: RegionKey, in keys: [RegionKey]) -> Int? {
+    func index(of key: RegionKey, in keys: [RegionKey]) -> Int? {
         let entry = slots[slot(of: key, in: keys)]
         return entry == 0 ? nil : Int(entry) - 1
     }

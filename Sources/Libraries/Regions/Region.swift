@@ -37,8 +37,8 @@ package struct Region: Hashable, Sendable {
         case circular
         /// A moving circle (`+follow`): kept and exported.
         case follow
-        /// A place with neither beacon nor radius: kept and exported.
-        case place
+        /// Neither beacon nor radius: kept and exported.
+        case plain
     }
 
     /// The key by which it is updated and deleted; any text, compared by its bytes.
@@ -79,7 +79,7 @@ package struct Region: Hashable, Sendable {
     package var kind: Kind {
         if description.name.hasPrefix("+") { return .follow }
         if radius > 0 { return .circular }
-        guard let pattern = description.pattern else { return .place }
+        guard let pattern = description.pattern else { return .plain }
         return .beacon(pattern)
     }
 

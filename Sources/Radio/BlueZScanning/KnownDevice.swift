@@ -54,7 +54,7 @@ struct KnownDevice {
         value.forEachEntry { name, content in
             guard name.count == 36, name.hasPrefix("0000"), name.lowercased().hasSuffix(baseUUID),
                 let service = UInt16(name.dropFirst(4).prefix(4), radix: 16), let bytes = content.bytes,
-                bytes.count <= 251, Telemetry.Format.allCases.contains(where: { $0.service == service })
+                bytes.count <= 251, Telemetry.Format(rawValue: service) != nil
             else { return }
             let head = [UInt8(bytes.count + 3), AdvertisingData.serviceData16]
             found.append(head + [UInt8(service & 0xff), UInt8(service >> 8)] + bytes)

@@ -14,6 +14,6 @@ package struct BeaconPacketPattern: Hashable, Sendable {
     /// The service data of each telemetry format.
     package static let telemetry = Telemetry.Format.allCases.map { format in
         BeaconPacketPattern(
-            type: AdvertisingData.serviceData16, start: [UInt8(format.service & 0xff), UInt8(format.service >> 8)])
+            type: AdvertisingData.serviceData16, start: [UInt8(format.rawValue & 0xff), UInt8(format.rawValue >> 8)])
     }
 }

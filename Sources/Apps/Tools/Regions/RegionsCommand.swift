@@ -186,7 +186,7 @@ enum RegionsCommand {
         case .beacon: "beacon"
         case .circular: "not a beacon region: a circle of \(Int64(clamping: Int(region.radius.rounded()))) m"
         case .follow: "not a beacon region: +follow"
-        case .place: "not a beacon region: no UUID"
+        case .plain: "not a beacon region: no UUID"
         }
     }
 

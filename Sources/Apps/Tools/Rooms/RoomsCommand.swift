@@ -2,7 +2,7 @@ import Base
 import Glibc
 import System
 
-/// `rooms`: determines the room of each tag from the readings of all gateways of a house.
+/// `rooms`: determines the room of each tag from the readings of all gateways of a site.
 enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",

@@ -23,7 +23,7 @@ enum ScanCommand {
         examples: [
             ("ibeacon-gateway scan", "a table that is refreshed every second"),
             ("ibeacon-gateway scan --json --duration 10", "a JSON line per beacon and second"),
-            ("ibeacon-gateway scan --duration 60 --write walk.btsnoop", "a recording for replay"),
+            ("ibeacon-gateway scan --duration 60 --write walk.btsnoop", "a capture for replay"),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -32,8 +32,8 @@ enum ScanCommand {
         let table = ScanTable(
             regions: regions(settings), masks: settings.configuration.batteryMasks, includesOthers: arguments.has("all")
         )
-        let recording = try arguments.value("write").map(Recording.init)
-        let session = try ScanSession(settings, arguments, table: table, recording: recording)
+        let recorder = try arguments.value("write").map(CaptureRecorder.init)
+        let session = try ScanSession(settings, arguments, table: table, recorder: recorder)
         return try session.run(for: try arguments.seconds("duration"))
     }
 
@@ -49,7 +49,7 @@ enum ScanCommand {
 }
 
 /// A capture that is being written.
-final class Recording {
+final class CaptureRecorder {
     private var writer: CaptureWriter
     private(set) var failure: CaptureError?
 
@@ -88,7 +88,7 @@ private final class ScanSession: ScannerOutput {
     private let isLive: Bool
     private let isQuiet: Bool
     private let isVerbose: Bool
-    private let recording: Recording?
+    private let recorder: CaptureRecorder?
     private var table: ScanTable
     private var scanner: (any Scanner)?
     private var timer: LoopTimer?
@@ -97,7 +97,7 @@ private final class ScanSession: ScannerOutput {
     private var end: MonotonicInstant?
     private var hasListened = false
 
-    init(_ settings: Settings, _ arguments: Arguments, table: ScanTable, recording: Recording?) throws {
+    init(_ settings: Settings, _ arguments: Arguments, table: ScanTable, recorder: CaptureRecorder?) throws {
         loop = try EventLoop()
         log = Log(threshold: .info)
         isJSON = arguments.has("json")
@@ -105,7 +105,7 @@ private final class ScanSession: ScannerOutput {
         isQuiet = arguments.has("quiet")
         isVerbose = arguments.has("verbose")
         self.table = table
-        self.recording = recording
+        self.recorder = recorder
         do throws(ScannerError) {
             scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
         } catch {
@@ -129,7 +129,7 @@ private final class ScanSession: ScannerOutput {
         self.timer = timer
         arm(after: now)
         let code = try loop.run()
-        if let failure = recording?.failure {
+        if let failure = recorder?.failure {
             if failure.isClosedPipe { Terminal.endByClosedPipe() }
             throw Failure(.inputOutput, "\(failure)")
         }
@@ -163,7 +163,7 @@ private final class ScanSession: ScannerOutput {
     private func finish() {
         let now = Clocks.now()
         scanner?.stop()
-        recording?.flush()
+        recorder?.flush()
         if isJSON {
             for line in table.json(after: lastShown, at: now) { Terminal.print(json: line) }
         } else if isLive {
@@ -181,7 +181,7 @@ private final class ScanSession: ScannerOutput {
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant
     ) {
         table.heard(report, data: data, by: receiver, at: instant)
-        recording?.write(report, data: data, by: receiver)
+        recorder?.write(report, data: data, by: receiver)
     }
 
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
@@ -198,7 +198,7 @@ private final class ScanSession: ScannerOutput {
 }
 
 extension CaptureError {
-    /// Whether the recording goes to a pipe whose reader has ended.
+    /// Whether the capture goes to a pipe whose reader has ended.
     fileprivate var isClosedPipe: Bool {
         if case .cannotWrite(let error) = reason { error.code == EPIPE && file == "-" } else { false }
     }

@@ -8,22 +8,22 @@ import System
 
 /// Finds a broker on this machine, or with Avahi in the local network.
 enum BrokerSearch {
-    struct Place: Equatable {
+    struct Address: Equatable {
         let host: String
         let port: UInt16
     }
 
     /// - Parameter patience: Time to wait for answers from the network.
-    static func find(patience: Duration = .milliseconds(1500)) -> Place? {
+    static func find(patience: Duration = .milliseconds(1500)) -> Address? {
         if case .reached = HostReach.probe("localhost", port: 1883, patience: .seconds(1)) {
-            return Place(host: "localhost", port: 1883)
+            return Address(host: "localhost", port: 1883)
         }
         guard let found = try? search("_mqtt._tcp", for: patience).first else { return nil }
         // A name stays valid when a DHCP address changes, but not every machine can look up names in .local.
         if case .unknownName = HostReach.probe(found.host, port: found.port, patience: .seconds(2)) {
-            return Place(host: found.address, port: found.port)
+            return Address(host: found.address, port: found.port)
         }
-        return Place(host: found.host, port: found.port)
+        return Address(host: found.host, port: found.port)
     }
 
     /// Asks Avahi for services of a kind, until the answers are complete or the time is over.

@@ -1,7 +1,7 @@
 import System
 
 extension Setup {
-    /// Asks whether this machine runs the rooms service. A house needs one, whatever the number of its gateways.
+    /// Asks whether this machine runs the rooms service. A site needs one, whatever the number of its gateways.
     mutating func chooseRoomsService() throws {
         guard isForService, SystemService.rooms.isInstalled else {
             guard !arguments.has("rooms-service") else {

@@ -9,25 +9,25 @@ import System
 /// A minimal HTTP client is sufficient, because the answer is always short and complete.
 struct StatusClient {
     /// Where requests are sent.
-    private enum Place {
+    private enum Target {
         /// The sockets on which the service of a state directory may listen, in the order of attempts.
         case sockets([LocalSocket], stateDirectory: String)
         case port(ListenAddress, token: String?)
     }
 
-    private let place: Place
+    private let target: Target
     /// The longest time for one question, from connecting to the last byte of the answer.
     private let limit: Duration
 
     /// The service of a state directory on this machine.
     init(stateDirectory: String, within limit: Duration = .seconds(5)) {
-        place = .sockets(ControlSocket.candidates(for: stateDirectory), stateDirectory: stateDirectory)
+        target = .sockets(ControlSocket.candidates(for: stateDirectory), stateDirectory: stateDirectory)
         self.limit = limit
     }
 
     /// The page at an address that the user named. Whatever listens there gets the token.
     init(at address: ListenAddress, token: String?, within limit: Duration = .seconds(5)) {
-        place = .port(address, token: token)
+        target = .port(address, token: token)
         self.limit = limit
     }
 
@@ -73,7 +73,7 @@ struct StatusClient {
     }
 
     private var name: String {
-        switch place {
+        switch target {
         case .sockets(let sockets, _): sockets.first?.path ?? ""
         case .port(let address, _): address.description
         }
@@ -85,7 +85,7 @@ struct StatusClient {
         let deadline = Clocks.now().advanced(by: limit)
         let connection = try connect(until: deadline)
         var request = head
-        if case .port(_, let token?) = place { request += "Authorization: Bearer \(token)\r\n" }
+        if case .port(_, let token?) = target { request += "Authorization: Bearer \(token)\r\n" }
         var rest = Array((request + "\r\n" + body).utf8)[...]
         while !rest.isEmpty {
             try wait(for: connection, POLLOUT, until: deadline)
@@ -134,7 +134,7 @@ struct StatusClient {
     }
 
     private func connect(until deadline: MonotonicInstant) throws(Failure) -> Connection {
-        switch place {
+        switch target {
         case .sockets(let sockets, let stateDirectory):
             return try connect(sockets, stateDirectory)
         case .port(let address, _):

@@ -1,29 +1,16 @@
 /// What a tag says about itself in a packet beside its iBeacon frame. The packet does not name the iBeacon:
 /// `TelemetryJoiner` finds it.
 package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
-    /// The formats that are read. Each is described in Docs/batteries.md, with the source of the description.
-    package enum Format: UInt8, CaseIterable, Sendable, BitwiseCopyable {
-        case eddystone, estimote, kontakt, minew
+    /// The formats that are read, by the 16-bit UUID of their service data. Each is described in Docs/batteries.md, with
+    /// the source of the description.
+    package enum Format: UInt16, CaseIterable, Sendable, BitwiseCopyable {
+        case eddystone = 0xfeaa
+        case estimote = 0xfe9a
+        case kontakt = 0xfe6a
+        case minew = 0xffe1
 
         /// As logs and `--json` show it.
-        package var name: String {
-            switch self {
-            case .eddystone: "eddystone-tlm"
-            case .estimote: "estimote"
-            case .kontakt: "kontakt"
-            case .minew: "minew"
-            }
-        }
-
-        /// The 16-bit UUID of the service data.
-        package var service: UInt16 {
-            switch self {
-            case .eddystone: 0xfeaa
-            case .estimote: 0xfe9a
-            case .kontakt: 0xfe6a
-            case .minew: 0xffe1
-            }
-        }
+        package var name: String { self == .eddystone ? "eddystone-tlm" : "\(self)" }
     }
 
     package let format: Format
@@ -70,13 +57,7 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
     @inline(__always)
     static func format(of content: Span<UInt8>) -> Format? {
         guard content.count > 2 else { return nil }
-        return switch content.littleEndian(UInt16.self, at: 0) {
-        case 0xfeaa: .eddystone
-        case 0xfe9a: .estimote
-        case 0xfe6a: .kontakt
-        case 0xffe1: .minew
-        default: nil
-        }
+        return Format(rawValue: content.littleEndian(UInt16.self, at: 0))
     }
 
     /// One structure of service data whose UUID is one of `Format`.

@@ -54,15 +54,7 @@ extension MemberReader {
             add(inner.problems)
             return .capture(file: file ?? "", speed: speed)
         }
-        return read("scanner", allowed) {
-            switch $0 {
-            case "auto": .auto
-            case "mgmt": .mgmt
-            case "hci": .hci
-            case "bluez": .bluez
-            default: nil
-            }
-        }
+        return read("scanner", allowed) { value in ScannerChoice.ways.first { .string($0.name) == value } }
     }
 
     fileprivate mutating func batteryMasks() -> BatteryMasks {
