@@ -11,11 +11,10 @@ extension Configuration {
     ///   - text: The bytes of the file.
     ///   - hostName: The default of `deviceId`.
     package init(parsing text: some Collection<UInt8>, hostName: String) throws(ConfigurationError) {
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: text, dialect: .json5)
-        } catch {
-            throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: error.description)])
+        let json = try mapError({
+            ConfigurationError(problems: [ConfigurationProblem(member: "", reason: $0.description)])
+        }) { () throws(JSONError) in
+            try JSONValue(parsing: text, dialect: .json5)
         }
         try self.init(json, hostName: hostName)
     }

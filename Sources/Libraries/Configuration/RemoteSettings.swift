@@ -1,3 +1,4 @@
+import Base
 package import JSON
 package import OwnTracks
 import Regions
@@ -61,10 +62,9 @@ package struct RemoteSettings: Hashable, Sendable {
         }
         Self.withholdCredentials(&members, before: before, changed: changed)
         let json = JSONValue.object(members)
-        do throws(ConfigurationError) {
-            configuration = try Configuration(json, hostName: hostName)
-        } catch {
-            throw ConfigurationError(problems: problems + error.problems)
+        configuration = try mapError({ ConfigurationError(problems: problems + $0.problems) }) {
+            () throws(ConfigurationError) in
+            try Configuration(json, hostName: hostName)
         }
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         self.json = json
@@ -131,11 +131,11 @@ package struct RemoteSettings: Hashable, Sendable {
         _ value: JSONValue?, base: NumberBase
     ) throws(ConfigurationError) -> WaypointsReading? {
         guard let value, value != .null else { return nil }
-        do throws(WaypointsError) {
-            return try WaypointsReading(value, base: base)
-        } catch {
-            throw ConfigurationError(
-                problems: [ConfigurationProblem(member: "waypoints", reason: error.description)])
+        return try mapError({
+            ConfigurationError(
+                problems: [ConfigurationProblem(member: "waypoints", reason: $0.description)])
+        }) { () throws(WaypointsError) in
+            try WaypointsReading(value, base: base)
         }
     }
 

@@ -74,11 +74,8 @@ extension Command {
     package init(
         parsing payload: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
     ) throws(CommandError) {
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: payload, limits: limits)
-        } catch {
-            throw .malformed(error)
+        let json = try mapError(CommandError.malformed) { () throws(JSONError) in
+            try JSONValue(parsing: payload, limits: limits)
         }
         try self.init(json, base: base)
     }
@@ -145,10 +142,9 @@ extension Command {
         guard let argument = members["waypoints"] else {
             throw .badArgument(action: action, reason: "waypoints is missing")
         }
-        do throws(WaypointsError) {
-            return try WaypointsReading(argument, base: base)
-        } catch {
-            throw .badArgument(action: action, reason: error.description)
+        return try mapError({ CommandError.badArgument(action: action, reason: $0.description) }) {
+            () throws(WaypointsError) in
+            try WaypointsReading(argument, base: base)
         }
     }
 }

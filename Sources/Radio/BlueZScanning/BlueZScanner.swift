@@ -33,10 +33,8 @@ package final class BlueZScanner: Scanner {
 
     package convenience init(selection: AdapterSelection = .all, host: any EventHost, output: any ScannerOutput) {
         self.init(selection: selection, host: host, output: output) { () throws(ScannerError) in
-            do throws(BusError) {
-                return try BusConnection(host: host)
-            } catch {
-                throw ScannerError(.unavailable, error.description)
+            return try mapError({ ScannerError(.unavailable, $0.description) }) { () throws(BusError) in
+                try BusConnection(host: host)
             }
         }
     }

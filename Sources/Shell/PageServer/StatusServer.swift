@@ -85,10 +85,9 @@ package final class StatusServer {
             if settings.token == nil, !address.isLoopback { throw .needsToken(address: address.description) }
             return try address.open()
         case .socket(let socket, _):
-            do throws(SystemError) {
-                return (try socket.listen(), 0)
-            } catch {
-                throw .socket(path: socket.path, errno: error.code)
+            return try mapError({ StatusServerError.socket(path: socket.path, errno: $0.code) }) {
+                () throws(SystemError) in
+                (try socket.listen(), 0)
             }
         }
     }

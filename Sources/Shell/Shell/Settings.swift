@@ -38,10 +38,8 @@ package struct Settings {
 
     private static func json(in path: String) throws(Failure) -> JSONValue {
         let bytes = try FileAccess.read(path)
-        do throws(JSONError) {
-            return try JSONValue(parsing: bytes, dialect: .json5)
-        } catch {
-            throw Failure(.configuration, "\(path) cannot be used:\n  \(error)")
+        return try mapError({ Failure(.configuration, "\(path) cannot be used:\n  \($0)") }) { () throws(JSONError) in
+            try JSONValue(parsing: bytes, dialect: .json5)
         }
     }
 

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import PageServer
 package import System
@@ -36,19 +37,15 @@ package enum StatusToken {
         if geteuid() == 0, stat(directory, &owner) == 0 {
             (attributes.owner, attributes.group) = (owner.st_uid, owner.st_gid)
         }
-        do throws(FileError) {
+        try mapError({ Failure($0) }) { () throws(FileError) in
             try AtomicFile.replace(path(in: directory), by: Array((token + "\n").utf8), attributes)
-        } catch {
-            throw Failure(error)
         }
         return token
     }
 
     private static func check(_ directory: String) throws(Failure) {
-        do throws(OwnershipError) {
+        try mapError({ Failure(.noPermission, "\($0)") }) { () throws(OwnershipError) in
             try OwnedDirectory(directory).check(fileName)
-        } catch {
-            throw Failure(.noPermission, "\(error)")
         }
     }
 

@@ -53,19 +53,15 @@ enum StoreFile {
     }
 
     private static func newerVersion(_ settings: StoreSettings) throws(StoreError) -> Int64 {
-        do throws(DatabaseError) {
-            return try connect(settings).schemaVersion()
-        } catch {
-            throw .database(error)
+        return try mapError(StoreError.database) { () throws(DatabaseError) in
+            try connect(settings).schemaVersion()
         }
     }
 
     /// Refuses a state that is a link or, for root, may be another user's link.
     static func check(_ directory: String) throws(StoreError) {
-        do throws(OwnershipError) {
+        try mapError({ StoreError.untrusted($0.description) }) { () throws(OwnershipError) in
             try OwnedDirectory(directory).check(StoreSettings.fileName)
-        } catch {
-            throw .untrusted(error.description)
         }
     }
 
@@ -115,11 +111,7 @@ enum StoreFile {
     private static func wrapping<Result>(
         _ body: () throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result {
-        do throws(DatabaseError) {
-            return try body()
-        } catch {
-            throw .database(error)
-        }
+        try mapError(StoreError.database, body)
     }
 
     private static func fill(

@@ -41,10 +41,8 @@ package struct StoreReader: ~Copyable {
             var log = stat()
             guard error.isPassing, stat(path + "-wal", &log) != 0 || log.st_size == 0 else { throw .database(error) }
         }
-        do throws(DatabaseError) {
-            return try Database(path: path, access: .immutable, vfs: vfs)
-        } catch {
-            throw .database(error)
+        return try mapError(StoreError.database) { () throws(DatabaseError) in
+            try Database(path: path, access: .immutable, vfs: vfs)
         }
     }
 

@@ -18,11 +18,8 @@ package struct RecordedMessage: Hashable, Sendable {
     package init(line: some Collection<UInt8>) throws(FeedError) {
         var limits = JSONLimits()
         limits.bytes = Self.longestLine
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: line, limits: limits)
-        } catch {
-            throw FeedError("not JSON: \(error)")
+        let json = try mapError({ FeedError("not JSON: \($0)") }) { () throws(JSONError) in
+            try JSONValue(parsing: line, limits: limits)
         }
         guard let topic = json["topic"]?.string else { throw FeedError("'topic' is missing or not a text") }
         guard let time = json["tst"].flatMap(Self.time) else {

@@ -193,10 +193,8 @@ package enum FeedDecoder {
         limits.bytes = bytes
         limits.values = values
         limits.nesting = 8
-        do throws(JSONError) {
-            return try JSONValue(parsing: payload, limits: limits)
-        } catch {
-            throw FeedError("not JSON: \(error)")
+        return try mapError({ FeedError("not JSON: \($0)") }) { () throws(JSONError) in
+            try JSONValue(parsing: payload, limits: limits)
         }
     }
 }

@@ -26,10 +26,8 @@ enum DoctorReport {
             ("machine", machine), ("bluetooth", MachineFacts.bluetooth(settings)), ("service", measurement.report),
         ])
         try checkPlace(path, replaces: arguments.has("force"))
-        do throws(FileError) {
+        try mapError({ Failure($0) }) { () throws(FileError) in
             try AtomicFile.replace(path, by: Array(report.text.utf8), AtomicFile.Attributes(mode: 0o644))
-        } catch {
-            throw Failure(error)
         }
         if !arguments.has("quiet") {
             Terminal.print(

@@ -128,13 +128,7 @@ enum RegionsCommand {
         }
 
         func edit(_ changes: [RegionChange], erasingHistoryOf erased: String? = nil) throws {
-            try FileAccess.createDirectory(directory)
-            do {
-                let editor = try StoreEditor(directory: directory)
-                try editor.edit(topic, changes, erasingHistoryOf: erased)
-            } catch {
-                throw Failure(.inputOutput, "\(error)")
-            }
+            try StoreEditor.edit(directory, of: topic, changes, erasingHistoryOf: erased)
             guard let reader = try? StoreReader(directory: directory),
                 let served = ServedTopics.stored(in: reader),
                 !served.contains(where: { $0.hasSameBytes(as: topic) })
@@ -195,11 +189,9 @@ enum RegionsCommand {
     }
 
     private static func add(_ text: String, _ arguments: Arguments, _ context: Context) throws {
-        let description: RegionDescription
-        do throws(RegionDescriptionError) {
-            description = try RegionDescription(parsing: text, base: context.base)
-        } catch {
-            throw Failure(.badData, "'\(text)' cannot be used: \(error)")
+        let description = try mapError({ Failure(.badData, "'\(text)' cannot be used: \($0)") }) {
+            () throws(RegionDescriptionError) in
+            try RegionDescription(parsing: text, base: context.base)
         }
         guard description.pattern != nil else {
             throw Failure(.badData, "'\(text)' has no UUID; write NAME:UUID[:MAJOR[:MINOR]]")

@@ -1,3 +1,4 @@
+import Base
 import JSON
 import OwnTracks
 import Regions
@@ -8,16 +9,12 @@ enum WaypointsFile {
     /// Reads a file. Problems of single elements are part of the result; they are not thrown.
     static func read(_ path: String, base: NumberBase) throws(Failure) -> WaypointsReading {
         let bytes = try FileAccess.readNamed(path)
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: bytes, dialect: .json5)
-        } catch {
-            throw Failure(.badData, "\(path) is not JSON: \(error)")
+        let json = try mapError({ Failure(.badData, "\(path) is not JSON: \($0)") }) { () throws(JSONError) in
+            try JSONValue(parsing: bytes, dialect: .json5)
         }
-        do throws(WaypointsError) {
-            return try WaypointsReading(json, base: base)
-        } catch {
-            throw Failure(.badData, "\(path) is not an OwnTracks waypoints file: \(error)")
+        return try mapError({ Failure(.badData, "\(path) is not an OwnTracks waypoints file: \($0)") }) {
+            () throws(WaypointsError) in
+            try WaypointsReading(json, base: base)
         }
     }
 }

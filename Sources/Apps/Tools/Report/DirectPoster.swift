@@ -28,11 +28,8 @@ final class DirectPoster {
     /// Posts a message, whose payload is complete.
     func post(_ publication: Publication) throws(Failure) {
         guard let sender = endpoint.sender(of: publication) else { return }
-        let answer: HTTPAnswer?
-        do throws(HTTPFailure) {
-            answer = try client.post(publication.payload, by: HTTPSender(sender))
-        } catch {
-            throw Self.failure(error, settings)
+        let answer = try mapError({ Self.failure($0, settings) }) { () throws(HTTPFailure) in
+            try client.post(publication.payload, by: HTTPSender(sender))
         }
         guard let answer, !answer.isSuccess else { return }
         throw Self.failure(.status(answer.status), settings)

@@ -21,10 +21,10 @@ enum RoomsReplayCommand {
         let (settings, seal) = try settings(arguments.value("config"))
         var replay = RoomReplay(settings) { topic, payload throws(FeedError) in
             guard let topic = RoomTopic(topic) else { return payload }
-            do throws(SealError) {
-                return try seal.opened(payload, of: topic)
-            } catch {
-                throw FeedError(error == .noKey ? "it is encrypted; name the site's key with --config" : "\(error)")
+            return try mapError({
+                FeedError($0 == .noKey ? "it is encrypted; name the site's key with --config" : "\($0)")
+            }) { () throws(SealError) in
+                try seal.opened(payload, of: topic)
             }
         }
         var output: [UInt8] = []
@@ -72,19 +72,14 @@ enum RoomsReplayCommand {
     private static func settings(_ path: String?) throws -> (SiteSettings, SiteSeal) {
         guard let path else { return (SiteSettings(), SiteSeal(key: nil)) }
         let bytes = try FileAccess.read(path)
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: bytes, dialect: .json5)
-        } catch {
-            throw Failure(.configuration, "\(path): \(error)")
+        let json = try mapError({ Failure(.configuration, "\(path): \($0)") }) { () throws(JSONError) in
+            try JSONValue(parsing: bytes, dialect: .json5)
         }
         let used: Set = ["rooms", "lat", "lon", "acc", "majorMinorBase"]
-        var configuration: Configuration
-        do throws(ConfigurationError) {
-            configuration = try Configuration(
+        var configuration = try mapError({ Failure(.configuration, "\(path) cannot be used:\n\($0)") }) {
+            () throws(ConfigurationError) in
+            try Configuration(
                 json.object.map { .object($0.filter { used.contains($0.key) }) } ?? json, hostName: Settings.hostName)
-        } catch {
-            throw Failure(.configuration, "\(path) cannot be used:\n\(error)")
         }
         if let file = configuration.rooms?.encryptionKeyFile {
             configuration.rooms?.encryptionKey = try SecretFile.key(

@@ -54,10 +54,8 @@ final class CaptureRecorder {
     private(set) var failure: CaptureError?
 
     init(_ path: String) throws(Failure) {
-        do throws(CaptureError) {
-            writer = try CaptureWriter(path: path)
-        } catch {
-            throw Failure(.cannotCreate, "\(error)")
+        writer = try mapError({ Failure(.cannotCreate, "\($0)") }) { () throws(CaptureError) in
+            try CaptureWriter(path: path)
         }
     }
 
@@ -106,18 +104,14 @@ private final class ScanSession: ScannerOutput {
         isVerbose = arguments.has("verbose")
         self.table = table
         self.recorder = recorder
-        do throws(ScannerError) {
-            scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
-        } catch {
-            throw Self.failure(error)
+        scanner = try mapError({ Self.failure($0) }) { () throws(ScannerError) in
+            try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
         }
     }
 
     func run(for duration: Duration?) throws -> ExitCode {
-        do throws(ScannerError) {
+        try mapError({ Self.failure($0) }) { () throws(ScannerError) in
             try scanner?.start()
-        } catch {
-            throw Self.failure(error)
         }
         let now = Clocks.now()
         lastShown = now

@@ -52,12 +52,10 @@ extension Setup {
     private func describedRegion() throws(Failure) -> Region? {
         guard let region else { return nil }
         let text = "\(region.name):\(region.beacon)"
-        let description: RegionDescription
-        do throws(RegionDescriptionError) {
+        let description = try mapError({ Failure(.usage, "'\(text)' is not a region: \($0)") }) {
+            () throws(RegionDescriptionError) in
             // The numbers shown here are decimal, and so are the numbers that the user types.
-            description = try RegionDescription(parsing: text, base: .decimal)
-        } catch {
-            throw Failure(.usage, "'\(text)' is not a region: \(error)")
+            try RegionDescription(parsing: text, base: .decimal)
         }
         guard description.pattern != nil else {
             throw Failure(.usage, "'\(region.beacon)' has no UUID; write UUID[:MAJOR[:MINOR]]")
@@ -92,13 +90,7 @@ extension Setup {
             dialogue.show("Made the region \(region.displayName).")
         }
         guard !regions.isEmpty else { return }
-        try FileAccess.createDirectory(stateDirectory)
-        do {
-            let editor = try StoreEditor(directory: stateDirectory)
-            try editor.edit(base, regions.map { .set($0, isRIDDerived: false) })
-        } catch {
-            throw Failure(.inputOutput, "\(error)")
-        }
+        try StoreEditor.edit(stateDirectory, of: base, regions.map { .set($0, isRIDDerived: false) })
     }
 
     /// Starts the service, or restarts it with the answers.

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import JSON
 import System
@@ -14,10 +15,8 @@ enum SetupFiles {
         if geteuid() == 0, stat(AtomicFile.directory(of: path), &directory) == 0 {
             (attributes.owner, attributes.group) = (0, directory.st_gid)
         }
-        do throws(FileError) {
+        try mapError({ $0.code == EROFS ? Failure(.noPermission, "\($0)") : Failure($0) }) { () throws(FileError) in
             try AtomicFile.replace(path, by: Array(text.utf8), attributes)
-        } catch {
-            throw error.code == EROFS ? Failure(.noPermission, "\(error)") : Failure(error)
         }
     }
 

@@ -1,3 +1,5 @@
+import Base
+import Regions
 import Storage
 import System
 
@@ -15,6 +17,20 @@ extension StoreReader {
             return nil
         } catch {
             throw error as? Failure ?? Failure(.inputOutput, "\(error)")
+        }
+    }
+}
+
+extension StoreEditor {
+    /// Leaves edits for the service in a directory, which is created if it does not exist.
+    ///
+    /// - Throws: `Failure` if they cannot be stored.
+    static func edit(
+        _ directory: String, of tracker: String, _ changes: [RegionChange], erasingHistoryOf erased: String? = nil
+    ) throws(Failure) {
+        try FileAccess.createDirectory(directory)
+        try mapError({ Failure(.inputOutput, "\($0)") }) {
+            try StoreEditor(directory: directory).edit(tracker, changes, erasingHistoryOf: erased)
         }
     }
 }
