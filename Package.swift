@@ -47,9 +47,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
+/// The libraries for other packages. `Docs/Example` uses them, and `Docs/interface.md` says what they promise.
+let libraries = ["Base", "Beacon", "Regions", "Presence", "OwnTracks"]
+
 let package = Package(
     name: "ibeacon-gateway",
-    products: [
+    products: libraries.map { .library(name: $0, targets: [$0]) } + [
         // For tests: a disk that fails on command.
         .library(name: "FaultyDisk", type: .dynamic, targets: ["CFaultyDisk"]),
         // A wall clock that is set while a program runs.

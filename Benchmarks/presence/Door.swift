@@ -184,7 +184,7 @@ private func engineChanges(_ run: [Row], _ inside: Double, _ outside: Double) ->
             switch effect {
             case .entered: changes.append((row.time, isNearInside))
             case .left: changes.append((row.time, !isNearInside))
-            case .turnedAway: break
+            case .dropped: break
             }
         }
     }

@@ -45,7 +45,7 @@ import Testing
         var simulation = Simulation([Self.region("all", uuid), mine], mostStrangers: 100)
         for second in 1...30 { flood(&simulation, from: second * 100, count: 100, at: Double(second)) }
         simulation.hear(sighting(60_000), at: 31)
-        #expect(simulation.engine.isInside(mine.key))
+        #expect(simulation.engine.isOccupied(mine.key))
     }
 
     @Test func `Beacons that regions name take no place from strangers`() {
@@ -62,7 +62,7 @@ import Testing
         var simulation = Simulation([Self.region("all", uuid), family], mostStrangers: 100)
         for second in 1...30 { flood(&simulation, from: second * 100, count: 100, at: Double(second)) }
         for minor in 1...25 { simulation.hear(Self.family(UInt16(minor)), at: 31) }
-        #expect(simulation.engine.isInside(family.key))
+        #expect(simulation.engine.isOccupied(family.key))
         #expect(simulation.engine.explain(family.key, at: at(31)).count == 25)
     }
 
@@ -122,7 +122,7 @@ import Testing
         #expect(simulation.engine.memberships.count <= 8 * 100)
         #expect(simulation.engine.trackedBeacons == 100)
         simulation.hear(sighting(5), at: 2)
-        #expect(simulation.engine.isInside(key("all")))
+        #expect(simulation.engine.isOccupied(key("all")))
         #expect(simulation.leaves.isEmpty)
     }
 
@@ -135,9 +135,9 @@ import Testing
         simulation.handle(.regions(regions))
         #expect(simulation.engine.trackedBeacons == 1)
         simulation.hear(sighting(999), at: 12)
-        #expect(regions.allSatisfy { simulation.engine.isInside($0.key) })
+        #expect(regions.allSatisfy { simulation.engine.isOccupied($0.key) })
         simulation.run(to: 60)
-        #expect(!regions.contains { simulation.engine.isInside($0.key) })
+        #expect(!regions.contains { simulation.engine.isOccupied($0.key) })
     }
 
     // MARK: What is said
@@ -145,7 +145,7 @@ import Testing
     @Test func `That beacons are turned away is said once a minute, with the region`() {
         var simulation = Simulation([Self.region("family", Self.home), Self.region("all", uuid)], mostStrangers: 10)
         for second in 1...100 { flood(&simulation, from: second * 20, count: 20, at: Double(second)) }
-        let notices = simulation.events.filter { $0.change == .turnedAway(key("all")) }
+        let notices = simulation.events.filter { $0.change == .dropped(key("all")) }
         #expect(notices.map(\.seconds) == [1, 61])
         #expect(simulation.engine.lastTurnedAway?.region == key("all"))
     }

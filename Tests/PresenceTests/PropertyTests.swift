@@ -34,7 +34,7 @@ private let regions = [
 
 @Suite("Properties")
 struct PropertyTests {
-    @Test("Enter and leave alternate in every region, and isInside agrees", arguments: 1...20)
+    @Test("Enter and leave alternate in every region, and isOccupied agrees", arguments: 1...20)
     func alternate(seed: Int) {
         var simulation = Simulation(regions, receivers: [0, 1])
         var inside: Set<RegionKey> = []
@@ -46,11 +46,11 @@ struct PropertyTests {
                 switch event.change {
                 case .entered(let key): #expect(inside.insert(key).inserted)
                 case .left(let key): #expect(inside.remove(key) != nil)
-                case .turnedAway: Issue.record("there is room for all")
+                case .dropped: Issue.record("there is room for all")
                 }
             }
             seen = simulation.events.count
-            for region in regions { #expect(simulation.engine.isInside(region.key) == inside.contains(region.key)) }
+            for region in regions { #expect(simulation.engine.isOccupied(region.key) == inside.contains(region.key)) }
         }
         #expect(seen > 0)
     }
@@ -157,7 +157,7 @@ struct PropertyTests {
         var other = Simulation([region("b")])
         other.record(other.engine.restore(state, at: at(0)))
         #expect(other.events.map(\.change) == [.left(key("a"))])
-        #expect(other.engine.isInside(key("b")))
+        #expect(other.engine.isOccupied(key("b")))
     }
 
     @Test("Time in which the process did not run is no silence")
@@ -171,6 +171,6 @@ struct PropertyTests {
         later.record(later.engine.restore(state, at: at(later.now)))
         later.advertise(every: 0.5, until: 100_060, &random)
         #expect(later.events.isEmpty)
-        #expect(later.engine.isInside(key("a")))
+        #expect(later.engine.isOccupied(key("a")))
     }
 }

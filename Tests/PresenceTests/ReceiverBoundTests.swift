@@ -117,7 +117,7 @@ import Testing
         advertise(to: &all, until: 100, equalShares(0..<8, 0.9), &random)
         var few = simulation(receivers: 0..<8)
         few.record(few.engine.restore(all.engine.state(at: at(all.now)), at: at(0)))
-        #expect(few.engine.isInside(key("a")))
+        #expect(few.engine.isOccupied(key("a")))
         #expect(links(of: few).count == Self.remembered)
     }
 }

@@ -37,11 +37,11 @@ struct RegionTests {
         simulation.hear(at: 1)
         simulation.handle(.regions([region("c"), region("b")]))
         #expect(simulation.events.last?.change == .left(key("a")))
-        #expect(simulation.engine.isInside(key("b")))
-        #expect(!simulation.engine.isInside(key("c")))
+        #expect(simulation.engine.isOccupied(key("b")))
+        #expect(!simulation.engine.isOccupied(key("c")))
         simulation.hear(at: 2)
         #expect(simulation.events.count == 4)
-        #expect(simulation.engine.isInside(key("c")))
+        #expect(simulation.engine.isOccupied(key("c")))
     }
 
     @Test("A region whose pattern changes is left")
@@ -60,7 +60,7 @@ struct RegionTests {
         simulation.hear(sighting(60_000), at: 11)
         #expect(simulation.engine.droppedSightings == 0)
         #expect(simulation.engine.explain(key("all"), at: at(11)).map(\.beacon) == [beacon(60_000)])
-        #expect(simulation.engine.isInside(key("all")))
+        #expect(simulation.engine.isOccupied(key("all")))
     }
 
     @Test("Each of many beacons is known again, and is told apart from every other")

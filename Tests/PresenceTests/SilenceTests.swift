@@ -187,6 +187,6 @@ struct SilenceTests {
         var simulation = Simulation([region("a")])
         for second in 1...300 { simulation.hear(sighting(rssi: second % 2 == 0 ? 127 : 62), at: Double(second)) }
         #expect(simulation.leaves.isEmpty)
-        #expect(simulation.engine.isInside(key("a")))
+        #expect(simulation.engine.isOccupied(key("a")))
     }
 }

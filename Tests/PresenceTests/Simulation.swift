@@ -45,7 +45,7 @@ struct Simulation {
     enum Change: Hashable {
         case entered(RegionKey)
         case left(RegionKey)
-        case turnedAway(RegionKey)
+        case dropped(RegionKey)
     }
 
     struct Event: Hashable {
@@ -80,7 +80,7 @@ struct Simulation {
             switch effect {
             case .entered(let key, _): events.append(Event(change: .entered(key), seconds: now))
             case .left(let key, _, _): events.append(Event(change: .left(key), seconds: now))
-            case .turnedAway(let key): events.append(Event(change: .turnedAway(key), seconds: now))
+            case .dropped(let key): events.append(Event(change: .dropped(key), seconds: now))
             }
         }
     }

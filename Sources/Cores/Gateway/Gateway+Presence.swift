@@ -168,7 +168,7 @@ extension Gateway {
         for tracker in trackers.indices {
             for (rid, occupancy) in trackers[tracker].occupancy.sorted(by: { $0.key < $1.key }) {
                 let key = RegionKey(tracker: tracker, rid: rid.text)
-                guard !engine.isInside(key) else { continue }
+                guard !engine.isOccupied(key) else { continue }
                 decisions.append(.left(key, last: occupancy.beacon, because: .restart))
                 // A removed region has no leave.
                 if trackers[tracker].regions[rid: rid.text] == nil { trackers[tracker].occupancy[rid] = nil }
@@ -178,7 +178,7 @@ extension Gateway {
         for beacon in state.beacons {
             for membership in beacon.memberships where membership.isNear {
                 let key = RegionKey(tracker: membership.tracker, rid: membership.rid)
-                guard trackers[key.tracker].occupancy[key.rid] == nil, engine.isInside(key),
+                guard trackers[key.tracker].occupancy[key.rid] == nil, engine.isOccupied(key),
                     entered.insert(key).inserted
                 else { continue }
                 let id = BeaconID(

@@ -23,7 +23,7 @@ extension Gateway {
 
     /// A log line about beacons that are turned away.
     private func notice(of decision: PresenceEngine.Effect) -> Effect? {
-        guard case .turnedAway(let key) = decision, let region = crowdedRegion(key) else { return nil }
+        guard case .dropped(let key) = decision, let region = crowdedRegion(key) else { return nil }
         return .log(LogEntry(.warning, "strangers", "\(region)"))
     }
 
@@ -71,7 +71,7 @@ extension Gateway {
             (key, isEnter, beacon, rssi) = (region, true, sighting.beacon, sighting.rssi)
         case .left(let region, let last, let because):
             (key, isEnter, beacon, rssi, reason) = (region, false, last, nil, because)
-        case .turnedAway: return nil
+        case .dropped: return nil
         }
         guard trackers.indices.contains(key.tracker) else { return nil }
         let regions = trackers[key.tracker]

@@ -5,37 +5,45 @@
 /// would be found in one place and not in the other. So identifiers (`rid`, topics, passwords) have this type, or are
 /// declared with `@ExactString` if they are stored properties.
 @propertyWrapper
-package struct ExactString: Hashable, Comparable, Sendable {
-    package var wrappedValue: String
+public struct ExactString: Hashable, Comparable, Sendable {
+    /// The text.
+    public var wrappedValue: String
 
-    package init(wrappedValue: String) { self.wrappedValue = wrappedValue }
+    /// The text of a property declared with `@ExactString`.
+    public init(wrappedValue: String) { self.wrappedValue = wrappedValue }
 
-    package init(_ text: String) { wrappedValue = text }
+    /// A text to be compared by its bytes.
+    public init(_ text: String) { wrappedValue = text }
 
     package var text: String { wrappedValue }
 
-    package static func == (lhs: ExactString, rhs: ExactString) -> Bool {
+    /// Whether both have the same bytes of UTF-8.
+    public static func == (lhs: ExactString, rhs: ExactString) -> Bool {
         lhs.wrappedValue.hasSameBytes(as: rhs.wrappedValue)
     }
 
-    package func hash(into hasher: inout Hasher) {
+    /// Hashes the bytes of UTF-8.
+    public func hash(into hasher: inout Hasher) {
         var text = wrappedValue
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         // 0xFF does not occur in UTF-8, so it separates texts that are hashed one after the other.
         hasher.combine(0xff as UInt8)
     }
 
-    package static func < (lhs: ExactString, rhs: ExactString) -> Bool {
+    /// The order of the bytes of UTF-8, which for valid text is that of the code points.
+    public static func < (lhs: ExactString, rhs: ExactString) -> Bool {
         lhs.wrappedValue.utf8.lexicographicallyPrecedes(rhs.wrappedValue.utf8)
     }
 }
 
 extension ExactString: ExpressibleByStringLiteral {
-    package init(stringLiteral value: String) { self.init(value) }
+    /// The text of a literal.
+    public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension ExactString: CustomStringConvertible {
-    package var description: String { wrappedValue }
+    /// The text.
+    public var description: String { wrappedValue }
 }
 
 extension String {

@@ -1,21 +1,24 @@
 /// A point in time on the clock of all presence decisions: nanoseconds of CLOCK_BOOTTIME, which runs during suspend and
 /// never jumps. Wall time is used only for time stamps; the two types do not mix.
-package struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCopyable {
+public struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the machine booted (or since the start of a capture being replayed).
-    package var nanoseconds: Int64
+    public var nanoseconds: Int64
 
-    package init(nanoseconds: Int64) {
+    /// - Parameter nanoseconds: Since the machine booted, or since the start of a capture. Any value is allowed.
+    public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
     /// The origin of the clock.
-    package static let zero = MonotonicInstant(nanoseconds: 0)
+    public static let zero = MonotonicInstant(nanoseconds: 0)
 
-    package func advanced(by duration: Duration) -> MonotonicInstant {
+    /// The instant after this duration; before it for a negative one. It wraps around beyond 292 years.
+    public func advanced(by duration: Duration) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: nanoseconds &+ duration.nanoseconds)
     }
 
-    package func duration(to other: MonotonicInstant) -> Duration {
+    /// The time from this instant to the other; negative if the other is earlier.
+    public func duration(to other: MonotonicInstant) -> Duration {
         .nanoseconds(other.nanoseconds &- nanoseconds)
     }
 
@@ -25,7 +28,8 @@ package struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCop
         return Int32(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
     }
 
-    package static func < (lhs: MonotonicInstant, rhs: MonotonicInstant) -> Bool {
+    /// Whether the left instant is earlier.
+    public static func < (lhs: MonotonicInstant, rhs: MonotonicInstant) -> Bool {
         lhs.nanoseconds < rhs.nanoseconds
     }
 }

@@ -1,18 +1,19 @@
 /// Takes HCI events apart into advertising reports (Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13). Any
 /// bytes may come: whole reports are delivered, malformed input is counted.
-package struct AdvertisingReportParser: Sendable {
+public struct AdvertisingReportParser: Sendable {
     /// The counts of malformed input so far, by kind.
-    package var malformed = MalformedCounters()
+    public package(set) var malformed = MalformedCounters()
     /// Reports delivered so far.
-    package private(set) var reports: UInt64 = 0
+    public private(set) var reports: UInt64 = 0
     /// Fragments skipped because they continue the data of an earlier report.
-    package private(set) var continuations: UInt64 = 0
+    public private(set) var continuations: UInt64 = 0
 
     /// The advertiser whose extended data continues in a later report. The continuation starts in the middle of an AD
     /// structure, where any bytes could look like a beacon.
     private var fragmented: DeviceAddress?
 
-    package init() {}
+    /// A parser that has read nothing.
+    public init() {}
 
     /// HCI event code of LE Meta events.
     package static let leMetaEvent: UInt8 = 0x3e
@@ -25,7 +26,7 @@ package struct AdvertisingReportParser: Sendable {
     ///   - event: The event from its event code on (no H4 packet type). Events of other kinds are skipped.
     ///   - body: Gets the report and the advertising data, which is valid only during the call.
     @inline(__always)
-    package mutating func parse(
+    public mutating func parse(
         event: Span<UInt8>, _ body: (_ report: AdvertisingReport, _ data: Span<UInt8>) -> Void
     ) {
         guard event.count >= 2 else { return malformed.count(.truncatedEvent) }

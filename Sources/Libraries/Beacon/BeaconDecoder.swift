@@ -1,11 +1,13 @@
-package import Base
+public import Base
 
 /// The battery and temperature that a beacon sent, whatever the format.
-package struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
-    package let beacon: BeaconID
-    package let battery: BatteryReading
+public struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
+    /// The beacon that the values belong to.
+    public let beacon: BeaconID
+    /// Its battery.
+    public let battery: BatteryReading
     /// Degrees Celsius; nil if the beacon sends none.
-    package let temperature: Float?
+    public let temperature: Float?
 
     package init(beacon: BeaconID, battery: BatteryReading, temperature: Float? = nil) {
         self.beacon = beacon
@@ -15,22 +17,28 @@ package struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// Finds iBeacons in advertising packets, and the telemetry that belongs to them.
-package struct BeaconDecoder: Sendable {
+public struct BeaconDecoder: Sendable {
     /// The counts of malformed frames so far, by kind.
-    package private(set) var malformed = MalformedCounters()
+    public private(set) var malformed = MalformedCounters()
     /// The bits of major and minor in which tags send their battery.
-    package var masks = BatteryMasks() { didSet { hasMasks = !masks.all.isEmpty } }
+    public var masks = BatteryMasks() { didSet { hasMasks = !masks.all.isEmpty } }
     private var hasMasks = false
     private var joiner = TelemetryJoiner()
 
-    package init() {}
+    /// A decoder that has heard nothing.
+    public init() {}
 
+    /// Reads one packet. Telemetry may come in packets of its own, so it is joined with the iBeacon of the same address.
+    ///
     /// - Parameters:
     ///   - data: The advertising data of one packet.
+    ///   - report: What the controller says about the packet.
+    ///   - receiver: The radio that heard it.
+    ///   - now: When it was heard; never before the previous packet.
     ///   - telemetry: Called before the return if the packet completes what a beacon said about itself.
     /// - Returns: nil if the packet is not an iBeacon.
     @inline(__always)
-    package mutating func sighting(
+    public mutating func sighting(
         in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver, at now: MonotonicInstant,
         telemetry: (BeaconTelemetry) -> Void
     ) -> Sighting? {

@@ -1,13 +1,14 @@
 import Base
 
 /// A 128-bit UUID, held as two words so that comparing and hashing touch no memory beyond the value.
-package struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
+public struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
     /// The first eight bytes, most significant first.
-    package let high: UInt64
+    public let high: UInt64
     /// The last eight bytes, most significant first.
-    package let low: UInt64
+    public let low: UInt64
 
-    package init(high: UInt64, low: UInt64) {
+    /// The UUID of these sixteen bytes.
+    public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
@@ -15,7 +16,7 @@ package struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
     /// Reads 32 hexadecimal digits in any case: either dashed 8-4-4-4-12 or with no dash at all.
     ///
     /// - Returns: nil for anything else, including braces and dashes in other places.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         var high: UInt64 = 0
         var low: UInt64 = 0
         var digits = 0
@@ -43,7 +44,7 @@ package struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
 
 extension BeaconUUID: CustomStringConvertible {
     /// Upper case and dashed, the only form this program prints.
-    package var description: String {
+    public var description: String {
         // One allocation: each transition writes it several times before its message goes out.
         String(unsafeUninitializedCapacity: 36) { text in
             var end = 0
@@ -62,15 +63,16 @@ extension BeaconUUID: CustomStringConvertible {
 }
 
 /// The identity of an iBeacon. It never includes the address, which rotates.
-package struct BeaconID: Hashable, Sendable, BitwiseCopyable {
+public struct BeaconID: Hashable, Sendable, BitwiseCopyable {
     /// The UUID that beacons of one owner share.
-    package let uuid: BeaconUUID
+    public let uuid: BeaconUUID
     /// The group within the UUID.
-    package let major: UInt16
+    public let major: UInt16
     /// The beacon within the group.
-    package let minor: UInt16
+    public let minor: UInt16
 
-    package init(uuid: BeaconUUID, major: UInt16, minor: UInt16) {
+    /// The beacon with these numbers.
+    public init(uuid: BeaconUUID, major: UInt16, minor: UInt16) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
@@ -81,8 +83,11 @@ extension BeaconID {
     /// Reads `UUID:major:minor`, the form of `description`. This is its only parser; tests compare `HeardScanner` with
     /// it, which reads the same form without allocating.
     ///
-    /// - Parameter separator: ESPresense separates the numbers by `-`.
-    package init?(_ text: some StringProtocol, separator: Character = ":") {
+    /// - Parameters:
+    ///   - text: At most 64 bytes; the numbers are decimal.
+    ///   - separator: ESPresense separates the numbers by `-`.
+    /// - Returns: nil for any other text.
+    public init?(_ text: some StringProtocol, separator: Character = ":") {
         // A UUID may contain the separator, so the numbers are cut off from the end.
         guard text.utf8.count <= 64, let end = text.lastIndex(of: separator),
             let begin = text[..<end].lastIndex(of: separator), let uuid = BeaconUUID(text[..<begin]),
@@ -94,7 +99,7 @@ extension BeaconID {
 
 extension BeaconID: CustomStringConvertible {
     /// `UUID:major:minor`, the numbers decimal.
-    package var description: String {
+    public var description: String {
         "\(uuid):\(major):\(minor)"
     }
 }

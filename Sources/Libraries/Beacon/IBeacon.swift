@@ -1,10 +1,13 @@
 /// An iBeacon frame: manufacturer specific data of Apple (0x004C), type 0x02, length 0x15, then UUID,
 /// major and minor (big endian) and the measured power.
-package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
-    package let id: BeaconID
-    package let measuredPower: MeasuredPower
+public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
+    /// UUID, major and minor.
+    public let id: BeaconID
+    /// The signal strength at one metre, by the manufacturer.
+    public let measuredPower: MeasuredPower
 
-    package init(id: BeaconID, measuredPower: MeasuredPower) {
+    /// A frame with these values.
+    public init(id: BeaconID, measuredPower: MeasuredPower) {
         self.id = id
         self.measuredPower = measuredPower
     }
@@ -18,7 +21,7 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
     ///
     /// A frame is valid only if it is whole and exact, without a byte more or less. Malformed structures before it are
     /// counted.
-    package init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
+    public init?(advertisingData data: Span<UInt8>, malformed: inout MalformedCounters) {
         var hasTelemetry = false
         self.init(advertisingData: data, malformed: &malformed, hasTelemetry: &hasTelemetry)
     }
@@ -47,7 +50,7 @@ package struct IBeacon: Hashable, Sendable, BitwiseCopyable {
     /// Reads manufacturer specific data, company identifier included, which bluetoothd delivers without the packet.
     ///
     /// - Returns: nil unless the data is exactly an iBeacon frame.
-    package init?(manufacturerSpecificData content: Span<UInt8>) {
+    public init?(manufacturerSpecificData content: Span<UInt8>) {
         guard content.count == Self.contentLength, Self.hasPrefix(content) else { return nil }
         self.init(
             id: BeaconID(

@@ -1,7 +1,7 @@
 import Base
 
 /// The ways in which bytes from a controller can be wrong. Each is counted; none stops a stream.
-package enum MalformedKind: UInt8, CaseIterable, Sendable {
+public enum MalformedKind: UInt8, CaseIterable, Sendable {
     /// An HCI event shorter than its header announces.
     case truncatedEvent
     /// An advertising event that announces no report.
@@ -20,19 +20,21 @@ package enum MalformedKind: UInt8, CaseIterable, Sendable {
     case inexactTelemetry
 
     /// One or two words for logs, metrics and `--json`.
-    package var name: String { separatedWords(of: "\(self)", by: "-") }
+    public var name: String { separatedWords(of: "\(self)", by: "-") }
 }
 
 /// How often each kind of malformed input occurred. A fixed block of counters, so that counting never allocates.
-package struct MalformedCounters: Sendable {
+public struct MalformedCounters: Sendable {
     private var counts = InlineArray<8, UInt64>(repeating: 0)
 
-    package init() {}
+    /// All counts 0.
+    public init() {}
 
-    package subscript(kind: MalformedKind) -> UInt64 { counts[Int(kind.rawValue)] }
+    /// How often this kind occurred.
+    public subscript(kind: MalformedKind) -> UInt64 { counts[Int(kind.rawValue)] }
 
     /// All kinds together.
-    package var total: UInt64 {
+    public var total: UInt64 {
         MalformedKind.allCases.reduce(0) { $0 + self[$1] }
     }
 

@@ -1,46 +1,58 @@
 package import JSON
-package import Regions
+public import Regions
 
 /// How a location names a region.
-package struct RegionName: Hashable, Sendable {
-    package let name: String
-    package let rid: String
+public struct RegionName: Hashable, Sendable {
+    /// The region's name, as transitions have it.
+    public let name: String
+    /// The region's key.
+    public let rid: String
 }
 
 /// `_type: location`. Topic: the base itself, retained if `pubRetain` is true.
-package struct Location: Hashable, Sendable {
+public struct Location: Hashable, Sendable {
     /// Why it is published (`t`).
-    package enum Trigger: String, Hashable, Sendable {
+    public enum Trigger: String, Hashable, Sendable {
+        /// A beacon region was entered or left.
         case beacon = "b"
+        /// A circle was entered or left.
         case circle = "c"
+        /// A command asked for it.
         case requested = "r"
+        /// The time of a periodic report came.
         case periodic = "p"
+        /// A person asked for it.
         case manual = "u"
     }
 
-    package var trigger: Trigger
-    package var trackerID: String
-    package var position: Position
+    /// Why it is published (`t`).
+    public var trigger: Trigger
+    /// The tracker's short name on a map (`tid`).
+    public var trackerID: String
+    /// Where the tracker is (`lat`, `lon`, `acc`).
+    public var position: Position
     /// Epoch seconds.
-    package var timestamp: Int64
+    public var timestamp: Int64
     /// Epoch seconds.
-    package var createdAt: Int64
+    public var createdAt: Int64
     /// Names and identifiers of the regions that the tracker is in.
-    package let regions: [RegionName]
+    public let regions: [RegionName]
     /// A word that is part of every location until it is removed.
-    package var tag: String?
+    public var tag: String?
     /// A point of interest, published once.
-    package var pointOfInterest: String?
+    public var pointOfInterest: String?
     /// The transition that the location follows; nil if there is none, or if many came at one time.
-    package var cause: Cause?
+    public var cause: Cause?
 
     /// The transition that a location follows.
-    package struct Cause: Hashable, Sendable {
-        package let event: Transition.Event
+    public struct Cause: Hashable, Sendable {
+        /// Enter or leave.
+        public let event: Transition.Event
         /// The region's name, as the transition has it.
-        package let description: String
+        public let description: String
 
-        package init(_ event: Transition.Event, description: String) {
+        /// The cause that this transition is.
+        public init(_ event: Transition.Event, description: String) {
             self.event = event
             self.description = description
         }
@@ -48,11 +60,20 @@ package struct Location: Hashable, Sendable {
 
     /// The number of regions that one location lists: the first in their order. Otherwise a crowd in thousands of
     /// regions would make each location hundreds of kilobytes long.
-    package static let mostRegions = 256
+    public static let mostRegions = 256
 
-    /// - Parameter regions: The regions that the tracker is in. The first `mostRegions` are listed, moving circles
-    ///   (`+follow`) are not.
-    package init(
+    /// - Parameters:
+    ///   - trigger: Why it is published.
+    ///   - trackerID: The tracker's short name on a map.
+    ///   - position: Where the tracker is.
+    ///   - timestamp: The time of the position, epoch seconds.
+    ///   - createdAt: When the message was made, epoch seconds.
+    ///   - regions: The regions that the tracker is in. The first `mostRegions` are listed, moving circles
+    ///     (`+follow`) are not.
+    ///   - tag: A word that is part of the location.
+    ///   - pointOfInterest: A point of interest.
+    ///   - cause: The transition that the location follows.
+    public init(
         _ trigger: Trigger, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64,
         inRegions regions: some Sequence<Region> = [], tag: String? = nil, pointOfInterest: String? = nil,
         cause: Cause? = nil
@@ -69,6 +90,9 @@ package struct Location: Hashable, Sendable {
         self.pointOfInterest = pointOfInterest
         self.cause = cause
     }
+
+    /// The message: a JSON object with sorted keys, in UTF-8 without line breaks.
+    public var text: String { payload.text }
 
     package var payload: JSONValue {
         var members = position.members

@@ -1,19 +1,20 @@
-package import Base
+public import Base
 
 /// Why a text cannot be a topic to publish to.
-package struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+public struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, in words for the author.
+    public let description: String
 }
 
 /// The topics of one tracker.
 ///
 /// OwnTracks' consumers subscribe to `owntracks/+/+` and below, so a base has three levels.
-package struct Topics: Hashable, Sendable {
+public struct Topics: Hashable, Sendable {
     /// Locations (retained) and the last will.
-    @ExactString package private(set) var base: String
+    @ExactString public private(set) var base: String
 
     /// - Throws: If the base is not allowed as a topic to publish to.
-    package init(base: String) throws(TopicError) {
+    public init(base: String) throws(TopicError) {
         guard !base.isEmpty else { throw TopicError(description: "the topic is empty") }
         // The longest suffix must fit too. MQTT 3.1.1, 1.5.3: a string has at most 65,535 bytes.
         guard base.utf8.count <= 65_000 else { throw TopicError(description: "the topic is longer than 65000 bytes") }
@@ -39,7 +40,7 @@ package struct Topics: Hashable, Sendable {
     package static let placeholder = Topics(checked: "owntracks/user/device")
 
     /// Puts user and device into a template, as the phones do: `%u` and `%d`.
-    package init(template: String, user: String, device: String) throws(TopicError) {
+    public init(template: String, user: String, device: String) throws(TopicError) {
         var base = ""
         var isAfterPercent = false
         // One pass, not two replacements: a user called "%d" must not become the device.
@@ -58,23 +59,25 @@ package struct Topics: Hashable, Sendable {
     }
 
     /// Transitions.
-    package var event: String { base + "/event" }
+    public var event: String { base + "/event" }
     /// Commands to this tracker: the only topic that it reads.
-    package var command: String { base + "/cmd" }
+    public var command: String { base + "/cmd" }
     /// One region that was changed.
-    package var waypoint: String { base + "/waypoint" }
+    public var waypoint: String { base + "/waypoint" }
     /// All regions, on request.
-    package var waypoints: String { base + "/waypoints" }
+    public var waypoints: String { base + "/waypoints" }
     /// Ranging.
-    package var beacon: String { base + "/beacon" }
-    package var status: String { base + "/status" }
-    package var dump: String { base + "/dump" }
+    public var beacon: String { base + "/beacon" }
+    /// The state of the device, on request.
+    public var status: String { base + "/status" }
+    /// The settings in force, on request.
+    public var dump: String { base + "/dump" }
     /// The card: a name and a face.
-    package var info: String { base + "/info" }
+    public var info: String { base + "/info" }
 
     /// The number of levels. The Recorder and Home Assistant ignore topics with fewer than three.
-    package var levels: Int { base.count { $0 == "/" } + 1 }
+    public var levels: Int { base.count { $0 == "/" } + 1 }
 
     /// The default tracker id of a device: the last two characters, upper case.
-    package var trackerID: String { base.suffix(2).uppercased() }
+    public var trackerID: String { base.suffix(2).uppercased() }
 }

@@ -1,26 +1,37 @@
 package import JSON
-package import Regions
+public import Regions
 
 /// `_type: transition`, the message that a region was entered or left. Topic `/event`, never retained.
-package struct Transition: Hashable, Sendable {
-    package typealias Event = PastTransition.Event
+public struct Transition: Hashable, Sendable {
+    public typealias Event = TransitionEvent
 
-    package var event: Event
+    /// Enter or leave.
+    public var event: Event
     /// Whether the region is a circle (`t` is `c`) or has beacons (`b`).
-    package var isCircular: Bool
+    public var isCircular: Bool
     /// The region's name up to its first `|`, with its leading `-`.
-    package var description: String
-    package var rid: String
-    package var trackerID: String
-    package var position: Position
+    public var description: String
+    /// The region's key.
+    public var rid: String
+    /// The tracker's short name on a map (`tid`).
+    public var trackerID: String
+    /// Where the tracker is (`lat`, `lon`, `acc`).
+    public var position: Position
     /// When it happened (for a leave: when it was decided), epoch seconds.
-    package var timestamp: Int64
+    public var timestamp: Int64
     /// When the region was created, epoch seconds (`wtst`).
-    package var regionTimestamp: Int64
+    public var regionTimestamp: Int64
     /// When the message was made, epoch seconds. It is set once, so that a repeat has the same bytes.
-    package var createdAt: Int64
+    public var createdAt: Int64
 
-    package init(
+    /// - Parameters:
+    ///   - event: Enter or leave.
+    ///   - region: Gives `desc`, `rid`, `wtst` and `t`.
+    ///   - trackerID: The tracker's short name on a map.
+    ///   - position: Where the tracker is.
+    ///   - timestamp: When it happened, epoch seconds.
+    ///   - createdAt: When the message was made, epoch seconds. More than a second after `timestamp` it becomes a member of the message.
+    public init(
         _ event: Event, of region: Region, trackerID: String, position: Position, timestamp: Int64, createdAt: Int64
     ) {
         self.event = event
@@ -33,6 +44,9 @@ package struct Transition: Hashable, Sendable {
         regionTimestamp = region.creationTimestamp
         self.createdAt = createdAt
     }
+
+    /// The message: a JSON object with sorted keys, in UTF-8 without line breaks.
+    public var text: String { payload.text }
 
     package var payload: JSONValue {
         var members = position.members

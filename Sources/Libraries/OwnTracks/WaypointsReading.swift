@@ -1,42 +1,57 @@
 package import JSON
-package import Regions
+public import Regions
 
 /// A refused waypoint, or an accepted waypoint with a remark.
-package struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertible {
+public struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// Its index in the list, from 0.
-    package let index: Int
+    public let index: Int
     /// Its `desc`, else its `rid`, shortened; empty if it has neither.
-    package let name: String
+    public let name: String
     /// In words for the author.
-    package let reason: String
+    public let reason: String
 
-    package var description: String {
+    /// Index, name and reason, in one line.
+    public var description: String {
         name.isEmpty ? "waypoint \(index): \(reason)" : "waypoint \(index) ('\(name)'): \(reason)"
     }
 }
 
 /// Why a value is not a list of waypoints.
-package struct WaypointsError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+public struct WaypointsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, in words for the author.
+    public let description: String
 }
 
 /// The changes of a list of waypoints. A bad waypoint does not affect the others.
-package struct WaypointsReading: Hashable, Sendable {
+public struct WaypointsReading: Hashable, Sendable {
     /// The limit of problems and remarks that are kept in words. Further ones are only counted, because a hostile
     /// message could fill a disk with them.
-    package static let mostProblems = 100
+    public static let mostProblems = 100
 
     /// The steps of the merge, in the order of the list; for `RegionSet.apply`.
-    package private(set) var changes: [RegionChange] = []
+    public private(set) var changes: [RegionChange] = []
     /// The first waypoints that were skipped.
-    package private(set) var problems: [WaypointProblem] = []
+    public private(set) var problems: [WaypointProblem] = []
     /// The number of skipped waypoints.
-    package private(set) var problemCount = 0
+    public private(set) var problemCount = 0
     /// Accepted waypoints whose effect may not be what their author expects.
-    package private(set) var remarks: [WaypointProblem] = []
+    public private(set) var remarks: [WaypointProblem] = []
 
     /// No waypoints.
-    package init() {}
+    public init() {}
+
+    /// Reads the text of a list of waypoints, such as an `.otrw` file.
+    ///
+    /// - Parameters:
+    ///   - text: JSON of at most 8 MiB, in any of the forms that OwnTracks and its tools write: an object
+    ///     `{"_type":"waypoints","waypoints":[…]}`, a bare array, a single waypoint, or a whole configuration.
+    ///   - base: How the numbers of descriptions are written.
+    /// - Throws: If the text is not JSON, or not a list of waypoints. A bad waypoint is a problem and no error.
+    public init(parsing text: String, base: NumberBase = .auto) throws(WaypointsError) {
+        let json: JSONValue
+        do { json = try JSONValue(parsing: text) } catch { throw WaypointsError(description: "\(error)") }
+        try self.init(json, base: base)
+    }
 
     /// Reads an object `{"_type":"waypoints","waypoints":[…]}` (an `.otrw` file, or the argument of `setWaypoints`), a
     /// bare array, as some tools send it, a single waypoint, or the waypoints of a whole configuration.

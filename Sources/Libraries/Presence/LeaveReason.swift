@@ -1,5 +1,5 @@
 /// Why a beacon left a region.
-package enum LeaveReason: String, CaseIterable, Sendable {
+public enum LeaveReason: String, CaseIterable, Sendable {
     /// Every receiver waited for as long as the beacon's rhythm requires.
     case silence
     /// The beacon was received, but below the region's `leaveRSSI`.

@@ -1,14 +1,16 @@
-package import Base
-package import Beacon
-package import Regions
+public import Base
+public import Beacon
+public import Regions
 
 /// Names a region across all trackers of the gateway.
-package struct RegionKey: Hashable, Sendable {
-    /// Position of the tracker in the configuration; 0 is the gateway's own.
-    package let tracker: Int
-    @ExactString package private(set) var rid: String
+public struct RegionKey: Hashable, Sendable {
+    /// Index of the tracker in the configuration; 0 is the gateway's own.
+    public let tracker: Int
+    /// The region's key among those of its tracker.
+    @ExactString public private(set) var rid: String
 
-    package init(tracker: Int, rid: String) {
+    /// The key of a region. A program with one tracker gives it index 0.
+    public init(tracker: Int, rid: String) {
         self.tracker = tracker
         self.rid = rid
     }
@@ -16,19 +18,23 @@ package struct RegionKey: Hashable, Sendable {
 
 /// What the presence engine needs of a region: which beacons match it, and when they are near and gone.
 /// Every default is already filled in.
-package struct MonitoredRegion: Hashable, Sendable {
-    package let key: RegionKey
-    package let pattern: BeaconPattern
-    package let leaveRule: LeaveRule
+public struct MonitoredRegion: Hashable, Sendable {
+    /// Effects name the region by this key.
+    public let key: RegionKey
+    /// The beacons of the region.
+    public let pattern: BeaconPattern
+    /// When silence becomes a leave.
+    public let leaveRule: LeaveRule
     /// The user asked for a longer leave timeout (a name with a leading `-`).
-    package let leavesLater: Bool
+    public let leavesLater: Bool
     /// Nearness begins at this strength; nil: any sighting is near.
-    package let enterRSSI: RSSI?
+    public let enterRSSI: RSSI?
     /// Nearness ends below this strength; nil: only silence ends it.
-    package let leaveRSSI: RSSI?
+    public let leaveRSSI: RSSI?
 
-    package init(
-        key: RegionKey, pattern: BeaconPattern, leaveRule: LeaveRule, leavesLater: Bool = false,
+    /// A region for the engine. Only key and pattern have no default.
+    public init(
+        key: RegionKey, pattern: BeaconPattern, leaveRule: LeaveRule = .auto, leavesLater: Bool = false,
         enterRSSI: RSSI? = nil, leaveRSSI: RSSI? = nil
     ) {
         self.key = key

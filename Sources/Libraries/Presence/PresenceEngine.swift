@@ -1,5 +1,5 @@
-package import Base
-package import Beacon
+public import Base
+public import Beacon
 import Regions
 
 /// Decides which regions are occupied: sightings and the passing of time in, enter and leave out.
@@ -7,8 +7,9 @@ import Regions
 /// A region is entered when any beacon that matches it is near, and left when all are gone. It reads no
 /// clock: time comes with each input, and absence counts only while listening. A sighting costs the same
 /// however many beacons and regions there are, and a tick as much as there are beacons that may be due.
-package struct PresenceEngine: Sendable {
-    package enum Input: Sendable {
+public struct PresenceEngine: Sendable {
+    /// What the engine is told.
+    public enum Input: Sendable {
         /// A beacon was heard.
         case sighting(Sighting)
         /// These are the regions from now on. The state of a region stays if its key and pattern stay. An occupied
@@ -24,13 +25,14 @@ package struct PresenceEngine: Sendable {
         case tick
     }
 
-    package enum Effect: Hashable, Sendable {
+    /// What the engine decides.
+    public enum Effect: Hashable, Sendable {
         /// The first beacon of the region is near.
         case entered(RegionKey, by: Sighting)
         /// The last beacon of the region is gone.
         case left(RegionKey, last: BeaconID, because: LeaveReason)
         /// A beacon of this region was not remembered, because there are too many. At most once a minute.
-        case turnedAway(RegionKey)
+        case dropped(RegionKey)
     }
 
     var clock = ListeningClock()
@@ -75,6 +77,9 @@ package struct PresenceEngine: Sendable {
     /// Whether several receivers together may let a beacon leave.
     let decidesJointly: Bool
 
+    /// An engine without regions, for which no receiver listens yet.
+    public init() { self.init(decidesJointly: true) }
+
     /// - Parameters:
     ///   - mostStrangers: Places for beacons that no region names. Benchmarks use other bounds than the default.
     ///   - mostReceivers: The number of receivers remembered of one beacon, at least 2: see `linkThatGivesWay`.
@@ -94,7 +99,7 @@ package struct PresenceEngine: Sendable {
     package var trackedBeacons: Int { tracked.count }
 
     /// When `tick` has something to decide, as far as is known now; nil while nothing is pending.
-    package var nextDeadline: MonotonicInstant? {
+    public var nextDeadline: MonotonicInstant? {
         queue.earliest == .max ? nil : MonotonicInstant(nanoseconds: queue.earliest)
     }
 
@@ -102,11 +107,11 @@ package struct PresenceEngine: Sendable {
     package private(set) var droppedSightings: UInt64 = 0
     /// The first region of the beacon that was turned away last, and when that was.
     package internal(set) var lastTurnedAway: (region: RegionKey, instant: MonotonicInstant)?
-    /// When `Effect.turnedAway` may come again, in nanoseconds.
+    /// When `Effect.dropped` may come again, in nanoseconds.
     private var nextNotice = Int64.min
 
     /// Handles one input at `now`, which never lies before the previous instant.
-    package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
+    public mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         // Sleep is handled before the deadlines: a deadline within it is not due.
         if case .slept(let duration) = input { clock.sleep(duration) }
         var effects: [Effect] = []
@@ -126,8 +131,8 @@ package struct PresenceEngine: Sendable {
         return effects
     }
 
-    /// Whether a beacon is inside the region.
-    package func isInside(_ key: RegionKey) -> Bool {
+    /// Whether any beacon of the region is near.
+    public func isOccupied(_ key: RegionKey) -> Bool {
         indexes.index(of: key, in: keys).map { nearCount[$0] > 0 } ?? false
     }
 
@@ -299,7 +304,7 @@ package struct PresenceEngine: Sendable {
         lastTurnedAway = (key, now)
         guard now.nanoseconds >= nextNotice else { return }
         nextNotice = now.nanoseconds &+ 60_000_000_000
-        effects.append(.turnedAway(key))
+        effects.append(.dropped(key))
     }
 
     mutating func add(_ beacon: TrackedBeacon) {

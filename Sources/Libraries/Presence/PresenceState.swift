@@ -168,7 +168,7 @@ extension PresenceEngine {
         for (key, beacon) in gone.sorted(by: {
             ($0.key.tracker, ExactString($0.key.rid)) < ($1.key.tracker, ExactString($1.key.rid))
         })
-        where !isInside(key) {
+        where !isOccupied(key) {
             effects.append(.left(key, last: beacon, because: .region))
         }
         let slowing = state.slowingUUIDs + state.beacons.filter(\.slowsDown).map(\.id.uuid)

@@ -1,16 +1,18 @@
-package import Beacon
+public import Beacon
 
 /// The beacons of a region: a UUID, and the major and minor where they are fixed.
 ///
 /// A pattern may fix the minor alone, which Apple's own beacon regions cannot express.
-package struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
-    package let uuid: BeaconUUID
+public struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
+    /// The UUID of all beacons of the region.
+    public let uuid: BeaconUUID
     /// nil: any.
-    package let major: UInt16?
+    public let major: UInt16?
     /// nil: any.
-    package let minor: UInt16?
+    public let minor: UInt16?
 
-    package init(uuid: BeaconUUID, major: UInt16? = nil, minor: UInt16? = nil) {
+    /// A pattern; what is nil matches any number.
+    public init(uuid: BeaconUUID, major: UInt16? = nil, minor: UInt16? = nil) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
@@ -22,14 +24,15 @@ package struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
         return BeaconPattern(uuid: uuid, major: major.map { $0 & ~mask.major }, minor: minor.map { $0 & ~mask.minor })
     }
 
-    package func matches(_ beacon: BeaconID) -> Bool {
+    /// Whether the beacon belongs to the region.
+    public func matches(_ beacon: BeaconID) -> Bool {
         uuid == beacon.uuid && (major ?? beacon.major) == beacon.major && (minor ?? beacon.minor) == beacon.minor
     }
 }
 
 extension BeaconPattern: CustomStringConvertible {
     /// `UUID[:major[:minor]]` with decimal numbers; 0 means any major where a minor follows.
-    package var description: String {
+    public var description: String {
         switch (major, minor) {
         case (nil, nil): "\(uuid)"
         case (let major?, nil): "\(uuid):\(major)"

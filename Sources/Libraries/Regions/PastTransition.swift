@@ -1,11 +1,17 @@
 package import Base
 package import Beacon
 
+/// What happened to a region.
+public enum TransitionEvent: String, Hashable, Sendable, CaseIterable {
+    /// The first beacon of the region is near, or the position came into the circle.
+    case enter
+    /// The last beacon is gone, or the position left the circle.
+    case leave
+}
+
 /// A transition that was decided: one value in the core, the log, the history and on the status page.
 package struct PastTransition: Hashable, Sendable {
-    package enum Event: String, Hashable, Sendable, CaseIterable {
-        case enter, leave
-    }
+    package typealias Event = TransitionEvent
 
     /// The base topic of the tracker.
     package var tracker: String

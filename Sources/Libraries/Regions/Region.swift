@@ -1,8 +1,8 @@
-package import Base
-package import Beacon
+public import Base
+public import Beacon
 
 /// When silence becomes a leave.
-package enum LeaveRule: Hashable, Sendable {
+public enum LeaveRule: Hashable, Sendable {
     /// Learned from the beacon's own rhythm.
     case auto
     /// After this much listening silence.
@@ -10,27 +10,28 @@ package enum LeaveRule: Hashable, Sendable {
 }
 
 /// The position of a region on the map. Beacon regions have one too, which has no effect.
-package struct Coordinates: Hashable, Sendable {
+public struct Coordinates: Hashable, Sendable {
     /// Degrees, −90 … 90.
-    package var latitude: Double
+    public var latitude: Double
     /// Degrees, −180 … 180.
-    package var longitude: Double
+    public var longitude: Double
 
-    package init(latitude: Double, longitude: Double) {
+    /// A point in degrees of WGS 84. Values out of range are kept: see `isValid`.
+    public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude
     }
 
     /// OwnTracks writes "delete this region" as coordinates out of range.
-    package var isValid: Bool {
+    public var isValid: Bool {
         (-90...90).contains(latitude) && (-180...180).contains(longitude)
     }
 }
 
 /// One region of one tracker (OwnTracks also calls it waypoint).
-package struct Region: Hashable, Sendable {
+public struct Region: Hashable, Sendable {
     /// How a fixed gateway handles a region.
-    package enum Kind: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
         /// Entered and left by hearing beacons.
         case beacon(BeaconPattern)
         /// A circle on the map (`rad > 0`): entered and left by the tracker's position.
@@ -42,25 +43,27 @@ package struct Region: Hashable, Sendable {
     }
 
     /// The key by which it is updated and deleted; any text, compared by its bytes.
-    @ExactString package var rid: String
+    @ExactString public var rid: String
     /// The description as it arrived. The canonical form is `exportedDescription(base:)`.
-    package var description: RegionDescription
+    public var description: RegionDescription
     /// When the region was created or changed, epoch seconds (`tst`, and `wtst` in transitions).
-    package var timestamp: Int64
-    package var coordinates: Coordinates
+    public var timestamp: Int64
+    /// The centre of a circle; without effect for a beacon region.
+    public var coordinates: Coordinates
     /// Metres; above 0 it is a circle.
-    package var radius: Double
+    public var radius: Double
     /// nil: the rule of the configuration.
-    package var leaveRule: LeaveRule?
+    public var leaveRule: LeaveRule?
     /// Nearness begins at this strength; nil: that of the configuration.
-    package var enterRSSI: RSSI?
+    public var enterRSSI: RSSI?
     /// Nearness ends below this strength; nil: that of the configuration.
-    package var leaveRSSI: RSSI?
+    public var leaveRSSI: RSSI?
     /// Members of the waypoint that the gateway does not use, as the text of a JSON object with sorted keys; empty if
     /// there are none. Exports contain them.
-    @ExactString package var extensionMembers: String
+    @ExactString public var extensionMembers: String
 
-    package init(
+    /// A region. Only key, description and time stamp have no default.
+    public init(
         rid: String, description: RegionDescription, timestamp: Int64,
         coordinates: Coordinates = Coordinates(latitude: 0, longitude: 0), radius: Double = 0,
         leaveRule: LeaveRule? = nil, enterRSSI: RSSI? = nil, leaveRSSI: RSSI? = nil, extensionMembers: String = ""
@@ -76,7 +79,8 @@ package struct Region: Hashable, Sendable {
         self.extensionMembers = extensionMembers
     }
 
-    package var kind: Kind {
+    /// What the name, the radius and the pattern make of it, in this order.
+    public var kind: Kind {
         if description.name.hasPrefix("+") { return .follow }
         if radius > 0 { return .circular }
         guard let pattern = description.pattern else { return .plain }
@@ -84,11 +88,11 @@ package struct Region: Hashable, Sendable {
     }
 
     /// A leading `-` asks for a longer leave timeout.
-    package var asksForLongerLeave: Bool { description.name.hasPrefix("-") }
+    public var asksForLongerLeave: Bool { description.name.hasPrefix("-") }
 
     /// The name in transitions: the text before the first `|`, or all of it if that is empty, because Home Assistant
     /// ignores an event without a name.
-    package var displayName: String {
+    public var displayName: String {
         let name = description.name
         guard let bar = name.utf8.firstIndex(of: UInt8(ascii: "|")), bar > name.startIndex else { return name }
         return String(name[..<bar])

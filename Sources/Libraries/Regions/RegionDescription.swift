@@ -1,28 +1,37 @@
-package import Base
+public import Base
 import Beacon
 
 /// How the numbers of a region description are written. OwnTracks read them as hexadecimal until
 /// 2015 and as decimal since; its documents still show both.
-package enum NumberBase: String, CaseIterable, Sendable {
+public enum NumberBase: String, CaseIterable, Sendable {
     /// Hexadecimal if it has `0x`, a letter A-F, or is four characters with a leading zero, or if the
     /// other number of the same description is hexadecimal by these rules; else decimal.
     case auto
+    /// All numbers are decimal.
     case decimal
+    /// All numbers are hexadecimal, with or without `0x`.
     case hexadecimal = "hex"
 }
 
 /// Why a region description cannot be used.
-package enum RegionDescriptionError: Error, Hashable, Sendable {
+public enum RegionDescriptionError: Error, Hashable, Sendable {
+    /// Nothing stands before the first colon.
     case emptyName
+    /// The name has more bytes than `RegionDescription.longestName`.
     case nameTooLong(bytes: Int)
+    /// More than four parts, and how many.
     case tooManyParts(Int)
+    /// The second part is not a UUID.
     case invalidUUID(String)
+    /// The major or the minor is not a number.
     case invalidNumber(member: String, text: String)
+    /// The major or the minor is above 65,535.
     case numberOutOfRange(member: String, text: String)
 }
 
 extension RegionDescriptionError: CustomStringConvertible {
-    package var description: String {
+    /// The mistake and what to write instead, in one line.
+    public var description: String {
         switch self {
         case .emptyName:
             "the name before the first ':' is empty; write name:UUID[:major[:minor]]"
@@ -41,16 +50,17 @@ extension RegionDescriptionError: CustomStringConvertible {
 }
 
 /// `name:UUID[:major[:minor]]`, the text in which OwnTracks describes a beacon region.
-package struct RegionDescription: Hashable, Sendable {
+public struct RegionDescription: Hashable, Sendable {
     /// Bytes of UTF-8 that a name may have.
-    package static let longestName = 16384
+    public static let longestName = 16384
 
     /// Verbatim, with its leading `-` or `+` and its `|1|2`.
-    @ExactString package private(set) var name: String
+    @ExactString public private(set) var name: String
     /// nil if the description has no UUID part.
-    package let pattern: BeaconPattern?
+    public let pattern: BeaconPattern?
 
-    package init(name: String, pattern: BeaconPattern?) {
+    /// A description of these parts, without a check.
+    public init(name: String, pattern: BeaconPattern?) {
         self.name = name
         self.pattern = pattern
     }
@@ -61,7 +71,7 @@ package struct RegionDescription: Hashable, Sendable {
     ///   - text: The description. White space is trimmed around UUID and numbers, never in the name.
     ///   - base: How its numbers are written.
     /// - Throws: The first mistake, in words for the author.
-    package init(parsing text: String, base: NumberBase = .auto) throws(RegionDescriptionError) {
+    public init(parsing text: String, base: NumberBase = .auto) throws(RegionDescriptionError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let name = String(parts[0])
         guard !name.isEmpty else { throw .emptyName }
@@ -90,7 +100,7 @@ package struct RegionDescription: Hashable, Sendable {
     }
 
     /// The description with its UUID in upper case, dashed, and numbers that read the same under `base`.
-    package func text(base: NumberBase = .auto) -> String {
+    public func text(base: NumberBase = .auto) -> String {
         guard let pattern else { return name }
         guard base == .hexadecimal else { return "\(name):\(pattern)" }
         switch (pattern.major, pattern.minor) {

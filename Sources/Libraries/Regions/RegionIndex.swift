@@ -1,10 +1,10 @@
-package import Beacon
+public import Beacon
 
 /// Finds the regions that a beacon belongs to: UUID → major → minor, with wildcards.
 ///
 /// The cost of a look-up depends on the number of matching regions, not on the number of all regions. A beacon with an
 /// unknown UUID, the usual case in a street, costs one miss.
-package struct RegionIndex: Sendable {
+public struct RegionIndex: Sendable {
     /// The regions of one UUID, by their major and minor; of several regions with one pattern the last.
     private struct Entry: Sendable {
         let uuid: BeaconUUID
@@ -20,8 +20,8 @@ package struct RegionIndex: Sendable {
     private var earlier: [Int32] = []
     private var table: UUIDTable
 
-    /// - Parameter patterns: The patterns of the regions; look-ups give positions in this list.
-    package init(_ patterns: some Sequence<BeaconPattern>) {
+    /// - Parameter patterns: The patterns of the regions; look-ups give indices in this list.
+    public init(_ patterns: some Sequence<BeaconPattern>) {
         var places: [BeaconUUID: Int] = [:]
         earlier.reserveCapacity(patterns.underestimatedCount)
         for (position, pattern) in patterns.enumerated() {
@@ -43,8 +43,8 @@ package struct RegionIndex: Sendable {
         table = UUIDTable(entries.map(\.uuid))
     }
 
-    /// Calls `body` with the position of each region that the beacon belongs to.
-    package func forEachMatch(of beacon: BeaconID, _ body: (Int32) -> Void) {
+    /// Calls `body` with the index of each region that the beacon belongs to.
+    public func forEachMatch(of beacon: BeaconID, _ body: (Int32) -> Void) {
         guard let place = place(of: beacon.uuid) else { return }
         forEach(endingWith: entries[place].anyBeacon, body)
         forEach(endingWith: entries[place].byMajor[beacon.major], body)
@@ -60,9 +60,9 @@ package struct RegionIndex: Sendable {
         }
     }
 
-    /// The position of the region that names the beacon exactly (the last of several), else of the first that it
+    /// The index of the region that names the beacon exactly (the last of several), else of the first that it
     /// belongs to.
-    package func mostExactMatch(of beacon: BeaconID) -> Int? {
+    public func mostExactMatch(of beacon: BeaconID) -> Int? {
         guard let place = place(of: beacon.uuid) else { return nil }
         if let exact = entries[place].exact[Self.key(beacon.major, beacon.minor)] { return Int(exact) }
         var first: Int32?
@@ -71,7 +71,7 @@ package struct RegionIndex: Sendable {
     }
 
     /// Whether the beacon belongs to any region. It allocates nothing, because it is called for each unknown beacon.
-    package func hasMatch(of beacon: BeaconID) -> Bool {
+    public func hasMatch(of beacon: BeaconID) -> Bool {
         guard let place = place(of: beacon.uuid) else { return false }
         return entries[place].anyBeacon != nil
             || entries[place].exact.index(forKey: Self.key(beacon.major, beacon.minor)) != nil

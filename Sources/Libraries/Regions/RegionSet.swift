@@ -1,7 +1,7 @@
 package import Base
 
 /// One step of a merge.
-package enum RegionChange: Hashable, Sendable {
+public enum RegionChange: Hashable, Sendable {
     /// Insert, or replace the region with this `rid`.
     ///
     /// `isRIDDerived`: the waypoint had no `rid`. Then, if no region has the derived `rid` but exactly one has the same
@@ -12,29 +12,37 @@ package enum RegionChange: Hashable, Sendable {
 }
 
 /// The changes of a merge.
-package struct RegionDifference: Hashable, Sendable {
-    package var inserted: [Region] = []
-    package var updated: [Region] = []
-    package var removed: [Region] = []
+public struct RegionDifference: Hashable, Sendable {
+    /// The regions that are new.
+    public var inserted: [Region] = []
+    /// The regions that were changed, as they are now.
+    public var updated: [Region] = []
+    /// The regions that are gone.
+    public var removed: [Region] = []
 
-    package init() {}
+    /// No change.
+    public init() {}
 
-    package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
+    /// Whether nothing was changed.
+    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
 }
 
 /// The regions of one tracker, in the order in which they came, keyed by `rid`.
-package struct RegionSet: Hashable, Sendable {
-    package private(set) var regions: [Region] = []
+public struct RegionSet: Hashable, Sendable {
+    /// In the order in which they came.
+    public private(set) var regions: [Region] = []
     private var positions: [ExactString: Int] = [:]
 
-    package init() {}
+    /// No regions.
+    public init() {}
 
     /// Later regions replace earlier ones of the same `rid`.
-    package init(_ regions: some Sequence<Region>) {
+    public init(_ regions: some Sequence<Region>) {
         apply(regions.map { .set($0, isRIDDerived: false) })
     }
 
-    package subscript(rid rid: String) -> Region? {
+    /// The region with this key; nil if there is none.
+    public subscript(rid rid: String) -> Region? {
         positions[rid].map { regions[$0] }
     }
 
@@ -45,7 +53,7 @@ package struct RegionSet: Hashable, Sendable {
 
     /// Applies changes in their order, as one step. Regions that are not mentioned stay.
     @discardableResult
-    package mutating func apply(_ changes: [RegionChange]) -> RegionDifference {
+    public mutating func apply(_ changes: [RegionChange]) -> RegionDifference {
         let before = self
         let renamed = meantByTimestamp(changes)
         var removed: Set<ExactString> = []
@@ -64,7 +72,7 @@ package struct RegionSet: Hashable, Sendable {
     }
 
     /// Removes everything.
-    package mutating func removeAll() -> RegionDifference {
+    public mutating func removeAll() -> RegionDifference {
         var difference = RegionDifference()
         difference.removed = regions
         self = RegionSet()

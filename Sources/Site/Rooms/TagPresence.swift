@@ -33,7 +33,7 @@ struct TagPresence: Sendable {
     /// The tag of a beacon; nil if the beacon is not a tag.
     func tag(of beacon: BeaconID) -> TagIndex? { engine.mostExactRegion(of: beacon).map(TagIndex.init(position:)) }
 
-    func isInside(_ tag: TagDescription) -> Bool { engine.isInside(Self.region(of: tag)) }
+    func isInside(_ tag: TagDescription) -> Bool { engine.isOccupied(Self.region(of: tag)) }
 
     /// The silence after which the slowest of its gateways gives the tag up; nil if none hears it.
     func leaveTimeout(of tag: TagDescription, at now: MonotonicInstant) -> Duration? {
@@ -77,7 +77,7 @@ struct TagPresence: Sendable {
             case .entered(let region, _): engine.position(of: region).map { .entered(TagIndex(position: $0)) }
             case .left(let region, _, _): engine.position(of: region).map { .left(TagIndex(position: $0)) }
             // The rooms service does not report this yet.
-            case .turnedAway: nil
+            case .dropped: nil
             }
         }
     }

@@ -2,13 +2,16 @@
 ///
 /// These bits are cleared before anything is decided by major and minor, so that the identity of a tag does not change
 /// with its battery.
-package struct BatteryMask: Hashable, Sendable, BitwiseCopyable {
+public struct BatteryMask: Hashable, Sendable, BitwiseCopyable {
     /// nil for all beacons to which no other mask applies.
-    package let uuid: BeaconUUID?
-    package let major: UInt16
-    package let minor: UInt16
+    public let uuid: BeaconUUID?
+    /// The bits of the battery in the major.
+    public let major: UInt16
+    /// The bits of the battery in the minor.
+    public let minor: UInt16
 
-    package init(uuid: BeaconUUID?, major: UInt16, minor: UInt16) {
+    /// A mask of these bits.
+    public init(uuid: BeaconUUID?, major: UInt16, minor: UInt16) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
@@ -44,12 +47,12 @@ package struct BatteryMask: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// The masks of all UUIDs.
-package struct BatteryMasks: Hashable, Sendable {
+public struct BatteryMasks: Hashable, Sendable {
     /// In the order in which they were set.
     package let all: [BatteryMask]
 
     /// - Parameter all: At most one for each UUID, and at most one without a UUID.
-    package init(_ all: [BatteryMask] = []) { self.all = all }
+    public init(_ all: [BatteryMask] = []) { self.all = all }
 
     /// The mask for beacons of this UUID; nil if none applies.
     package subscript(uuid: BeaconUUID) -> BatteryMask? {

@@ -1,16 +1,16 @@
 /// What a tag said about its battery: a level, a voltage, or both.
-package struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
+public struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
     /// Per cent, 0 … 100, as the tag sent it; nil if it sent none.
-    package let level: UInt8?
+    public let level: UInt8?
     /// Millivolts in `possibleMillivolts`; nil if the tag sent none, or one outside that range.
-    package let millivolts: UInt16?
+    public let millivolts: UInt16?
 
     /// Voltages of batteries: the highest are those of 12 V cells. The frames can carry up to 65 V, which only an error or
     /// a forger sends.
-    package static let possibleMillivolts: ClosedRange<UInt16> = 1...15_000
+    public static let possibleMillivolts: ClosedRange<UInt16> = 1...15_000
 
     /// - Returns: nil for a level above 100 %, or if there is neither a level nor a possible voltage.
-    package init?(level: UInt8? = nil, millivolts: UInt16? = nil) {
+    public init?(level: UInt8? = nil, millivolts: UInt16? = nil) {
         let voltage = millivolts.flatMap { Self.possibleMillivolts.contains($0) ? $0 : nil }
         guard level ?? 0 <= 100, level != nil || voltage != nil else { return nil }
         self.level = level
@@ -18,7 +18,7 @@ package struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Per cent, 0 … 100: the tag's own level, otherwise the level that the voltage means for a lithium coin cell.
-    package var percent: UInt8 {
+    public var percent: UInt8 {
         level ?? Self.coinCell(millivolts ?? 0)
     }
 
@@ -43,7 +43,7 @@ package struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
 
 extension BatteryReading: CustomStringConvertible {
     /// `12 %`, with the voltage if the tag sent it: `12 % (2.59 V)`.
-    package var description: String {
+    public var description: String {
         guard let millivolts else { return "\(percent) %" }
         let hundredths = (Int(millivolts) + 5) / 10
         return "\(percent) % (\(hundredths / 100).\(hundredths / 10 % 10)\(hundredths % 10) V)"
