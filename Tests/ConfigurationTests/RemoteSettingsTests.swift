@@ -28,8 +28,10 @@ import Testing
 
     @Test("What is local is refused, whole, and named", arguments: RemoteSettings.localMembers.sorted())
     func local(name: String) {
+        let path = name.split(separator: ".")
+        let change = path.count == 1 ? "\(name): 'new'" : "\(path[0]): {\(path[1]): 'new'}"
         let error = #expect(throws: ConfigurationError.self) {
-            try apply("{_type: 'configuration', tid: 'x', \(name): 'new'}")
+            try apply("{_type: 'configuration', tid: 'x', \(change)}")
         }
         #expect(error?.problems.map(\.member) == [name])
         #expect(error?.description.contains("cannot be set remotely") == true)
@@ -67,6 +69,22 @@ import Testing
         }
         _ = try apply(withKey, to: withKey)
         _ = try apply("{_type: 'configuration', rooms: null}", to: "{rooms: {site: 'home'}}")
+    }
+
+    @Test(
+        "The page of a rooms service is neither opened, moved nor closed from afar",
+        arguments: [
+            ("{site: 'home'}", "{site: 'home', http: {listen: '0.0.0.0:80'}}"),
+            ("{site: 'home'}", "{site: 'home', http: null}"),
+            ("{http: {listen: '127.0.0.1:9'}}", "{http: {listen: '0.0.0.0:9'}}"),
+            ("{http: {listen: '127.0.0.1:9'}}", "{}"), ("{http: {listen: '127.0.0.1:9'}}", "null"),
+        ])
+    func pageOfRooms(before: String, after: String) throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try apply("{_type: 'configuration', rooms: \(after)}", to: "{rooms: \(before)}")
+        }
+        #expect(error?.problems.map(\.member) == ["rooms.http"])
+        _ = try apply("{_type: 'configuration', rooms: \(before)}", to: "{rooms: \(before)}")
     }
 
     @Test("All that is wrong is told together, and nothing is given out")

@@ -144,6 +144,19 @@ import Testing
         #expect(shown?.bytes == row.shown(configuration).bytes)
     }
 
+    /// Settings with a secret that `setConfiguration` may set: the login at a broker comes with the broker. Keys in
+    /// `trackers` are refused as a whole (`RemoteSettingsRules`).
+    private static let remoteSecrets: Set = ["password", "url", "trackers"]
+
+    @Test("What opens a port, names a file or has a secret is changed in the file alone", arguments: changes)
+    func local(_ change: Change) throws {
+        let row = try #require(Setting.rows.first { $0.name == change.name })
+        let isLocal =
+            row.value.contains("listen:") || row.name.hasSuffix("File") || row.name == "scanner"
+            || row.secrets != nil && !Self.remoteSecrets.contains(row.name)
+        #expect(!isLocal || RemoteSettings.localMembers.contains(change.name))
+    }
+
     static let mistakes: [(rooms: String, member: String, words: String)] = [
         ("gateways: 5", "rooms.gateways", "write {gateway: 'Room'}"),
         ("gateways: {k: ''}", "rooms.gateways.k", "1 to 128 bytes"),

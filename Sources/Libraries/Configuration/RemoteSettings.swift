@@ -14,10 +14,11 @@ package struct RemoteSettings: Hashable, Sendable {
     package let waypoints: WaypointsReading?
 
     /// Members that `setConfiguration` must not change: the radios, files and ports on this computer, trusted
-    /// authorities and keys.
+    /// authorities and keys. A member of `rooms` has its path.
     package static let localMembers: Set<String> = [
         "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
-        "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial",
+        "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial", "rooms.http",
+        "rooms.encryptionKey", "rooms.encryptionKeyFile", "rooms.plainState",
     ]
 
     /// Puts the members of `changes` over those of `current`. null removes a member, so that its default applies again.
@@ -37,13 +38,15 @@ package struct RemoteSettings: Hashable, Sendable {
         var problems: [ConfigurationProblem] = []
         for (name, value) in changed.sorted(by: { $0.key < $1.key }) where name != "waypoints" {
             if name.hasPrefix("_"), name != "_type" { continue }
-            if Self.localMembers.contains(name) {
-                if !Self.isSame(value, before[name]) {
-                    problems.append(
-                        ConfigurationProblem(member: name, reason: "it cannot be set remotely; change the file"))
-                }
-                continue
+            let changedLocally = Self.localMembers.filter { path in
+                if path == name { return !Self.isSame(value, before[name]) }
+                // Inside an object, null is no absence: `rooms: {http: null}` takes the page away.
+                return Self.member(path, of: name, value) != Self.member(path, of: name, before[name])
             }
+            problems += changedLocally.sorted().map {
+                ConfigurationProblem(member: $0, reason: "it cannot be set remotely; change the file")
+            }
+            if Self.localMembers.contains(name) || !changedLocally.isEmpty { continue }
             if name == "trackers", value != before[name], Self.holdsKeys(value) || Self.holdsKeys(before[name]) {
                 let reason = "trackers with keys cannot be set remotely; change the file"
                 problems.append(ConfigurationProblem(member: name, reason: reason))
@@ -144,6 +147,11 @@ package struct RemoteSettings: Hashable, Sendable {
         let isUnset = [JSONValue.null, ""].contains(a)
         guard let b, b != .null, b != "" else { return isUnset }
         return a == b || (a.asBool != nil && a.asBool == b.asBool)
+    }
+
+    /// The member with this path in the value of the setting `name`; nil if it is not there, or belongs to another setting.
+    private static func member(_ path: String, of name: String, _ value: JSONValue?) -> JSONValue? {
+        path.hasPrefix("\(name).") ? value?[String(path.dropFirst(name.utf8.count + 1))] : nil
     }
 
     private static func holdsKeys(_ trackers: JSONValue?) -> Bool {
