@@ -242,7 +242,7 @@ let package = Package(
             "IntegrationTests",
             [
                 "Base", "Configuration", "JSON", "Beacon", "Scanning", "Storage", "Encryption", "Messaging",
-                "OwnTracks", "TestSupport", "ibeacon-gateway",
+                "OwnTracks", "Runtime", "Shell", "TestSupport", "ibeacon-gateway",
             ]),
 
         // What tests need beside themselves.

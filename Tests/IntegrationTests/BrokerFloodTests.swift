@@ -1,3 +1,6 @@
+import Base
+import Runtime
+import Shell
 import Synchronization
 import TestSupport
 import Testing
@@ -25,6 +28,39 @@ import Testing
         // The end of the connection is told after what it cost.
         #expect(eventually { owner.failures.first == .unaskedExactlyOnce })
         #expect(received.withLock(\.self) == 0)
+    }
+
+    /// The broker keeps a thousand messages for a slow client, as it does by default.
+    @Test(arguments: ["0", "1"])
+    func `A flood of readings takes no cards along, and only so much of it is taken`(qos: String) throws {
+        let broker = try MosquittoBroker(["allow_anonymous true", "max_queued_messages 1000"])
+        defer { broker.stop() }
+        var settings = BrokerSettings(for: broker)
+        settings.transientFilters = ["heard/+"]
+        settings.limits.perTopicAndSecond = 128
+        let loop = try EventLoop()
+        let link = ThreadedBrokerLink(loop: loop)
+        var cards: [String] = []
+        var readings = 0
+        try link.open(settings, filters: ["heard/+", "card/+"], read: nil) {
+            for case .message(let message) in link.drainEvents() {
+                if message.topic == "card/k" { cards.append(String(decoding: message.payload, as: UTF8.self)) }
+                if message.topic == "heard/x" { readings += 1 }
+            }
+        }
+        defer { link.close(within: .seconds(1)) }
+        #expect(eventually { broker.log.contains("heard/+ (QoS 0)") && broker.log.contains("card/+ (QoS 1)") })
+        let flood = try broker.directory.write((1...30_000).map { "\($0)\n" }.joined(), to: "flood")
+        let lines = try broker.directory.write((1...100).map { "\($0)\n" }.joined(), to: "cards")
+        let place = "mosquitto_pub -h 127.0.0.1 -p \(broker.port) -l"
+        let publisher = try ChildProcess(
+            "sh", ["-c", "\(place) -t heard/x -q \(qos) < '\(flood)' & \(place) -t card/k -q 1 < '\(lines)'; wait"],
+            output: broker.directory.file("publisher"))
+        publisher.wait()
+        let expected = (1...100).map { "\($0)" }
+        try loop.step(until: .now.advanced(by: .patience)) { cards == expected && readings > 0 }
+        #expect(cards == expected && readings > 0)
+        #expect(readings < 10_000 && link.droppedMessages > 0)
     }
 
     /// With TLS only libmosquitto's log tells that one came.

@@ -54,6 +54,26 @@ import Testing
         #expect(mail.counts.dropped == 2)
     }
 
+    @Test func `Room is made for a sixteenth of the limit at once, because each time moves all that wait`() {
+        var mail = mail { $0.incoming = 160 }
+        mail.post((1...161).map { received("\($0)") })
+        #expect(mail.counts.dropped == 11)
+        let events = mail.drainEvents()
+        #expect(events == (12...161).map { received("\($0)") })
+    }
+
+    @Test func `Readings go before cards that came earlier`() {
+        var mail = mail { $0.incoming = 3 }
+        let readings = ["1", "2", "3"].map { topic in
+            var reading = ReceivedMessage(topic: topic, payload: [], qos: .atMostOnce, retained: false)
+            reading.isTransient = true
+            return BrokerEvent.message(reading)
+        }
+        mail.post([received("card")] + readings + [received("command")])
+        let events = mail.drainEvents()
+        #expect(events == [received("card"), readings[2], received("command")])
+    }
+
     @Test func `Of too many received bytes the oldest go`() {
         var mail = mail { $0.incomingBytes = 10 }
         mail.post([received("1", bytes: 6), received("2", bytes: 6)])

@@ -45,6 +45,11 @@ package struct RoomServiceIdentity: Hashable, Sendable {
         // A thousand gateways send a thousand messages a second.
         settings.limits.incoming = 10_000
         settings.limits.incomingBytes = 64 << 20
+        // A gateway with 10,000 tags sends 40 messages in a second, and three such seconds may come at once.
+        settings.limits.perTopicAndSecond = 128
+        settings.limits.transientPerSecond = 4_000
+        let root = "ibeacon-rooms/\(site)"
+        settings.transientFilters = ["\(root)/heard/+", "\(root)/nearby/+", "espresense/devices/+/+"]
         settings.will = BrokerSettings.Will(
             topic: topic, payload: seal.sealed(card, for: topic), qos: .atLeastOnce, retain: true)
         return settings

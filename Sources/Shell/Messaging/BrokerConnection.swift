@@ -41,8 +41,9 @@ package final class BrokerConnection: Sendable {
         worker.submit(.publish(QueuedPublication(token: token, publication: publication)))
     }
 
-    /// Replaces the set of topic filters. They are subscribed to on this connection and on each later one, always with
-    /// QoS 1: libmosquitto keeps a QoS 2 message in memory until the broker releases it.
+    /// Replaces the set of topic filters. They are subscribed to on this connection and on each later one, with QoS 1, and
+    /// those of `BrokerSettings.transientFilters` with QoS 0. libmosquitto keeps a QoS 2 message in memory until the broker
+    /// releases it.
     package func subscribe(to filters: Set<String>) { worker.submit(.subscribe(to: filters)) }
 
     package var counts: BrokerCounts { worker.read(\.counts) }

@@ -79,6 +79,8 @@ package struct ReceivedMessage: Hashable, Sendable {
     /// The message is the answer to a post over HTTP; `topic` is the command topic of the sender. It may contain other
     /// messages than commands.
     package var isAnswer: Bool
+    /// The topic belongs to `BrokerSettings.transientFilters`: the message is useless later.
+    package var isTransient = false
 
     package init(topic: String, payload: [UInt8], qos: QoS, retained: Bool, isAnswer: Bool = false) {
         self.isAnswer = isAnswer

@@ -41,7 +41,8 @@ struct BrokerMail: WorkerMail {
     }
 
     /// Answers and changes of the connection are always accepted. There are as many answers as messages, and
-    /// changes come no faster than `Backoff` allows. Of received messages the oldest are dropped first.
+    /// changes come no faster than `Backoff` allows. Of received messages the oldest transient ones are dropped first, and
+    /// then the oldest others.
     mutating func post(_ events: [BrokerEvent]) {
         for event in events {
             self.events.append(event)
@@ -53,12 +54,22 @@ struct BrokerMail: WorkerMail {
     }
 
     private mutating func makeRoom() {
-        while incoming.messages > limits.incoming || incoming.bytes > limits.incomingBytes {
-            guard let index = events.firstIndex(where: { $0.messageBytes != nil }) else { return }
-            incoming.messages -= 1
-            incoming.bytes -= events.remove(at: index).messageBytes ?? 0
-            counts.dropped += 1
+        guard incoming.messages > limits.incoming || incoming.bytes > limits.incomingBytes else { return }
+        // A sixteenth at once: to move ten thousand events for each message of a flood takes all of a processor.
+        let most = incoming.messages > limits.incoming ? limits.incoming - limits.incoming / 16 : limits.incoming
+        var (left, limits) = (incoming, limits)
+        limits.incoming = most
+        for isTransient in [true, false] {
+            events.removeAll { event in
+                guard left.messages > limits.incoming || left.bytes > limits.incomingBytes,
+                    let bytes = event.messageBytes, event.isTransient == isTransient
+                else { return false }
+                left = (left.messages - 1, left.bytes - bytes)
+                return true
+            }
         }
+        counts.dropped += incoming.messages - left.messages
+        incoming = left
     }
 
     mutating func drainEvents() -> [BrokerEvent] {
@@ -75,6 +86,8 @@ extension BrokerEvent {
         default: false
         }
     }
+
+    fileprivate var isTransient: Bool { if case .message(let message) = self { message.isTransient } else { false } }
 
     /// Bytes of the message that it brings; nil if it brings none.
     fileprivate var messageBytes: Int? {

@@ -30,6 +30,9 @@ package struct BrokerSettings: Hashable, Sendable {
     /// The first delay between attempts; the next ones double it.
     package var firstRetryDelay: Duration = Backoff.first
     package var limits = QueueLimits()
+    /// Filters of the topics whose messages are useless later, such as readings. They are subscribed to with QoS 0, so that
+    /// the newest come, and not those that have waited for acknowledgements.
+    package var transientFilters: Set<String> = []
     /// Messages are posted there over HTTP; nil: they go to the MQTT broker.
     package var endpoint: Posting?
 
@@ -110,6 +113,10 @@ package struct BrokerSettings: Hashable, Sendable {
         package var incoming = 256
         /// Bytes of payload among them.
         package var incomingBytes = 16 << 20
+        /// Messages that are taken of one topic in a second; nil: any number. More are dropped (`TopicRates`).
+        package var perTopicAndSecond: Int?
+        /// The same for all topics of `transientFilters` together, if `perTopicAndSecond` is set.
+        package var transientPerSecond = Int.max
         /// Bytes of one packet from the broker: 8 MiB of payload (`JSONLimits` takes no more) and a topic. A larger
         /// message is not taken; what becomes of it: `Docs/messaging.md`.
         package var largestPacket = 8 << 20 + 128 << 10

@@ -168,11 +168,13 @@ struct BrokerWorker: ~Copyable {
             let isGranted = !suback.granted.contains { $0 >= 0x80 }
             actions += machine.subscribed(messageID: suback.messageID, isGranted: isGranted, at: now)
         }
-        let (messages, unusable) = (sink.messages, sink.unusableMessages)
+        let (messages, dropped) = (sink.messages, sink.droppedMessages)
         sink.forgetReported()
-        if unusable > 0 { mailbox.update { $0.counts.dropped += unusable } }
+        // Without a wake-up: it is no event.
+        if dropped > 0 { mailbox.withMail { $0.counts.dropped += dropped } }
         carryOut(actions)
         // After the answers, which need not wait until a large message has been read.
-        for message in messages { mailbox.post([read?(message).map(BrokerEvent.decoded) ?? .message(message)]) }
+        guard let read else { return mailbox.post(messages.map(BrokerEvent.message)) }
+        for message in messages { mailbox.post([read(message).map(BrokerEvent.decoded) ?? .message(message)]) }
     }
 }

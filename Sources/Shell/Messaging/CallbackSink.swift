@@ -27,8 +27,10 @@ final class CallbackSink {
     var completions: [Completion] = []
     var subacks: [Suback] = []
     var messages: [ReceivedMessage] = []
-    /// Messages whose topic is not UTF-8, and those that lost their payload.
-    var unusableMessages = 0
+    /// Messages whose topic is not UTF-8, those that lost their payload, and those that came too fast.
+    var droppedMessages = 0
+    private let transientFilters: [String]
+    private var rates: TopicRates
     /// Number of callbacks: it grows with each packet that libmosquitto has read and reported.
     private(set) var activity = 0
     /// Topics of messages without their payload that libmosquitto has not reported yet, with their number.
@@ -39,6 +41,11 @@ final class CallbackSink {
     var complaints: [String] = []
     /// OpenSSL's verification error for the broker's certificate.
     var certificateProblem: String?
+
+    init(_ settings: BrokerSettings) {
+        transientFilters = Array(settings.transientFilters)
+        rates = TopicRates(settings.limits)
+    }
 
     /// Clears the records of one connection, before the next.
     func beginAttempt() {
@@ -55,19 +62,33 @@ final class CallbackSink {
         completions = []
         subacks = []
         messages = []
-        unusableMessages = 0
+        droppedMessages = 0
     }
 
     fileprivate func receive(_ message: mosquitto_message) {
         guard let topic = String(validatingCString: message.topic), !isCut(message, topic),
             let qos = QoS(rawValue: UInt8(clamping: message.qos))
         else {
-            unusableMessages += 1
+            droppedMessages += 1
+            return
+        }
+        let isTransient = isTransient(topic)
+        guard rates.admits(topic, isTransient: isTransient, at: .now) else {
+            droppedMessages += 1
             return
         }
         // libmosquitto gives NULL for an empty payload.
         let payload = [UInt8](UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen)))
-        messages.append(ReceivedMessage(topic: topic, payload: payload, qos: qos, retained: message.retain))
+        var received = ReceivedMessage(topic: topic, payload: payload, qos: qos, retained: message.retain)
+        received.isTransient = isTransient
+        messages.append(received)
+    }
+
+    private func isTransient(_ topic: String) -> Bool {
+        transientFilters.contains { filter in
+            var matches = false
+            return mosquitto_topic_matches_sub(filter, topic, &matches) == MOSQ_ERR_SUCCESS.rawValue && matches
+        }
     }
 
     /// Whether the filter removed the payload.

@@ -23,7 +23,7 @@ struct Client: ~Copyable {
 
     /// - Throws: `.settings` when libmosquitto cannot work with them, or a file cannot be read.
     init(settings: BrokerSettings) throws(BrokerFailure) {
-        let sink = CallbackSink()
+        let sink = CallbackSink(settings)
         guard Self.libraryReady, let handle = mosquitto_new(settings.clientID, settings.cleanSession, nil) else {
             throw .settings("libmosquitto refuses the client id '\(settings.clientID)'")
         }
@@ -209,7 +209,8 @@ struct Client: ~Copyable {
     mutating func subscribe(_ topicFilter: String) -> Int32? {
         guard !topicFilter.utf8.contains(0) else { return nil }
         var messageID: Int32 = 0
-        let result = mosquitto_subscribe(handle, &messageID, topicFilter, Int32(QoS.atLeastOnce.rawValue))
+        let qos: QoS = settings.transientFilters.contains(topicFilter) ? .atMostOnce : .atLeastOnce
+        let result = mosquitto_subscribe(handle, &messageID, topicFilter, Int32(qos.rawValue))
         return result == MOSQ_ERR_INVAL.rawValue || result == MOSQ_ERR_MALFORMED_UTF8.rawValue ? nil : messageID
     }
 

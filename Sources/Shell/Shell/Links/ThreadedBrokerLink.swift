@@ -4,17 +4,24 @@ package import Runtime
 import System
 
 /// The broker link over a connection with a thread of its own, which wakes the event loop.
+///
+/// The topics of `BrokerSettings.transientFilters` have a second connection. A broker keeps a bounded queue for each client,
+/// and drops what exceeds it, whatever it is: a flood of readings would take cards and commands with it.
 package final class ThreadedBrokerLink: BrokerLink {
     private let loop: EventLoop
+    private let log: Log?
     private var connection: BrokerConnection?
+    /// nil: there are no transient topics.
+    private var readings: BrokerConnection?
     private var waker: WakerWatch?
     private var isOpen = false
     package private(set) var settings: BrokerSettings?
     package private(set) var isConnected = false
 
-    package init(loop: EventLoop) { self.loop = loop }
+    /// - Parameter log: For failures of the second connection. Those of the first are events.
+    package init(loop: EventLoop, log: Log? = nil) { (self.loop, self.log) = (loop, log) }
 
-    package var droppedMessages: Int { connection?.counts.dropped ?? 0 }
+    package var droppedMessages: Int { (connection?.counts.dropped ?? 0) + (readings?.counts.dropped ?? 0) }
 
     package func open(
         _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
@@ -23,11 +30,19 @@ package final class ThreadedBrokerLink: BrokerLink {
         let connection = try BrokerConnection(settings, read: read, wake: waker.waker.wake)
         (self.waker, self.connection, self.settings, isOpen) = (waker, connection, settings, true)
         isConnected = false
-        connection.subscribe(to: filters)
+        readings = try settings.forTransientTopics.map {
+            try BrokerConnection($0, read: read, wake: waker.waker.wake)
+        }
+        subscribe(to: filters)
         try connection.start()
+        try readings?.start()
     }
 
-    package func subscribe(to filters: Set<String>) { connection?.subscribe(to: filters) }
+    package func subscribe(to filters: Set<String>) {
+        let transient = settings?.transientFilters ?? []
+        connection?.subscribe(to: filters.subtracting(transient))
+        readings?.subscribe(to: filters.intersection(transient))
+    }
 
     package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
         isOpen && connection?.publish(publication, as: token) == true
@@ -42,12 +57,40 @@ package final class ThreadedBrokerLink: BrokerLink {
             default: break
             }
         }
-        return events
+        return events + (readings?.drainEvents().filter(isPassedOn) ?? [])
+    }
+
+    /// Whether an event of the second connection is passed on. The state of the link is that of the first.
+    private func isPassedOn(_ event: BrokerEvent) -> Bool {
+        switch event {
+        case .message, .decoded, .untaken, .subscriptionRefused: return true
+        case .disconnected(let failure, let retryIn):
+            // Otherwise the first says the same.
+            if isConnected {
+                log?.once("readings", .warning, "no readings: \(failure); next try in \(decimal(retryIn)) s")
+            }
+            return false
+        case .connected, .moved, .acknowledged, .refused, .subscribed: return false
+        }
     }
 
     package func close(within limit: Duration) {
         guard isOpen else { return }
         (isOpen, isConnected) = (false, false)
+        // It has nothing to send.
+        _ = readings?.stop(within: .zero)
         _ = connection?.stop(within: limit)
+    }
+}
+
+extension BrokerSettings {
+    /// A connection for the transient topics alone; nil if there are none.
+    fileprivate var forTransientTopics: BrokerSettings? {
+        guard !transientFilters.isEmpty else { return nil }
+        var settings = self
+        settings.clientID += "-readings"
+        settings.cleanSession = true
+        settings.will = nil
+        return settings
     }
 }
