@@ -29,7 +29,8 @@ extension ServiceRig {
                 app.handleStoreEvents()
                 isQuiet = false
             }
-            if broker.hasEvents {
+            // While a turn is to come, the events wait for it.
+            if broker.hasEvents, !app.hasBrokerTurn {
                 app.handleBrokerEvents()
                 isQuiet = false
             }

@@ -130,8 +130,28 @@ struct AppTests {
         fixture.app.handleBrokerEvents()
         let inFirstTurn = fixture.service.received.count
         #expect((2...30).contains(inFirstTurn))
-        fixture.settle()
+        fixture.wait(.seconds(1))
         #expect(fixture.service.received == texts)
+    }
+
+    @Test func `Between two turns there is time for the page, however many messages come`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.service.costOfMessage = .milliseconds(7)
+        let pull = BrokerEvent.message(
+            ReceivedMessage(topic: "bell/pull", payload: [], qos: .atMostOnce, retained: false))
+        for _ in 1...20 { fixture.broker.send(pull) }
+        fixture.app.handleBrokerEvents()
+        let inFirstTurn = fixture.service.received.count
+        let next = try #require(fixture.host.nextDue)
+        #expect(fixture.host.now < next && next <= fixture.host.now.advanced(by: .milliseconds(1)))
+        // The broker's thread wakes the loop again and again meanwhile.
+        for _ in 1...20 {
+            fixture.broker.send(pull)
+            fixture.app.handleBrokerEvents()
+        }
+        #expect(fixture.service.received.count == inFirstTurn)
+        fixture.wait(.seconds(1))
+        #expect(fixture.service.received.count == 40)
     }
 
     // MARK: Time
@@ -168,6 +188,61 @@ struct AppTests {
         let fixture = try BellFixture(in: directory)
         fixture.wait(.seconds(185))
         #expect(fixture.app.core.inputs.count { $0 == "checkpoint" } == 3)
+    }
+
+    // MARK: History
+
+    /// A history with a transition of ten days ago and one of the last minute, kept for 30 days.
+    private func fixtureWithHistory() throws -> BellFixture {
+        let fixture = try BellFixture(in: directory)
+        for age: Int64 in [10 * 86_400, 60] {
+            let entry = HistoryEntry(
+                tracker: "bell", rid: "r", name: "R", event: .enter, beacon: nil,
+                timestamp: fixture.host.wallClock.epochSeconds(at: fixture.host.now) - age, stamp: .exact,
+                happened: fixture.host.now)
+            fixture.store.submit(.commit([.history(entry)]))
+        }
+        fixture.settle()
+        return fixture
+    }
+
+    private func historyCount() throws -> Int { try StoreReader(directory: directory.path).summary().transitions }
+
+    private func setWallClock(_ fixture: BellFixture, ahead days: Int64) {
+        fixture.host.wallClock = WallClock(
+            epochOffset: 1_700_000_000_000_000_000 + days * 86_400_000_000_000, isKnown: true)
+    }
+
+    @Test func `A wall clock ten years ahead deletes no history for a day, over a reload and a restart`() throws {
+        let fixture = try fixtureWithHistory()
+        fixture.skip(.seconds(2 * 86_400))
+        #expect(try historyCount() == 2)
+        setWallClock(fixture, ahead: 3653)
+        try fixture.reload("{_type: \"configuration\", tid: \"b1\"}")
+        fixture.skip(.seconds(23 * 3600))
+        #expect(try historyCount() == 2)
+        fixture.app.stop()
+        let next = try BellFixture(in: directory, host: fixture.host)
+        next.skip(.seconds(1800))
+        #expect(try historyCount() == 2)
+        // A clock that stays is believed.
+        next.skip(.seconds(2 * 3600))
+        #expect(try historyCount() == 0)
+    }
+
+    @Test func `A new limit deletes at once, and 0 deletes all, whatever the clock says`() throws {
+        let fixture = try fixtureWithHistory()
+        try fixture.reload("{_type: \"configuration\", tid: \"b1\", days: 7}")
+        fixture.settle()
+        #expect(try historyCount() == 1)
+        setWallClock(fixture, ahead: 3653)
+        try fixture.reload("{_type: \"configuration\", tid: \"b1\", days: 6}")
+        fixture.settle()
+        #expect(try historyCount() == 1)
+        fixture.host.wallClock = WallClock(epochOffset: 0, isKnown: false)
+        try fixture.reload("{_type: \"configuration\", tid: \"b1\", days: 0}")
+        fixture.settle()
+        #expect(try historyCount() == 0)
     }
 
     // MARK: Settings, page and end

@@ -130,13 +130,13 @@ final class BellService: AppOwner {
 
     func putInForce(_ reload: Reload) {}
 
-    func historyBegin(at epochSeconds: Int64) -> Int64? { nil }
+    func historyBegin(at epochSeconds: Int64) -> Int64? { app.settings.configuration.historyBegin(at: epochSeconds) }
     func stop() {}
 }
 
 /// The shell in virtual time, over the real store.
 final class BellFixture: ServiceRig {
-    let host = ServiceHostDouble()
+    let host: ServiceHostDouble
     let broker = BrokerDouble()
     let status = StatusDouble()
     let store: SteppedStore
@@ -145,8 +145,8 @@ final class BellFixture: ServiceRig {
 
     var app: App<Bell> { service.app }
 
-    init(in directory: TemporaryDirectory) throws {
-        self.directory = directory
+    init(in directory: TemporaryDirectory, host: ServiceHostDouble = ServiceHostDouble()) throws {
+        (self.directory, self.host) = (directory, host)
         store = SteppedStore(host: host)
         let path = try directory.write("{_type: \"configuration\", tid: \"b1\"}", to: "config.json")
         service = try BellService(
@@ -166,4 +166,10 @@ final class BellFixture: ServiceRig {
     }
 
     func recordUnrest() { Issue.record("the service does not come to rest") }
+
+    /// Lets time pass at once: each timer fires at most once.
+    func skip(_ duration: Duration) {
+        host.now = host.now.advanced(by: duration)
+        settle()
+    }
 }

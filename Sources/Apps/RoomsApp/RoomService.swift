@@ -117,7 +117,7 @@ extension RoomService: AppOwner {
             return .message(message)
         case .record(let visit):
             guard configuration.roomHistoryDays != 0 else { return nil }
-            var entry = HistoryEntry(visit, tracker: identity.addresses.topic(ofTag: visit.tag.id), happened: now)
+            var entry = PastTransition(visit, tracker: identity.addresses.topic(ofTag: visit.tag.id), happened: now)
             entry.stamp = stamp(!app.wallClock.isKnown)
             return .history(entry)
         case .regions(let tags): return .regions(tracker: base, tags.regions)
@@ -291,7 +291,7 @@ extension RoomService: AppOwner {
     package func stop() { handle(.leavesBroker) }
 }
 
-extension HistoryEntry {
+extension PastTransition {
     /// A visit as a transition of the tag; the region is the room.
     fileprivate init(_ visit: RoomVisit, tracker: String, happened: MonotonicInstant) {
         self.init(

@@ -9,8 +9,11 @@ extension App {
     /// The limit of unacknowledged messages. The outbox delivers no more.
     static var window: Int { 20 }
     /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
-    /// messages may be waiting, and timers and signals are served between turns.
+    /// messages may be waiting, and timers, signals and the page are served between turns.
     static var longestTurn: Duration { .milliseconds(20) }
+    /// The time between two such turns. Without it the page, which is served when nothing else is ready, would wait until
+    /// all messages are handled.
+    static var pauseBetweenTurns: Duration { .milliseconds(1) }
 
     /// Connects with the settings in force.
     package func connect() {
@@ -44,7 +47,10 @@ extension App {
     /// Begins or ends the delivery of stored messages.
     package func delivers(_ isOn: Bool) { links.store.submit(.window(isOn ? Self.window : 0)) }
 
-    package func handleBrokerEvents() { handleBrokerEvents(within: Self.longestTurn) }
+    package func handleBrokerEvents() {
+        // The next turn takes what has come since.
+        if !hasBrokerTurn { handleBrokerEvents(within: Self.longestTurn) }
+    }
 
     /// - Parameter limit: Events that are left after this time wait for the next turn; nil: all are handled.
     private func handleBrokerEvents(within limit: Duration?) {
@@ -52,7 +58,8 @@ extension App {
         while let event = nextBrokerEvent {
             let now = host.now
             if let end, now > end {
-                timers.brokerTurn?.arm(at: now)
+                timers.hasBrokerTurn = true
+                timers.brokerTurn?.arm(at: now.advanced(by: Self.pauseBetweenTurns))
                 return
             }
             brokerEvents.removeFirst()

@@ -29,6 +29,7 @@ extension App {
         owner.restore(snapshot, at: now)
         owner.merge(snapshot.edits, at: now)
         readClock()
+        timers.pruning = HistoryPruning(snapshot.values[HistoryPruning.storeKey])
         beginCheckpoints()
         connect()
         let status = owner.begin(with: snapshot, at: now)
@@ -69,13 +70,17 @@ extension App {
         pruneHistory(at: host.now)
     }
 
-    /// Once a day, removes old entries from the history; not before the time of day is known.
+    /// Removes old entries from the history, when `HistoryPruning` says so.
     private func pruneHistory(at now: MonotonicInstant) {
-        guard wallClock.isKnown else { return }
-        if let last = timers.lastPruned, last.duration(to: now) < .seconds(86_400) { return }
-        timers.lastPruned = now
-        if let begin = owner?.historyBegin(at: wallClock.epochSeconds(at: now)) {
-            links.store.submit(.pruneHistory(before: begin))
+        guard let owner else { return }
+        let limit = owner.historyBegin(at: 0).map { -$0 }
+        let outcome = timers.pruning.look(at: host.wallClock, boot: host.bootID, now: now, keeping: limit)
+        if let bytes = outcome.state { links.store.submit(.commit([.value(key: HistoryPruning.storeKey, bytes)])) }
+        if let begin = outcome.before { links.store.submit(.pruneHistory(before: begin)) }
+        if let shift = outcome.doubtedShift {
+            let days = "\(shift.magnitude / 86_400) days \(shift < 0 ? "earlier" : "later") than expected"
+            let text = "it was set, or the machine was off; for 24 h no history is deleted for its age"
+            log.once("history", .warning, "the wall clock is \(days): \(text)")
         }
     }
 
@@ -91,7 +96,7 @@ extension App {
         wallClock = clock
         handle(.wallClock(clock), at: host.now)
         if clock.isKnown {
-            links.store.submit(.clockIsKnown(WallClockReading(epochNanosecondsAtBoot: clock.epochOffset)))
+            links.store.submit(.clockIsKnown(clock))
             if !wasKnown { log.notice("the wall clock is set") }
         } else {
             log.once("clock", .notice, "the wall clock is not set yet; messages wait for it")
@@ -113,7 +118,6 @@ extension App {
             let reload = try owner.adopt(new)
             log.notice("read \(path) again; \(reload.text)")
             owner.putInForce(reload)
-            timers.lastPruned = nil
             pruneHistory(at: host.now)
         } catch {
             log.error("\(error.message); the old settings stay in force")

@@ -44,6 +44,9 @@ package final class App<Core: ServiceCore> {
     private var lastToken: Int64 = 0
     private(set) var isStopping = false
 
+    /// Whether events of the broker wait for a turn that is to come.
+    package var hasBrokerTurn: Bool { timers.hasBrokerTurn }
+
     /// The timers exist between start and stop.
     struct Timers {
         var deadline: (any ServiceTimer)?
@@ -51,8 +54,9 @@ package final class App<Core: ServiceCore> {
         var checkpoint: (any ServiceTimer)?
         /// Continues with the remaining events of the broker.
         var brokerTurn: (any ServiceTimer)?
-        /// When the history was last pruned.
-        var lastPruned: MonotonicInstant?
+        /// Whether that timer is armed.
+        var hasBrokerTurn = false
+        var pruning = HistoryPruning()
     }
 
     package init(core: Core, settings: Settings, links: AppLinks, host: any ServiceHost, log: Log) {
@@ -74,7 +78,10 @@ package final class App<Core: ServiceCore> {
             handle(.tick, at: now)
         }
         timers.clock = host.timer(tolerance: .seconds(1)) { [unowned self] _ in readClock() }
-        timers.brokerTurn = host.timer { [unowned self] _ in handleBrokerEvents() }
+        timers.brokerTurn = host.timer(tolerance: .milliseconds(1)) { [unowned self] _ in
+            timers.hasBrokerTurn = false
+            handleBrokerEvents()
+        }
         try links.store.open(
             StoreSettings(
                 directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: restamp)
