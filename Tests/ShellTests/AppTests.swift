@@ -196,7 +196,7 @@ struct AppTests {
     private func fixtureWithHistory() throws -> BellFixture {
         let fixture = try BellFixture(in: directory)
         for age: Int64 in [10 * 86_400, 60] {
-            let entry = HistoryEntry(
+            let entry = PastTransition(
                 tracker: "bell", rid: "r", name: "R", event: .enter, beacon: nil,
                 timestamp: fixture.host.wallClock.epochSeconds(at: fixture.host.now) - age, stamp: .exact,
                 happened: fixture.host.now)

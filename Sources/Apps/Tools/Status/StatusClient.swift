@@ -33,10 +33,10 @@ struct StatusClient {
 
     /// The JSON at `path`.
     func ask(_ path: String) throws(Failure) -> JSONValue {
-        let (status, body) = try answer(to: "GET", path)
-        guard status == 200 else { throw refusal(status, body) }
+        let answer = try answer(to: "GET", path)
+        guard answer.status == 200 else { throw refusal(answer) }
         do {
-            return try JSONValue(parsing: body)
+            return try JSONValue(parsing: answer.body)
         } catch {
             throw stranger
         }
@@ -46,24 +46,22 @@ struct StatusClient {
     ///
     /// - Throws: `.badData` with the reason if the service refuses.
     func post(_ path: String) throws(Failure) {
-        let (status, body) = try answer(
+        let answer = try answer(
             to: "POST", path, "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}")
-        guard status == 204 else { throw refusal(status, body) }
+        guard answer.status == 204 else { throw refusal(answer) }
     }
 
     private func answer(
         to method: String, _ path: String, _ headers: String = "", _ body: String = ""
-    ) throws(Failure) -> (status: Int, body: [UInt8]) {
-        let answer = try exchange(
+    ) throws(Failure) -> ServiceAnswer {
+        let bytes = try exchange(
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)", body)
-        guard let end = Self.endOfHead(in: answer), answer.starts(with: Array("HTTP/1.1 ".utf8)) else {
-            throw stranger
-        }
-        let head = String(decoding: answer[..<end], as: UTF8.self)
-        return (Int(head.dropFirst(9).prefix(3)) ?? 0, Array(answer[(end + 4)...]))
+        guard let answer = ServiceAnswer(bytes) else { throw stranger }
+        return answer
     }
 
-    private func refusal(_ status: Int, _ body: [UInt8]) -> Failure {
+    private func refusal(_ answer: ServiceAnswer) -> Failure {
+        let (status, body) = (answer.status, answer.body)
         let reason = String(decoding: body.prefix(400), as: UTF8.self).split(separator: "\n").first ?? ""
         let code: ExitCode = status == 401 || status == 403 ? .noPermission : status == 422 ? .badData : .unavailable
         return Failure(
@@ -212,13 +210,6 @@ struct StatusClient {
     private func connect(_ descriptor: CInt, to target: UnsafeRawBufferPointer) -> CInt {
         guard let base = target.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
         return Glibc.connect(descriptor, base, socklen_t(target.count))
-    }
-
-    /// The beginning of the empty line after the headers.
-    private static func endOfHead(in answer: [UInt8]) -> Int? {
-        let mark = Array("\r\n\r\n".utf8)
-        guard answer.count >= mark.count else { return nil }
-        return (0...(answer.count - mark.count)).first { answer[$0..<($0 + mark.count)].elementsEqual(mark) }
     }
 
     /// A text, percent-encoded for a query (RFC 3986, 2.1).
