@@ -74,7 +74,7 @@ struct Comparison {
 
     /// Draws a session after a walk through the others.
     func picture(ofSession place: Int) -> Picture {
-        var run = EngineRun(home, tuning)
+        var run = EngineRun(home, tuning, notesBelief: true)
         for other in others(than: place) { run.play(other, as: .walk) }
         let reports = run.play(home.sessions[place], as: .test)
         return Picture(

@@ -9,6 +9,8 @@ var isNodes = false
 var isPicture = false
 var areKnown = true
 var houseHours: Double?
+var homeCount: UInt64?
+var printsEach = false
 var seed: UInt64?
 var every = 1
 for argument in CommandLine.arguments.dropFirst() {
@@ -26,6 +28,11 @@ for argument in CommandLine.arguments.dropFirst() {
         isPicture = true
     } else if argument == "--house-training" {
         isTraining = true
+    } else if argument == "--each" {
+        printsEach = true
+    } else if argument.hasPrefix("--homes=") {
+        homeCount = UInt64(argument.dropFirst(8))
+        if homeCount == nil { fail("\(argument): not a number") }
     } else if argument.hasPrefix("--house=") {
         houseHours = Double(argument.dropFirst(8))
     } else if argument.hasPrefix("--every=") {
@@ -41,6 +48,13 @@ for argument in CommandLine.arguments.dropFirst() {
     } else {
         recordings.append(argument)
     }
+}
+if let homeCount {
+    // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.
+    let first = seed ?? 1001
+    var report = HomesReport(tuning: tuning, isEngineOnly: isEngineOnly, printsEach: printsEach)
+    report.run(homes: first..<first + homeCount)
+    exit(0)
 }
 if houseHours != nil || isTraining, let recording = recordings.first {
     var report = HouseReport(hours: houseHours ?? 0, tuning: tuning, noise: NoiseFit(Home(path: recording)))

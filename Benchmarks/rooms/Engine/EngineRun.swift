@@ -19,11 +19,14 @@ struct EngineRun {
     private var nodes: NodeFeed?
     /// Belief by room after each second, for the picture.
     var beliefs: [(time: Double, [Float])] = []
+    private let notesBelief: Bool
 
     init(
-        _ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil, nodes: NodeFeed? = nil, areKnown: Bool = true
+        _ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil, nodes: NodeFeed? = nil, areKnown: Bool = true,
+        notesBelief: Bool = false
     ) {
         self.home = home
+        self.notesBelief = notesBelief
         self.nodes = nodes
         self.phases = phases ?? home.gateways.map { _ in 0 }
         engine = RoomEngine(tuning: tuning)
@@ -107,10 +110,11 @@ struct EngineRun {
         }
         messages.sort { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
         var stays = session.stays[...]
-        for message in messages where message.time <= last.time + 1 {
+        for message in messages
+        where message.time <= last.time + 1 && !session.isGone(message.gateway, at: message.time) {
             if use == .walk { train(&stays, until: message.time, shift: shift) }
             send(message, shift: shift)
-            if beliefs.last?.time != message.time { noteBelief(at: message.time) }
+            if notesBelief, beliefs.last?.time != message.time { noteBelief(at: message.time) }
         }
     }
 

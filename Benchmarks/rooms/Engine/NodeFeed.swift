@@ -7,7 +7,7 @@ import SiteProtocol
 /// heard the tag since its last message. A node has no clock, and sends nothing when it hears nothing.
 struct NodeFeed {
     /// Seconds between two messages of a node; each pause is this times 0.8 to 1.2.
-    private static let period = 5.0
+    private let period: Double
     /// Share of a packet in the level that is sent.
     private static let smoothing = 0.3
 
@@ -16,9 +16,9 @@ struct NodeFeed {
     /// Whether the nodes hear a second tag, too, which lies still.
     private let hasSecondTag: Bool
 
-    init(seed: UInt64, hasSecondTag: Bool = false) {
+    init(seed: UInt64, hasSecondTag: Bool = false, period: Double = 5) {
         random = Random(seed: seed)
-        self.hasSecondTag = hasSecondTag
+        (self.hasSecondTag, self.period) = (hasSecondTag, period)
     }
 
     struct Message {
@@ -29,45 +29,65 @@ struct NodeFeed {
 
     /// The messages of a session in the order of time.
     mutating func messages(of session: Session, in home: Home, _ beacon: BeaconID) -> [Message] {
+        var messages = levels(of: session).map { sent in
+            Message(
+                time: sent.time, gateway: sent.node,
+                second: Self.read(sent.level, home.gateways[sent.node].name, beacon))
+        }
+        if hasSecondTag, let first = session.moments.first, let last = session.moments.last {
+            messages += secondTag(from: first.time, to: last.time, in: home)
+        }
+        return messages.sorted { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
+    }
+
+    /// The session as one who reads the nodes' messages knows it.
+    mutating func heard(of session: Session) -> Session {
+        var heard = Session(name: session.name)
+        var next = 0
+        for sent in levels(of: session).sorted(by: { ($0.time, $0.node) < ($1.time, $1.node) }) {
+            while next + 1 < session.moments.count, session.moments[next + 1].time <= sent.time { next += 1 }
+            var moment = session.moments[next]
+            moment.time = sent.time
+            for node in moment.levels.indices { moment.levels[node] = node == sent.node ? sent.level : nil }
+            heard.moments.append(moment)
+        }
+        heard.seconds = heard.makeSeconds()
+        return heard
+    }
+
+    /// What each node sends, one node after the other.
+    private mutating func levels(of session: Session) -> [(time: Double, node: Int, level: Double)] {
         guard let first = session.moments.first, let last = session.moments.last else { return [] }
-        var messages: [Message] = []
-        for node in home.gateways.indices {
-            var due = first.time + random.uniform() * Self.period
+        var sent: [(time: Double, node: Int, level: Double)] = []
+        for node in first.levels.indices {
+            var due = first.time + random.uniform() * period
             var level: Double?
             var hasHeard = false
             for moment in session.moments {
                 while due <= moment.time {
-                    if hasHeard, let level {
-                        messages.append(
-                            Message(
-                                time: due, gateway: node, second: Self.read(level, home.gateways[node].name, beacon)))
-                    }
+                    if hasHeard, let level { sent.append((due, node, level)) }
                     hasHeard = false
-                    due += Self.period * (0.8 + 0.4 * random.uniform())
+                    due += period * (0.8 + 0.4 * random.uniform())
                 }
                 guard let measured = moment.levels[node] else { continue }
                 level = level.map { $0 + Self.smoothing * (measured - $0) } ?? measured
                 hasHeard = true
             }
-            if due <= last.time + 1, hasHeard, let level {
-                messages.append(
-                    Message(time: due, gateway: node, second: Self.read(level, home.gateways[node].name, beacon)))
-            }
+            if due <= last.time + 1, hasHeard, let level { sent.append((due, node, level)) }
         }
-        if hasSecondTag { messages += secondTag(from: first.time, to: last.time, in: home) }
-        return messages.sorted { ($0.time, $0.gateway) < ($1.time, $1.gateway) }
+        return sent
     }
 
     /// What the nodes send of the second tag, which lies in the room of the first node.
     private mutating func secondTag(from begin: Double, to end: Double, in home: Home) -> [Message] {
         var messages: [Message] = []
         for node in home.gateways.indices {
-            var due = begin + random.uniform() * Self.period
+            var due = begin + random.uniform() * period
             while due <= end {
                 let level = (node == 0 ? -55 : -80) + random.normal()
                 let second = Self.read(level, home.gateways[node].name, EngineRun.secondBeacon)
                 messages.append(Message(time: due, gateway: node, second: second))
-                due += Self.period * (0.8 + 0.4 * random.uniform())
+                due += period * (0.8 + 0.4 * random.uniform())
             }
         }
         return messages

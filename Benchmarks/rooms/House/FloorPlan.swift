@@ -1,6 +1,6 @@
 import Glibc
 
-struct Point {
+struct Point: Hashable {
     var x = 0.0
     var y = 0.0
     var floor = 0
@@ -12,7 +12,7 @@ struct Point {
     }
 }
 
-/// Three floors, eight rooms, a gateway in each.
+/// Rooms with the doors between them.
 struct FloorPlan {
     struct Place {
         var name: String
@@ -22,12 +22,17 @@ struct FloorPlan {
         var gateway: Point
     }
 
-    let rooms: [Place]
-    /// Doors and stairs: two rooms, and where one passes.
-    /// Walls between two rooms of one floor: those of the way by the doors.
-    private var walls: [[Int]] = []
-    let doors: [(from: Int, to: Int, at: Point)]
+    /// A door or stairs: two rooms, and where one passes.
+    typealias Door = (from: Int, to: Int, at: Point)
 
+    let rooms: [Place]
+    /// Walls between two rooms of one floor: those of the way by the doors. Empty where they are not known.
+    private var walls: [[Int]] = []
+    let doors: [Door]
+
+    init(rooms: [Place], doors: [Door]) { (self.rooms, self.doors) = (rooms, doors) }
+
+    /// Three floors, eight rooms, a gateway in each.
     init() {
         func room(_ name: String, _ floor: Int, _ x: ClosedRange<Double>, _ y: ClosedRange<Double>) -> Place {
             // Near a wall, where the socket is.

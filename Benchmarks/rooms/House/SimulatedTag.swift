@@ -4,13 +4,9 @@ import Glibc
 struct SimulatedTag {
     let interval: Double
     let isWorn: Bool
-    private(set) var room: Int
-    private(set) var position: Point
-    private(set) var isAway = false
+    private var walker: Walker
     /// Rooms with their times, for the score; -1: away.
     private(set) var stays: [Session.Stay] = []
-    private var waypoints: [(point: Point, room: Int)] = []
-    private var restsUntil = 0.0
     private var nextPacket: Double
     /// Of each gateway's level: it wanders with the place and the way the body stands, dB.
     private var wander: [Double]
@@ -18,81 +14,43 @@ struct SimulatedTag {
     private var means: [Double] = []
 
     init(_ plan: FloorPlan, interval: Double, isWorn: Bool, room: Int, _ random: inout Random) {
-        (self.interval, self.isWorn, self.room) = (interval, isWorn, room)
-        position = plan.somewhere(in: room, &random)
+        (self.interval, self.isWorn) = (interval, isWorn)
+        walker = Walker(plan, room: room, &random)
         nextPacket = random.uniform() * interval
         wander = plan.rooms.map { _ in random.normal() }
-        restsUntil = random.exponential(mean: 300)
+        walker.rest(until: random.exponential(mean: 300))
         setMeans(plan)
     }
+
+    var isAway: Bool { walker.isAway }
 
     /// One second of life.
     mutating func live(_ plan: FloorPlan, at time: Double, leavesHome: Bool, _ random: inout Random) {
         if isWorn {
-            if waypoints.isEmpty, time >= restsUntil { chooseWay(plan, at: time, leavesHome: leavesHome, &random) }
-            walk(plan, at: time, &random)
+            walker.decide(plan, at: time, leavesHome: leavesHome, &random)
+            if walker.isWalking {
+                turn(0.35, &random)
+                walker.step(at: time, &random)
+                setMeans(plan)
+            } else if !isAway {
+                // At rest the body turns now and then.
+                turn(0.02, &random)
+            }
         }
-        let place = isAway ? -1 : room
+        let place = isAway ? -1 : walker.room
         if stays.last?.room != place { stays.append((place, time, time)) }
         stays[stays.count - 1].to = time + 1
     }
 
-    private mutating func chooseWay(
-        _ plan: FloorPlan, at time: Double, leavesHome: Bool, _ random: inout Random
-    ) {
-        if isAway {
-            isAway = false
-            room = 0
-            position = plan.somewhere(in: 0, &random)
-            setMeans(plan)
-        } else if leavesHome, room == 0, random.uniform() < 0.1 {
-            isAway = true
-            restsUntil = time + 900 + random.exponential(mean: 3600)
-            return
-        }
-        let target = random.below(plan.rooms.count)
-        for (from, to) in zip(plan.path(from: room, to: target), plan.path(from: room, to: target).dropFirst()) {
-            if let door = plan.door(from, to) { waypoints.append((door, from)) }
-            // Behind stairs one is on another floor at once.
-            waypoints.append((plan.somewhere(in: to, &random), to))
-        }
-        waypoints.append((plan.somewhere(in: target, &random), target))
-    }
-
-    /// One metre, towards the next waypoint.
-    private mutating func walk(_ plan: FloorPlan, at time: Double, _ random: inout Random) {
-        guard let next = waypoints.first else {
-            // At rest the body turns now and then.
-            if !isAway { turn(0.02, &random) }
-            return
-        }
-        turn(0.35, &random)
-        room = next.room
-        position.floor = next.point.floor
-        let distance = position.distance(to: next.point)
-        if distance <= 1 {
-            position = next.point
-            waypoints.removeFirst()
-            if waypoints.isEmpty { restsUntil = time + 10 + random.exponential(mean: 240) }
-        } else {
-            position.x += (next.point.x - position.x) / distance
-            position.y += (next.point.y - position.y) / distance
-        }
-        setMeans(plan)
-    }
-
     /// Puts it elsewhere in a room, where it stays until the next time.
     mutating func carry(to room: Int, _ plan: FloorPlan, _ random: inout Random) {
-        self.room = room
-        position = plan.somewhere(in: room, &random)
-        waypoints = []
-        restsUntil = .infinity
+        walker.carry(to: room, plan, &random)
         turn(0.7, &random)
         setMeans(plan)
     }
 
     /// After it was carried it goes its own ways again.
-    mutating func release(at time: Double) { restsUntil = time + 60 }
+    mutating func release(at time: Double) { walker.rest(until: time + 60) }
 
     mutating func forgetStays() { stays = [] }
 
@@ -103,7 +61,7 @@ struct SimulatedTag {
     }
 
     private mutating func setMeans(_ plan: FloorPlan) {
-        means = plan.rooms.indices.map { plan.level(at: position, in: room, gateway: $0) }
+        means = plan.rooms.indices.map { plan.level(at: walker.position, in: walker.room, gateway: $0) }
     }
 
     /// Packets that it sends in the second.

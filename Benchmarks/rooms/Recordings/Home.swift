@@ -7,6 +7,10 @@ struct Home {
     var gateways: [(name: String, room: Int)] = []
     var sessions: [Session] = []
 
+    init(name: String, rooms: [String], gateways: [(name: String, room: Int)]) {
+        (self.name, self.rooms, self.gateways) = (name, rooms, gateways)
+    }
+
     /// Reads the compact form: a line with gateways, then `session,seconds,room,level,…`. A line that is not
     /// understood ends the program: figures from half a file would be worse than none.
     ///

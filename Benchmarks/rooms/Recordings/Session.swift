@@ -16,6 +16,12 @@ struct Session {
     var moments: [Moment] = []
     /// The same second by second, for the Markov model.
     var seconds: [Second] = []
+    /// When gateways were gone: they sent nothing.
+    var outages: [(gateway: Int, from: Double, to: Double)] = []
+
+    func isGone(_ gateway: Int, at time: Double) -> Bool {
+        outages.contains { $0.gateway == gateway && $0.from <= time && time < $0.to }
+    }
 
     /// Rooms in their order: from, to (seconds), and the room.
     var stays: [Stay] {
