@@ -37,6 +37,9 @@ public struct MonotonicInstant: InstantProtocol, Hashable, Sendable, BitwiseCopy
 extension Duration {
     /// The whole duration in nanoseconds, clamped to what 64 bits hold (292 years).
     package var nanoseconds: Int64 {
+        // Below nine seconds one division does what `components` needs 180 instructions for.
+        let few = Int64(truncatingIfNeeded: attoseconds)
+        if Int128(few) == attoseconds { return few / 1_000_000_000 }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? .min : .max }

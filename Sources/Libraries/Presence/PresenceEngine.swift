@@ -140,9 +140,8 @@ public struct PresenceEngine: Sendable {
     package func position(of key: RegionKey) -> Int? { indexes.index(of: key, in: keys) }
 
     /// The position of the region that names the beacon exactly (the last of several), else of the first that it
-    /// belongs to.
-    @inline(__always)
-    package func mostExactRegion(of beacon: BeaconID) -> Int? { index.mostExactMatch(of: beacon) }
+    /// belongs to. It changes nothing: a function that is not mutating would be called with a copy of the engine.
+    package mutating func mostExactRegion(of beacon: BeaconID) -> Int? { index.mostExactMatch(of: beacon) }
 
     // MARK: Hearing
 

@@ -22,11 +22,12 @@ extension RoomEngine {
         var common: Float = 0
         for place in rooms.indices {
             let before = scratch.before[place]
-            let exits = self.rooms[rooms[place]].exits
-            let unit = before / (exits.changes + tuning.exitPrior)
+            let changes = self.rooms[rooms[place]].exits.changes
+            let unit = before / (changes + tuning.exitPrior)
             common += unit * tuning.exitPrior / others
             scratch.arriving[place] -= unit * tuning.exitPrior / others
-            for exit in exits.exits {
+            guard changes > 0 else { continue }
+            for exit in self.rooms[rooms[place]].exits.exits {
                 guard let target = rooms.firstIndex(of: exit.room) else { continue }
                 scratch.arriving[target] += unit * exit.count
             }

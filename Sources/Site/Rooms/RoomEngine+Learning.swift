@@ -117,7 +117,7 @@ extension RoomEngine {
         let room = training.room
         order += 1
         scratch.learning.levels.removeAll(keepingCapacity: true)
-        Self.append(scratch.vector, gateways, to: &scratch.learning.levels, tuning)
+        Self.append(scratch.vector, gateways, to: &scratch.learning.levels, missLevel: tuning.missLevel)
         rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
@@ -129,7 +129,7 @@ extension RoomEngine {
     /// It is static: a method would copy the engine, and with it the array that is appended to.
     private static func append(
         _ window: LevelVector, _ gateways: Table<GatewayIndex, GatewayState>, to levels: inout [FingerprintLevel],
-        _ tuning: RoomTuning
+        missLevel: Float
     ) {
         var unknown = 0
         for gateway in window.levels.indices {
@@ -139,7 +139,7 @@ extension RoomEngine {
                 levels.append(FingerprintLevel(gateway: gateway, eighths: nil))
                 continue
             }
-            guard level > tuning.missLevel else { continue }
+            guard level > missLevel else { continue }
             levels.append(FingerprintLevel(gateway: gateway, eighths: Int16(level * 8)))
         }
     }
@@ -150,7 +150,7 @@ extension RoomEngine {
     mutating func remember(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
         guard let learner = states[tag].learner ?? addLearner(of: tag) else { return }
         let levels = learners[learner].levels.count
-        Self.append(scratch.vector, gateways, to: &learners[learner].levels, tuning)
+        Self.append(scratch.vector, gateways, to: &learners[learner].levels, missLevel: tuning.missLevel)
         for (room, evidence) in zip(scratch.rooms, scratch.evidence) {
             learners[learner].rooms.append(
                 Learner.RoomWeight(room: room, evidence: evidence, belief: states[tag].probability(of: room)))
@@ -182,6 +182,7 @@ extension RoomEngine {
         var learner = Learner(tag: learners[index].tag)
         swap(&learner, &learners[index])
         findCertainWindows(in: learner, count)
+        let tuning = tuning
         // The latest come first.
         for (to, from) in zip(scratch.learning.certain, scratch.learning.certain.dropFirst())
         where to.window - from.window <= Self.mostDoubtful {

@@ -162,8 +162,9 @@ extension RoomEngine {
         for level in scratch.vector.levels.elements { if let level = level.dBm, level > best { best = level } }
         for room in scratch.rooms {
             var sum: Float = 0
-            for gateway in rooms[room].gateways {
-                let level = heldLevel(of: gateway, tag: tag, room: room)
+            // By position: an iterator would hold the array.
+            for place in rooms[room].gateways.indices {
+                let level = heldLevel(of: rooms[room].gateways[place], tag: tag, room: room)
                 sum += FixedMath.exp(tuning.levelSlope * (level - best))
             }
             // Only fingerprints can speak for or against a room without a gateway.
@@ -203,6 +204,8 @@ extension RoomEngine {
     /// - Returns: How much fingerprints count, 0 … 1.
     private mutating func weighFingerprints(_ tag: TagIndex) -> Float {
         scratch.fingerprint.removeAll(keepingCapacity: true)
+        // Copied once, and not for each room.
+        let tuning = tuning
         var base: Float = 0
         for gateway in gateways.indices {
             guard let level = scratch.vector.levels[gateway].dBm else {
@@ -253,6 +256,7 @@ extension RoomEngine {
 
     /// Whether a gateway of the tag's room has failed that had heard the tag there. For a receiver that does not always send,
     /// this is unknown.
+    @inline(__always)
     private func isGatewayMissing(to tag: TagIndex) -> Bool {
         guard let since = states[tag].since else { return false }
         return states[tag].levels.contains { heard in
@@ -316,6 +320,7 @@ extension RoomEngine {
 
     /// Mean seconds until a tag changes its room. A tag that has been in one room for long is likely to stay: stays of people
     /// and things have no typical length.
+    @inline(__always)
     private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
         guard states[tag].room != nil, let since = states[tag].since else { return tuning.staySeconds }
         let stay = max(0, now.seconds(since: since))

@@ -31,7 +31,9 @@ struct TagPresence: Sendable {
     var nextDeadline: MonotonicInstant? { engine.nextDeadline }
 
     /// The tag of a beacon; nil if the beacon is not a tag.
-    func tag(of beacon: BeaconID) -> TagIndex? { engine.mostExactRegion(of: beacon).map(TagIndex.init(position:)) }
+    mutating func tag(of beacon: BeaconID) -> TagIndex? {
+        engine.mostExactRegion(of: beacon).map(TagIndex.init(position:))
+    }
 
     func isInside(_ tag: TagDescription) -> Bool { engine.isOccupied(Self.region(of: tag)) }
 
