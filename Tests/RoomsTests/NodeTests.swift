@@ -128,8 +128,10 @@ extension House {
 
     // MARK: Fingerprints
 
-    private static func likelihood(_ eighths: [Int16?], of levels: [Float?]) -> Float {
-        let tuning = RoomTuning()
+    /// - Parameter share: Weight of another body than the one that walked.
+    private static func likelihood(_ eighths: [Int16?], of levels: [Float?], otherBody share: Float = 0) -> Float {
+        var tuning = RoomTuning()
+        tuning.otherBodyShare = share
         var prints = RoomFingerprints()
         prints.add(
             eighths.enumerated().map {
@@ -146,6 +148,16 @@ extension House {
         let unknown = Self.likelihood([-480, nil], of: [-60, -70])
         #expect(known == 1)
         #expect(abs(unknown - 0.135_335) < 1e-4)
+    }
+
+    @Test func `Another body than the one that walked fits, best if it changes all gateways alike`() {
+        let same = Self.likelihood([-480, -560], of: [-60, -70], otherBody: 0.03)
+        let alike = Self.likelihood([-480, -560], of: [-72, -82], otherBody: 0.03)
+        let apart = Self.likelihood([-480, -560], of: [-72, -58], otherBody: 0.03)
+        let refused = Self.likelihood([-480, -560], of: [-72, -82])
+        #expect(same > 100 * alike)
+        #expect(alike > 2 * apart)
+        #expect(apart > 100 * refused)
     }
 
     @Test func `A gateway that says nothing costs nothing, known or not`() {

@@ -47,6 +47,9 @@ extension RoomTuning {
         case "leastDeviation": leastDeviation = value
         case "ownDistanceCap": ownDistanceCap = value
         case "mostOwnSeconds": mostOwnSeconds = value
+        case "otherBodyShare": otherBodyShare = value
+        case "otherBodyWidth": otherBodyWidth = value
+        case "bodyDeviation": bodyDeviation = value
         case "packetDoubt": packetDoubt = value
         default: fail("there is no number called \(name)")
         }

@@ -174,7 +174,9 @@ struct RoomFingerprints: Sendable {
         return count > 0 ? sum / count : .infinity
     }
 
-    /// Sum of `seconds · exp(-d²/2)` over all fingerprints.
+    /// Sum of `seconds · density` over all fingerprints. The density has a narrow part, for the body that walked, and a wide one
+    /// for others. A body that hides the tag from all gateways alike says nothing about the place, so the wide part is averaged over
+    /// what they have in common.
     ///
     /// - Parameters:
     ///   - base: Squared distance to a fingerprint in which nothing was heard.
@@ -185,21 +187,43 @@ struct RoomFingerprints: Sendable {
         var sum: Float = 0
         let scale = 1 / tuning.kernelWidth
         let missCap = min(tuning.missCap, tuning.missPerPacket * Float(heard.packets))
+        let ratio = tuning.kernelWidth / tuning.otherBodyWidth
+        let variance = tuning.otherBodyWidth * tuning.otherBodyWidth
+        let common = tuning.bodyDeviation * tuning.bodyDeviation / variance
+        let interval = max(1, heard.elapsed)
+        var otherBody = tuning.otherBodyShare / (interval * interval)
+        for _ in heard.heard { otherBody *= ratio }
         for print in prints {
-            var square = base
+            // Squared distances: of gateways that heard nothing then or now, and of the others.
+            var missed = base
+            var square: Float = 0
+            // Of the others: number, sum of the differences, sum of their squares.
+            var (count, total, squares): (Float, Float, Float) = (0, 0, 0)
             for entry in print.levels {
                 guard parts.contains(index: entry.gateway) else { continue }
-                square -= parts[entry.gateway]
+                missed -= parts[entry.gateway]
                 guard let level = heard.levels[entry.gateway].dBm else { continue }
                 guard let eighths = entry.eighths else {
-                    square += tuning.unknownDistance
+                    missed += tuning.unknownDistance
                     continue
                 }
-                let difference = (level - Float(eighths) / 8) * scale
-                let cap = level <= tuning.missLevel ? missCap : tuning.distanceCap
-                square += min(difference * difference, cap)
+                let difference = level - Float(eighths) / 8
+                let distance = difference * scale * (difference * scale)
+                guard level > tuning.missLevel else {
+                    missed += min(distance, missCap)
+                    continue
+                }
+                square += min(distance, tuning.distanceCap)
+                count += 1
+                total += difference
+                squares += difference * difference
             }
-            sum += print.seconds * FixedMath.exp(-0.5 * max(0, square))
+            let joint = 1 + count * common
+            let wide = missed * ratio * ratio + (squares - total * total * common / joint) / variance
+            sum +=
+                print.seconds
+                * (FixedMath.exp(-0.5 * max(0, missed + square))
+                    + otherBody / joint.squareRoot() * FixedMath.exp(-0.5 * max(0, wide)))
         }
         return sum
     }

@@ -77,6 +77,13 @@ package struct RoomTuning: Hashable, Sendable {
     /// other gateways alone hardly distinguish the room from its neighbours.
     package var missingWorth: Float = 3
 
+    /// A fingerprint also fits another body than the one that walked, with this weight in a window of a second. Such a body changes
+    /// each gateway's level with this standard deviation in dB, and all of them at once with that of `bodyDeviation`, for as long as
+    /// it stays. What a quick beacon says of it is therefore said again and again; the weight falls with the square of the interval.
+    package var otherBodyShare: Float = 0.03
+    package var otherBodyWidth: Float = 8
+    package var bodyDeviation: Float = 5
+
     // MARK: Levels that were learned from the engine's own decisions
 
     /// The prior of each gateway's level in each room: its weight in seconds, its mean in dBm and its standard deviation in dB.
