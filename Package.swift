@@ -66,12 +66,16 @@ let package = Package(
         adapter("Shell/System", ["Base", "CSystem"]),
 
         pure("Libraries/Beacon", ["Base"]),
-        pure("Libraries/Regions", ["Base", "Beacon"]),
+        // What is no iBeacon and may be a region all the same.
+        pure("Libraries/Identities", ["Base", "Beacon"]),
+        pure("Libraries/Regions", ["Base", "Beacon", "Identities"]),
         pure("Libraries/Presence", ["Base", "Beacon", "Regions"]),
         pure("Libraries/JSON", ["Base"]),
-        pure("Libraries/OwnTracks", ["Base", "Beacon", "JSON", "Regions"]),
+        pure("Libraries/OwnTracks", ["Base", "Beacon", "Identities", "JSON", "Regions"]),
         pure("Libraries/Configuration", ["Base", "Beacon", "JSON", "OwnTracks", "Regions"]),
-        pure("Cores/Gateway", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Presence", "Regions"]),
+        pure(
+            "Cores/Gateway",
+            ["Base", "Beacon", "Configuration", "Identities", "JSON", "OwnTracks", "Presence", "Regions"]),
         pure("Libraries/Health", ["Base", "JSON"]),
         pure(
             "Cores/Status",
@@ -88,7 +92,9 @@ let package = Package(
             ["Base", "Beacon", "Configuration", "Health", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
         pure("Site/RoomMessages", ["Base", "JSON", "OwnTracks", "Rooms", "SiteCore", "SiteProtocol"]),
 
-        adapter("Radio/Scanning", ["Base", "Beacon", "System"]),
+        adapter("Radio/Scanning", ["Base", "Beacon", "Identities", "System"]),
+        library("C/CCrypto", pkgConfig: "libcrypto", debian: "libssl-dev"),
+        adapter("Radio/AddressKeys", ["Identities", "CCrypto"]),
         library("C/CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
         adapter("Radio/KernelScanning", ["Base", "Beacon", "Scanning", "System", "CBluetooth"]),
         library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
@@ -125,9 +131,10 @@ let package = Package(
         adapter(
             "Apps/GatewayApp",
             [
-                "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway", "GatewayEntities",
+                "AddressKeys", "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway",
+                "GatewayEntities",
                 "HTTPMessaging",
-                "Health", "JSON", "KernelScanning", "Messaging", "OwnTracks", "PageServer",
+                "Health", "Identities", "JSON", "KernelScanning", "Messaging", "OwnTracks", "PageServer",
                 "Presence", "ReadingFeed",
                 "Regions", "Runtime",
                 "Scanning", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System",
@@ -146,8 +153,8 @@ let package = Package(
         adapter(
             "Apps/Tools",
             [
-                "Base", "Beacon", "Configuration", "DBus", "Gateway", "HTTPMessaging",
-                "JSON",
+                "AddressKeys", "Base", "Beacon", "Configuration", "DBus", "Gateway", "HTTPMessaging",
+                "Identities", "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
                 "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
@@ -159,9 +166,12 @@ let package = Package(
             linkerSettings: smallProgram),
 
         tests("BeaconTests", ["Base", "Beacon", "TestSupport"]),
-        tests("RegionsTests", ["Beacon", "Regions", "TestSupport"]),
+        tests("IdentitiesTests", ["AddressKeys", "Base", "Beacon", "Identities", "TestSupport"]),
+        tests("RegionsTests", ["Base", "Beacon", "Identities", "Regions", "TestSupport"]),
         tests("PresenceTests", ["Base", "Beacon", "Regions", "Presence"]),
-        tests("OwnTracksTests", ["Base", "Configuration", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
+        tests(
+            "OwnTracksTests",
+            ["Base", "Configuration", "Identities", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
         tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "SiteProtocol"]),
         tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
         tests(
@@ -177,9 +187,9 @@ let package = Package(
         tests(
             "GatewayAppTests",
             [
-                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "JSON", "Messaging",
-                "OwnTracks", "Regions", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell", "SiteProtocol",
-                "Status", "StatusPage",
+                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "Identities", "JSON",
+                "Messaging", "OwnTracks", "Regions", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell",
+                "SiteProtocol", "Status", "StatusPage",
                 "Storage",
                 "System", "TestSupport",
             ]),
@@ -200,8 +210,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Status", "Base", "Configuration", "Health", "JSON", "Beacon", "Regions", "OwnTracks", "Presence",
-                "Gateway", "TestSupport",
+                "AddressKeys", "Identities", "Status", "Base", "Configuration", "Health", "JSON", "Beacon", "Regions",
+                "OwnTracks", "Presence", "Gateway", "TestSupport",
             ]),
         tests(
             "ToolsTests",

@@ -1,4 +1,5 @@
 import Beacon
+import Identities
 import Scanning
 import ServiceSupport
 import StatusPage
@@ -16,6 +17,10 @@ final class RadioDouble: RadioLink {
     private(set) var duty: ScanDuty?
     /// The masks that were set last.
     private(set) var batteryMasks = BatteryMasks()
+    /// The identities that were set last.
+    private(set) var identities: [Identity] = []
+    /// The keys that were set last.
+    private(set) var keys: [IdentityKey] = []
 
     init() {}
 
@@ -30,6 +35,8 @@ final class RadioDouble: RadioLink {
 
     func setDuty(_ duty: ScanDuty) { self.duty = duty }
     func setBatteryMasks(_ masks: BatteryMasks) { batteryMasks = masks }
+    func setIdentities(_ identities: [Identity]) { self.identities = identities }
+    func setKeys(_ keys: [IdentityKey]) { self.keys = keys }
 }
 
 extension StatusDouble {

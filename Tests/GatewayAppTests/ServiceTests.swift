@@ -3,6 +3,7 @@ import Beacon
 import CFaultVFS
 import Configuration
 import Gateway
+import Identities
 import JSON
 import Messaging
 import Regions
@@ -116,6 +117,40 @@ struct ServiceTests {
         #expect(fixture.radio.batteryMasks.all.map(\.major) == [15])
         try fixture.reload("")
         #expect(fixture.radio.batteryMasks.all.isEmpty)
+    }
+
+    @Test func `The radio hears what a region names from the moment on at which the region is there`() throws {
+        let fixture = try ServiceFixture("", in: directory)
+        #expect(fixture.radio.identities.isEmpty)
+        fixture.command(
+            #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"bike","tst":1,"desc":"Bike:mac:C0:FF:EE:00:00:01"}]}}
+            """#)
+        #expect(fixture.radio.identities == [.address(0xc0ff_ee00_0001)])
+        fixture.command(
+            #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"bike","tst":1,"desc":"Bike","lat":1000}]}}
+            """#)
+        #expect(fixture.radio.identities.isEmpty)
+    }
+
+    @Test func `The keys of phones are read at the start and at a reload, and a mistake in them changes nothing`()
+        throws
+    {
+        var keys = PhoneKeys()
+        try keys.set(IdentityKey(high: 1, low: 2), of: "Jane")
+        try PhoneKeyFile.write(keys, in: directory.path)
+        let fixture = try ServiceFixture("", in: directory)
+        #expect(fixture.radio.keys == [IdentityKey(high: 1, low: 2)])
+        try keys.set(IdentityKey(high: 3, low: 4), of: "John")
+        try PhoneKeyFile.write(keys, in: directory.path)
+        try fixture.reload("")
+        #expect(fixture.radio.keys.count == 2)
+        try directory.write("no key\n", to: "phone-keys")
+        try fixture.reload("")
+        #expect(fixture.radio.keys.count == 2)
     }
 
     @Test func `setConfiguration sets another scan duty on the running radio`() throws {

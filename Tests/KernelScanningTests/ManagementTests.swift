@@ -27,6 +27,11 @@ import Testing
         #expect(Array(bytes[41..<46]) == [0x16, 0, 2, 0xaa, 0xfe])
         #expect(bytes[46..<75].allSatisfy { $0 == 0 })
     }
+
+    @Test func tellsTheKernelWhereAPatternBegins() {
+        let pattern = BeaconPacketPattern(type: 0xff, offset: 2, start: [0xbe, 0xac])
+        #expect(Array(ManagementCommand.addMonitor(0, [pattern]).bytes[6..<12]) == [1, 0xff, 2, 2, 0xbe, 0xac])
+    }
 }
 
 @Suite struct ManagementEventTests {

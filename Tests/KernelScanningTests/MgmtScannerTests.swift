@@ -202,6 +202,17 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.failure == nil)
     }
 
+    @Test func `A listening adapter is asked for other packets when they are wanted, and once only`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        let wanted = [BeaconPacketPattern(type: 0xff, offset: 2, start: [0xbe, 0xac])]
+        for _ in 0..<2 { scanner.setPatterns(wanted) }
+        #expect(
+            fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+        #expect(fixture.kernel.sent().isEmpty)
+    }
+
     @Test func `A kernel that is busy is asked again each second, however often`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()

@@ -1,4 +1,5 @@
 import Beacon
+import Identities
 import TestSupport
 import Testing
 
@@ -67,6 +68,24 @@ struct RegionDescriptionTests {
         #expect(description.pattern == BeaconPattern(uuid: Self.uuid, major: 1))
     }
 
+    @Test("what is no iBeacon gets the UUID that is derived from it")
+    func identities() throws {
+        let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+        let rows: [(String, Identity, UInt16?, UInt16?)] = [
+            ("mac:C0:FF:EE:00:00:01", .address(0xc0ff_ee00_0001), nil, nil),
+            (" MAC : c0ffee000001 ", .address(0xc0ff_ee00_0001), nil, nil),
+            ("eddystone:CA271EAE5FA84E808F08:2A302A95A959", .eddystone(Self.uuid), nil, nil),
+            ("altbeacon:\(uuid)", .altBeacon(Self.uuid), nil, nil),
+            ("altbeacon:\(uuid):1:2", .altBeacon(Self.uuid), 1, 2),
+        ]
+        for (text, identity, major, minor) in rows {
+            let description = try RegionDescription(parsing: "Bike:\(text)")
+            #expect(description.name == "Bike")
+            #expect(description.identity == identity)
+            #expect(description.pattern == BeaconPattern(uuid: identity.uuid, major: major, minor: minor))
+        }
+    }
+
     @Test("a name alone has no beacon")
     func nameAlone() throws {
         #expect(try RegionDescription(parsing: "Home").pattern == nil)
@@ -88,6 +107,11 @@ struct RegionDescriptionTests {
             Fault("a:", .invalidUUID("")),
             Fault("a:\(text)0", .invalidUUID("\(text)0")),
             Fault("a:\(text):1:2:3", .tooManyParts(5)),
+            Fault("a:mac:C0:FF:EE:00:00", .invalidIdentity(reason: IdentityError.invalidAddress("C0:FF:EE:00:00").description)),
+            Fault("a:eddystone:1:2", .invalidIdentity(reason: IdentityError.invalidEddystone("1:2").description)),
+            Fault("a:altbeacon:1:2", .invalidIdentity(reason: IdentityError.invalidUUID("1:2").description)),
+            Fault("a:altbeacon:\(text):1:2:3", .tooManyParts(6)),
+            Fault("a:irk:ec0234a357c8ad05341010a60a397d9b", .secretKey),
             Fault("a:\(text):x", .invalidNumber(member: "major", text: "x")),
             Fault("a:\(text):1:0x", .invalidNumber(member: "minor", text: "0x")),
             Fault("a:\(text):-1", .invalidNumber(member: "major", text: "-1")),

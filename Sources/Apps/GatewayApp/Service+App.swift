@@ -1,6 +1,7 @@
 package import Base
 import Configuration
 package import Gateway
+import Identities
 import JSON
 import OwnTracks
 import Presence
@@ -8,6 +9,7 @@ package import Regions
 import Runtime
 package import Shell
 package import Storage
+import System
 
 /// What only the gateway does at the events of the links that every service has.
 extension Service: AppOwner {
@@ -43,6 +45,7 @@ extension Service: AppOwner {
     package func finish(_ effects: [Effect]) {
         if monitor.record(effects, trackers: app.core.trackers) { app.changed() }
         for effect in effects {
+            if case .regions = effect { links.radio.setIdentities(app.core.identities) }
             if let entry = effect.logEntry { write(entry) }
         }
         // Last, because the inputs that follow make decisions of their own.
@@ -100,12 +103,23 @@ extension Service: AppOwner {
         restoreTransitions()
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)
+        links.radio.setIdentities(app.core.identities)
         links.radio.start(self)
+        readKeys()
         let regions = app.core.trackers.reduce(0) { $0 + $1.regions.regions.count }
         let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
         monitor.startTime = ProcessUsage.age()
         return text
+    }
+
+    /// Reads the keys of phones. If that fails, those that were read before stay in force.
+    func readKeys() {
+        do throws(Failure) {
+            links.radio.setKeys(try PhoneKeyFile.all(in: app.settings.stateDirectory).map(\.key))
+        } catch {
+            log.error("the keys of phones were not read: \(error.message)")
+        }
     }
 
     package func merge(_ edits: [RegionEdit], at now: MonotonicInstant) {

@@ -54,6 +54,8 @@ extension Service {
         app.handle(.configuration(configuration), at: host.now)
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)
+        links.radio.setIdentities(app.core.identities)
+        readKeys()
         guard reload.needsConnection else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()

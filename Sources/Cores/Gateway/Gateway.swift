@@ -1,5 +1,6 @@
 package import Base
 package import Configuration
+package import Identities
 package import JSON
 import OwnTracks
 import Presence
@@ -15,6 +16,8 @@ package struct Gateway: Sendable {
     package internal(set) var wallClock: WallClock
     /// The stored settings of `setConfiguration`, which replace those of the file.
     package internal(set) var remoteSettings: JSONValue?
+    /// What the regions listen for beside iBeacons, each once, for the radio.
+    package private(set) var identities: [Identity] = []
     /// Whether each transition is explained in the debug log. Formatting the explanation costs time.
     package let explainsTransitions: Bool
     /// The counters, without those of the commands.
@@ -241,6 +244,8 @@ package struct Gateway: Sendable {
     /// Passes the present regions to the engine.
     mutating func monitor(at now: MonotonicInstant) -> [Effect] {
         monitored = monitoredRegions
+        var known: Set<Identity> = []
+        identities = trackers.flatMap { $0.regions.regions.compactMap(\.identity) }.filter { known.insert($0).inserted }
         persistence.needsWhole()
         // Presence has an index of its own. This one is only for ranging.
         index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])

@@ -1,4 +1,5 @@
 import Beacon
+import Identities
 import JSON
 import Regions
 
@@ -56,6 +57,7 @@ struct WaypointReader {
         region.extensionMembers = unknown.isEmpty ? "" : JSONValue.object(unknown).text
         // A time of creation equal to the time stamp is not stored, so that an export reads as the same region.
         if unknown[Region.creationMember] == .integer(timestamp) { region = region.created(at: timestamp) }
+        region = region.keepingIdentity()
         remark(on: region)
         return .set(region, isRIDDerived: isDerived)
     }
@@ -113,8 +115,10 @@ struct WaypointReader {
         let hasOwnUUID = members["uuid"].map { $0 != .null && $0 != "" } ?? false
         // With a UUID member, the text is used only for members that are missing, so mistakes in it do no harm.
         let written: RegionDescription
-        do {
+        do throws(RegionDescriptionError) {
             written = try RegionDescription(parsing: text, base: base)
+        } catch .secretKey {
+            throw WaypointRejection(reason: "desc: \(IdentityError.key)")
         } catch {
             // A circle may be called "Lunch: the corner"; its name is kept unchanged.
             if !isBeaconRegion || name.hasPrefix("+"), !name.isEmpty, text.utf8.count <= RegionDescription.longestName {
@@ -141,7 +145,8 @@ struct WaypointReader {
             name: written.name,
             pattern: BeaconPattern(
                 uuid: uuid, major: pattern.major == 0 ? nil : pattern.major,
-                minor: pattern.minor == 0 ? nil : pattern.minor))
+                minor: pattern.minor == 0 ? nil : pattern.minor),
+            identity: hasOwnUUID ? nil : written.identity)
     }
 
     /// nil if the member is missing; 0 means "any", and takes precedence over the description.

@@ -96,6 +96,6 @@ public struct WaypointsReading: Hashable, Sendable {
     }
 
     private static func name(of element: JSONValue) -> String {
-        JSON.shortened(element["desc"]?.string ?? element["rid"]?.string ?? "")
+        JSON.shortened(element["desc"]?.string.map(RegionDescription.shown) ?? element["rid"]?.string ?? "")
     }
 }

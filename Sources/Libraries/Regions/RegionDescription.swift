@@ -1,5 +1,6 @@
 public import Base
 import Beacon
+package import Identities
 
 /// How the numbers of a region description are written. OwnTracks read them as hexadecimal until
 /// 2015 and as decimal since; its documents still show both.
@@ -27,6 +28,10 @@ public enum RegionDescriptionError: Error, Hashable, Sendable {
     case invalidNumber(member: String, text: String)
     /// The major or the minor is above 65,535.
     case numberOutOfRange(member: String, text: String)
+    /// What follows `mac`, `eddystone` or `altbeacon` cannot be used.
+    case invalidIdentity(reason: String)
+    /// The description has an identity resolving key, which is a secret and has no place there.
+    case secretKey
 }
 
 extension RegionDescriptionError: CustomStringConvertible {
@@ -45,11 +50,14 @@ extension RegionDescriptionError: CustomStringConvertible {
             "\(member) '\(text.shortened)' is not a number; write 0 to 65535, or hexadecimal as 0xCAFE"
         case .numberOutOfRange(let member, let text):
             "\(member) '\(text.shortened)' is out of range; write 0 (any) to 65535"
+        case .invalidIdentity(let reason): reason
+        case .secretKey: IdentityError.key.description
         }
     }
 }
 
-/// `name:UUID[:major[:minor]]`, the text in which OwnTracks describes a beacon region.
+/// `name:UUID[:major[:minor]]`, the text in which OwnTracks describes a beacon region, or `name:mac:…`, `name:eddystone:…`,
+/// `name:altbeacon:…` for what is no iBeacon.
 public struct RegionDescription: Hashable, Sendable {
     /// Bytes of UTF-8 that a name may have.
     public static let longestName = 16384
@@ -58,11 +66,16 @@ public struct RegionDescription: Hashable, Sendable {
     @ExactString public private(set) var name: String
     /// nil if the description has no UUID part.
     public let pattern: BeaconPattern?
+    /// Where the UUID of `pattern` came from, in a description that was just read. A region keeps it elsewhere.
+    package let identity: Identity?
 
     /// A description of these parts, without a check.
-    public init(name: String, pattern: BeaconPattern?) {
+    public init(name: String, pattern: BeaconPattern?) { self.init(name: name, pattern: pattern, identity: nil) }
+
+    package init(name: String, pattern: BeaconPattern?, identity: Identity?) {
         self.name = name
         self.pattern = pattern
+        self.identity = identity
     }
 
     /// Reads a description.
@@ -80,11 +93,9 @@ public struct RegionDescription: Hashable, Sendable {
             self.init(name: name, pattern: nil)
             return
         }
-        guard parts.count <= 4 else { throw .tooManyParts(parts.count) }
-        let uuidText = parts[1].trimmingASCIIWhitespace
-        guard let uuid = BeaconUUID(uuidText) else { throw .invalidUUID(String(uuidText)) }
-        let majorText = parts.count > 2 ? parts[2].trimmingASCIIWhitespace : ""
-        let minorText = parts.count > 3 ? parts[3].trimmingASCIIWhitespace : ""
+        let (uuid, identity, numbers) = try Self.source(parts[1...])
+        let majorText = numbers.first ?? ""
+        let minorText = numbers.dropFirst().first ?? ""
         let isHexadecimal =
             switch base {
             case .decimal: false
@@ -96,7 +107,37 @@ public struct RegionDescription: Hashable, Sendable {
             pattern: BeaconPattern(
                 uuid: uuid,
                 major: try number(majorText, member: "major", isHexadecimal: isHexadecimal),
-                minor: try number(minorText, member: "minor", isHexadecimal: isHexadecimal)))
+                minor: try number(minorText, member: "minor", isHexadecimal: isHexadecimal)), identity: identity)
+    }
+
+    /// A text that may be a description, for messages: without a key, which is a secret that does not belong into it.
+    package static func shown(_ text: String) -> String {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.dropFirst().contains(where: { Identity.Kind(word: $0.trimmingASCIIWhitespace) == .irk }) else {
+            return text
+        }
+        return "\(parts[0]):irk:\(Secret.mask)"
+    }
+
+    /// The UUID, what it is derived from if that is an identity, and the texts of major and minor.
+    private static func source(
+        _ parts: ArraySlice<Substring>
+    ) throws(RegionDescriptionError) -> (BeaconUUID, Identity?, [Substring]) {
+        let count = parts.count + 1
+        var parts = parts.map(\.trimmingASCIIWhitespace)[...]
+        let first = parts.popFirst() ?? ""
+        var identity: Identity?
+        if let kind = Identity.Kind(word: first) {
+            do throws(IdentityError) {
+                identity = try Identity(kind, takingFrom: &parts)
+            } catch {
+                throw error == .key ? .secretKey : .invalidIdentity(reason: error.description)
+            }
+        }
+        guard parts.count <= 2 else { throw .tooManyParts(count) }
+        if let identity { return (identity.uuid, identity, Array(parts)) }
+        guard let uuid = BeaconUUID(first) else { throw .invalidUUID(String(first)) }
+        return (uuid, nil, Array(parts))
     }
 
     /// The description with its UUID in upper case, dashed, and numbers that read the same under `base`.

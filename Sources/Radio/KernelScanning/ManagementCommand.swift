@@ -54,7 +54,7 @@ package struct ManagementCommand: Hashable, Sendable {
         var parameters = [UInt8(truncatingIfNeeded: patterns.count)]
         for pattern in patterns {
             let start = pattern.start.prefix(31)
-            parameters += [pattern.type, 0, UInt8(start.count)] + start
+            parameters += [pattern.type, pattern.offset, UInt8(start.count)] + start
             parameters += [UInt8](repeating: 0, count: 31 - start.count)
         }
         return Self(.addPatternsMonitor, index, parameters)

@@ -13,13 +13,14 @@ package final class MgmtScanner: FallibleScanner {
         var monitor: UInt16?
         /// A monitor was requested, and the answer has not arrived yet.
         var isArming = false
-        /// Whether the monitor asks for telemetry too. A controller that matches patterns itself may have room only for that of
-        /// iBeacons.
+        /// Whether the monitor asks for telemetry and the patterns of identities too. A controller that matches patterns itself may
+        /// have room only for that of iBeacons.
         var asksForTelemetry = true
         var saidNoTelemetry = false
         var takesDuty = true
-        /// The duty of the last request.
+        /// The duty and the patterns of the last request.
         var requestedDuty = ScanDuty.full
+        var requestedPatterns: [BeaconPacketPattern] = []
         var failures = 0
         var retry: (any EventRegistration)?
 
@@ -38,6 +39,8 @@ package final class MgmtScanner: FallibleScanner {
     private let kernel: any KernelBluetooth
     private weak var output: (any ScannerOutput)?
     private var duty: ScanDuty
+    /// What the monitors ask for beside iBeacons and telemetry.
+    private var patterns: [BeaconPacketPattern] = []
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
     private let health: HealthTimer
@@ -87,6 +90,15 @@ package final class MgmtScanner: FallibleScanner {
         for index in byIndex.keys.sorted() { arm(index) }
     }
 
+    package func setPatterns(_ patterns: [BeaconPacketPattern]) {
+        guard patterns != self.patterns else { return }
+        self.patterns = patterns
+        for index in byIndex.keys.sorted() {
+            byIndex[index]?.asksForTelemetry = true
+            arm(index)
+        }
+    }
+
     package func stop() {
         health.stop()
         let now = host.now
@@ -111,9 +123,10 @@ package final class MgmtScanner: FallibleScanner {
             adapter.monitor = nil
         }
         adapter.requestedDuty = duty
+        adapter.requestedPatterns = patterns
         monitor.send(.setMonitorScan(index, duty))
-        monitor.send(
-            .addMonitor(index, [.iBeacon] + (adapter.asksForTelemetry ? BeaconPacketPattern.telemetry : [])))
+        let others = BeaconPacketPattern.telemetry + patterns
+        monitor.send(.addMonitor(index, [.iBeacon] + (adapter.asksForTelemetry ? others : [])))
     }
 
     private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
@@ -125,7 +138,8 @@ package final class MgmtScanner: FallibleScanner {
             adapter.saidNoTelemetry = true
             adapter.watch.notice(
                 .info,
-                "the adapter accepts no monitor for telemetry; batteries are read only if it delivers all packets")
+                "the adapter accepts no monitor for telemetry; batteries are read, and what is no iBeacon is heard, only if "
+                    + "it delivers all packets")
         }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
         if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
@@ -134,7 +148,7 @@ package final class MgmtScanner: FallibleScanner {
             adapter.watch.scanStarted(duty: taken, because: "advertisement monitor set", at: now)
         }
         // The setting was changed while the request was pending.
-        if adapter.requestedDuty != duty { arm(adapter.watch.index) }
+        if adapter.requestedDuty != duty || adapter.requestedPatterns != patterns { arm(adapter.watch.index) }
     }
 
     private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {

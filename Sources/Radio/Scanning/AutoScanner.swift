@@ -36,6 +36,8 @@ package final class AutoScanner: Scanner {
     private var timer: (any EventRegistration)?
     /// Applies to the way in use, and to each that is tried later.
     private var duty = ScanDuty.full
+    /// The same holds for these.
+    private var patterns: [BeaconPacketPattern] = []
     private var nextClimb = MonotonicInstant.zero
     /// Each fall makes the next climb wait longer, so that a way that starts and then fails does not alternate with another.
     private var climbs = Backoff(from: .seconds(30), to: .seconds(600))
@@ -63,6 +65,11 @@ package final class AutoScanner: Scanner {
         current?.scanner.setDuty(duty)
     }
 
+    package func setPatterns(_ patterns: [BeaconPacketPattern]) {
+        self.patterns = patterns
+        current?.scanner.setPatterns(patterns)
+    }
+
     package func stop() {
         timer?.cancel()
         timer = nil
@@ -77,6 +84,7 @@ package final class AutoScanner: Scanner {
             do throws(ScannerError) {
                 let scanner = try way.make()
                 scanner.setDuty(duty)
+                scanner.setPatterns(patterns)
                 try scanner.start()
                 current?.scanner.stop()
                 current = (candidate, scanner)

@@ -5,7 +5,15 @@ import Beacon
 package struct BeaconPacketPattern: Hashable, Sendable {
     /// The AD type.
     package let type: UInt8
+    /// Where in the content of the structure `start` begins, in bytes.
+    package let offset: UInt8
     package let start: [UInt8]
+
+    package init(type: UInt8, offset: UInt8 = 0, start: [UInt8]) {
+        self.type = type
+        self.offset = offset
+        self.start = start
+    }
 
     /// Manufacturer specific data that begins as every iBeacon does.
     package static let iBeacon = BeaconPacketPattern(

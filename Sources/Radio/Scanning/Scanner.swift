@@ -21,9 +21,14 @@ package protocol Scanner: AnyObject {
     /// Sets the share of the time in which the radio listens, before the start or while the scanner runs. When an adapter has
     /// applied it, `AdapterStatus.duty` and a call of `ScannerOutput.listening` report it.
     func setDuty(_ duty: ScanDuty)
+
+    /// Sets the packets that are wanted beside those of iBeacons and telemetry, before the start or while the scanner runs.
+    func setPatterns(_ patterns: [BeaconPacketPattern])
 }
 
 extension Scanner {
+    /// A scanner that delivers all packets, or only those of iBeacons and telemetry, ignores it.
+    package func setPatterns(_ patterns: [BeaconPacketPattern]) {}
     /// A scanner that does not control the radio ignores it, and `AdapterStatus.duty` stays nil.
     package func setDuty(_ duty: ScanDuty) {}
 }

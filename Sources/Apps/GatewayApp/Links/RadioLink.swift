@@ -1,5 +1,6 @@
 package import Base
 package import Beacon
+package import Identities
 package import Scanning
 
 /// A service's link to Bluetooth: it starts and stops listening, and passes sightings to a `RadioOutput`.
@@ -18,6 +19,10 @@ package protocol RadioLink: AnyObject {
     func setDuty(_ duty: ScanDuty)
     /// Sets where tags send their battery in major and minor. It holds from the next packet on.
     func setBatteryMasks(_ masks: BatteryMasks)
+    /// Sets what is heard beside iBeacons. It holds from the next packet on.
+    func setIdentities(_ identities: [Identity])
+    /// Sets the keys of the devices that are heard beside them. It holds from the next packet on.
+    func setKeys(_ keys: [IdentityKey])
 }
 
 /// The receiver of a radio link's events.

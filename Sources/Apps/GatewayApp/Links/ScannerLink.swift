@@ -1,5 +1,7 @@
+import AddressKeys
 package import Base
 package import Beacon
+package import Identities
 package import Scanning
 
 /// The radio link over a scanner.
@@ -11,6 +13,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private var scanner: (any Scanner)?
     private var duty = ScanDuty.full
     private var decoder = BeaconDecoder()
+    private var resolver = IdentityResolver()
     private weak var output: (any RadioOutput)?
 
     /// - Parameters:
@@ -35,6 +38,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             let scanner = try makeScanner(self)
             self.scanner = scanner
             scanner.setDuty(duty)
+            scanner.setPatterns(resolver.patterns)
             try scanner.start()
         } catch {
             output.notice(Notice(.error, "cannot scan: \(error)"))
@@ -44,6 +48,19 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     package func stop() { scanner?.stop() }
 
     package func setBatteryMasks(_ masks: BatteryMasks) { decoder.masks = masks }
+
+    package func setIdentities(_ identities: [Identity]) {
+        resolver.setIdentities(identities)
+        scanner?.setPatterns(resolver.patterns)
+    }
+
+    package func setKeys(_ keys: [IdentityKey]) {
+        guard resolver.setKeys(keys) else {
+            output?.notice(ScannerNotice(.error, "phones are not heard: libcrypto offers no AES-128"))
+            return
+        }
+        scanner?.setPatterns(resolver.patterns)
+    }
 
     package func setDuty(_ duty: ScanDuty) {
         self.duty = duty
@@ -59,6 +76,12 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             output?.heard(telemetry, at: instant)
         }
         if let sighting { output?.heard(sighting, at: instant) }
+        guard resolver.isOn else { return }
+        // Each call of the resolver is over before the output hears of it, because the output may set other identities.
+        let sender = resolver.sender(of: report, data: data, by: receiver, at: instant)
+        if let sender { output?.heard(sender, at: instant) }
+        let frame = resolver.frame(in: data, of: report, by: receiver)
+        if let frame { output?.heard(frame, at: instant) }
     }
 
     package func listening(

@@ -13,6 +13,7 @@ struct Subcommand {
             Subcommand(specification: RoomsCommand.specification, run: RoomsCommand.run),
             Subcommand(specification: ScanCommand.specification, run: ScanCommand.run),
             Subcommand(specification: RegionsCommand.specification, run: RegionsCommand.run),
+            Subcommand(specification: PhonesCommand.specification, run: PhonesCommand.run),
             Subcommand(specification: ReportCommand.specification, run: ReportCommand.run),
             Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
             Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),

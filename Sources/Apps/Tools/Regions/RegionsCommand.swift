@@ -2,6 +2,7 @@ import Base
 import Configuration
 import GatewayApp
 import Glibc
+import Identities
 import JSON
 import OwnTracks
 import Regions
@@ -177,7 +178,7 @@ enum RegionsCommand {
 
     private static func kind(_ region: Region) -> String {
         switch region.kind {
-        case .beacon: "beacon"
+        case .beacon: region.identity?.text ?? "beacon"
         case .circular: "not a beacon region: a circle of \(Int64(clamping: Int(region.radius.rounded()))) m"
         case .follow: "not a beacon region: +follow"
         case .plain: "not a beacon region: no UUID"
@@ -189,7 +190,7 @@ enum RegionsCommand {
     }
 
     private static func add(_ text: String, _ arguments: Arguments, _ context: Context) throws {
-        let description = try mapError({ Failure(.badData, "'\(text)' cannot be used: \($0)") }) {
+        let description = try mapError({ Failure(.badData, "'\(RegionDescription.shown(text))' cannot be used: \($0)") }) {
             () throws(RegionDescriptionError) in
             try RegionDescription(parsing: text, base: context.base)
         }
@@ -208,7 +209,7 @@ enum RegionsCommand {
         } else if let seconds = try arguments.seconds("leave-after") {
             region.leaveRule = .after(seconds)
         }
-        try context.edit([.set(region, isRIDDerived: false)])
+        try context.edit([.set(region.keepingIdentity(), isRIDDerived: false)])
         Terminal.print(rid)
     }
 

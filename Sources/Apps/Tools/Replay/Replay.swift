@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Configuration
 import Gateway
+import Identities
 import Scanning
 
 /// Plays recordings through the whole gateway in virtual time, as fast as they can be read.
@@ -19,13 +20,17 @@ struct Replay {
 
     private(set) var gateway: Gateway
     private(set) var summary = Summary()
+    private var resolver: IdentityResolver
     private var now = MonotonicInstant.zero
     /// The receivers in the recordings, and those that listen.
     private var receivers: [Receiver] = []
     private var listening: [Receiver] = []
 
-    init(gateway: Gateway) {
+    /// - Parameter resolver: With the keys of phones; the identities of the gateway's regions are added.
+    init(gateway: Gateway, resolver: IdentityResolver = IdentityResolver()) {
         self.gateway = gateway
+        self.resolver = resolver
+        self.resolver.setIdentities(gateway.identities)
     }
 
     /// Plays one recording. The time between recordings is time without listening.
@@ -59,6 +64,12 @@ struct Replay {
                             in: data, of: report, by: record.receiver, at: record.instant
                         ) { pass(.telemetry($0), at: record.instant, perform) }
                         if let sighting { pass(.sighting(sighting), at: record.instant, perform) }
+                        guard resolver.isOn else { return }
+                        let found = [
+                            resolver.sender(of: report, data: data, by: record.receiver, at: record.instant),
+                            resolver.frame(in: data, of: report, by: record.receiver),
+                        ]
+                        for case let sighting? in found { pass(.sighting(sighting), at: record.instant, perform) }
                     }
                 }
             }

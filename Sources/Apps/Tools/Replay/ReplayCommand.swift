@@ -50,7 +50,7 @@ enum ReplayCommand {
         }
         _ = gateway.handle(
             .start(StoredState(configuration: settings.configuration, regions: stored)), at: .zero)
-        var replay = Replay(gateway: gateway)
+        var replay = Replay(gateway: gateway, resolver: settings.resolver(log))
         var failure: CaptureError?
         let started = ContinuousClock.now
         let perform = { (effect: Effect) in

@@ -17,7 +17,7 @@ enum ScanCommand {
         "scan", "show the beacons nearby",
         options: [
             OptionSpecification("duration", "SECONDS", "stop after this time (default: when interrupted)"),
-            OptionSpecification("all", nil, "show every advertiser, not only iBeacons"),
+            OptionSpecification("all", nil, "show every advertiser, and what a region of it is called"),
             OptionSpecification("write", "FILE", "record what is heard, as a btsnoop file for replay"),
         ],
         examples: [
@@ -30,8 +30,9 @@ enum ScanCommand {
         if let word = arguments.operands.first { throw Failure(.usage, "scan takes no '\(word)'") }
         let settings = try Settings.load(arguments)
         let table = ScanTable(
-            regions: regions(settings), masks: settings.configuration.batteryMasks, includesOthers: arguments.has("all")
-        )
+            regions: regions(settings), masks: settings.configuration.batteryMasks,
+            resolver: settings.resolver { if !arguments.has("quiet") { Terminal.printError($0) } },
+            includesOthers: arguments.has("all"))
         let recorder = try arguments.value("write").map(CaptureRecorder.init)
         let session = try ScanSession(settings, arguments, table: table, recorder: recorder)
         return try session.run(for: try arguments.seconds("duration"))
@@ -107,6 +108,7 @@ private final class ScanSession: ScannerOutput {
         scanner = try mapError({ Self.failure($0) }) { () throws(ScannerError) in
             try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
         }
+        scanner?.setPatterns(table.patterns)
     }
 
     func run(for duration: Duration?) throws -> ExitCode {

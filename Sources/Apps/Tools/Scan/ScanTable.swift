@@ -1,19 +1,24 @@
 import Base
 import Beacon
+import Identities
 import JSON
 import OwnTracks
 import Regions
+import Scanning
 
 /// The beacons that have been heard, for `scan`.
 struct ScanTable {
-    /// The subject of a row: a beacon, or with `--all` another advertiser by its address.
+    /// The subject of a row: a beacon, what a region names that is none, or with `--all` another advertiser.
     enum Subject: Hashable {
         case beacon(BeaconID)
+        case frame(IdentityFrame)
         case other(DeviceAddress)
     }
 
     private struct Row {
         var name = ""
+        /// What presence hears in the packets of an identity.
+        var beacon: BeaconID?
         var measuredPower: MeasuredPower?
         var rssi: Double?
         var reports: UInt64 = 0
@@ -32,26 +37,38 @@ struct ScanTable {
     private let includesOthers: Bool
     private var rows: [Subject: Row] = [:]
     private var decoder = BeaconDecoder()
+    private var resolver: IdentityResolver
 
-    init(regions: [Region], masks: BatteryMasks, includesOthers: Bool) {
+    /// - Parameter resolver: With the keys of phones; the identities of the regions are added.
+    init(regions: [Region], masks: BatteryMasks, resolver: IdentityResolver, includesOthers: Bool) {
+        self.resolver = resolver
         let patterns = regions.compactMap { region in
             region.description.pattern.map { ($0.cleared(of: masks), region.displayName) }
         }
         decoder.masks = masks
+        self.resolver.setIdentities(regions.compactMap(\.identity))
         index = RegionIndex(patterns.map(\.0))
         regionNames = patterns.map(\.1)
         self.includesOthers = includesOthers
     }
+
+    /// What the scanner is asked for beside iBeacons.
+    var patterns: [BeaconPacketPattern] { resolver.patterns }
 
     mutating func heard(
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at now: MonotonicInstant
     ) {
         var telemetry: BeaconTelemetry?
         let beacon = decoder.sighting(in: data, of: report, by: receiver, at: now) { telemetry = $0 }
-        guard beacon != nil || includesOthers else { return }
-        let subject = beacon.map { Subject.beacon($0.beacon) } ?? .other(report.address)
+        let named =
+            resolver.frame(in: data, of: report, by: receiver)
+            ?? resolver.sender(of: report, data: data, by: receiver, at: now)
+        guard beacon != nil || named != nil || includesOthers else { return }
+        let frame = beacon == nil ? IdentityFrame(advertisingData: data) : nil
+        let subject = beacon.map { .beacon($0.beacon) } ?? frame.map { .frame($0) } ?? Subject.other(report.address)
         var row = rows[subject] ?? Row(firstHeard: now, lastHeard: now)
-        row.measuredPower = beacon?.measuredPower
+        row.measuredPower = beacon?.measuredPower ?? frame?.measuredPower
+        row.beacon = named?.beacon ?? row.beacon
         row.telemetry = telemetry ?? row.telemetry
         row.reports += 1
         row.lastHeard = now
@@ -89,7 +106,7 @@ struct ScanTable {
             let distance = metres(row).map { $0 + " m" } ?? ""
             let interval = interval(row).map { "\(Int($0 * 1000)) ms" } ?? ""
             let age = "\(Int(row.lastHeard.duration(to: now).inSeconds)) s"
-            let names = names(subject).joined(separator: ", ")
+            let names = names(subject, row).joined(separator: ", ")
             let battery = row.telemetry.map { "\($0.battery)" } ?? ""
             return [title(subject, row), strength, distance, interval, "\(row.reports)", age, battery, names]
         }
@@ -101,7 +118,7 @@ struct ScanTable {
     func json(after since: MonotonicInstant, at now: MonotonicInstant) -> [String] {
         sorted.filter { $0.1.lastHeard > since }.map { subject, row in
             var members: [String: JSONValue] = [
-                "reports": .integer(Int64(row.reports)), "regions": .array(names(subject).map { .string($0) }),
+                "reports": .integer(Int64(row.reports)), "regions": .array(names(subject, row).map { .string($0) }),
                 "age_ms": .integer(row.lastHeard.duration(to: now).nanoseconds / 1_000_000),
             ]
             switch subject {
@@ -109,8 +126,11 @@ struct ScanTable {
                 members["uuid"] = .string("\(beacon.uuid)")
                 members["major"] = .integer(Int64(beacon.major))
                 members["minor"] = .integer(Int64(beacon.minor))
+            case .frame(let frame): members["identity"] = .string(frame.description)
             case .other(let address):
                 members["address"] = .string("\(address)")
+                members["kind"] = .string(address.kind)
+                if let identity = address.identity { members["identity"] = .string(identity.text) }
                 if !row.name.isEmpty { members["name"] = .string(row.name) }
             }
             if let rssi = row.rssi { members["rssi"] = .integer(Int64(rssi.rounded())) }
@@ -131,14 +151,17 @@ struct ScanTable {
     private func title(_ subject: Subject, _ row: Row) -> String {
         switch subject {
         case .beacon(let beacon): "\(beacon)"
-        case .other(let address): row.name.isEmpty ? "\(address)" : "\(address) \(row.name)"
+        case .frame(let frame): frame.description
+        case .other(let address):
+            (address.identity?.text ?? "\(address) (\(address.kind))") + (row.name.isEmpty ? "" : " \(row.name)")
         }
     }
 
-    private func names(_ subject: Subject) -> [String] {
-        guard case .beacon(let beacon) = subject else { return [] }
+    private func names(_ subject: Subject, _ row: Row) -> [String] {
+        var beacons = [row.beacon].compactMap(\.self)
+        if case .beacon(let beacon) = subject { beacons.append(beacon) }
         var names: [String] = []
-        index.forEachMatch(of: beacon) { names.append(regionNames[Int($0)]) }
+        for beacon in beacons { index.forEachMatch(of: beacon) { names.append(regionNames[Int($0)]) } }
         return names
     }
 

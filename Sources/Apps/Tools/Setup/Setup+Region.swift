@@ -52,7 +52,7 @@ extension Setup {
     private func describedRegion() throws(Failure) -> Region? {
         guard let region else { return nil }
         let text = "\(region.name):\(region.beacon)"
-        let description = try mapError({ Failure(.usage, "'\(text)' is not a region: \($0)") }) {
+        let description = try mapError({ Failure(.usage, "'\(RegionDescription.shown(text))' is not a region: \($0)") }) {
             () throws(RegionDescriptionError) in
             // The numbers shown here are decimal, and so are the numbers that the user types.
             try RegionDescription(parsing: text, base: .decimal)
@@ -61,7 +61,8 @@ extension Setup {
             throw Failure(.usage, "'\(region.beacon)' has no UUID; write UUID[:MAJOR[:MINOR]]")
         }
         let now = Int64(time(nil))
-        return Region(rid: derivedRID(name: description.name, timestamp: now), description: description, timestamp: now)
+        let rid = derivedRID(name: description.name, timestamp: now)
+        return Region(rid: rid, description: description, timestamp: now).keepingIdentity()
     }
 
     /// Writes all answers.

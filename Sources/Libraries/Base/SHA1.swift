@@ -1,10 +1,11 @@
-/// SHA-1 (FIPS 180-4, 6.1). Not for security: OwnTracks derives region identifiers with it.
+/// SHA-1 (FIPS 180-4, 6.1). Not for security: OwnTracks derives region identifiers with it, and UUIDs of version 5 are made
+/// of it.
 ///
 /// The project has its own, because this target is pure: a library would tie the region rules to C for six hexadecimal
 /// digits.
-enum SHA1 {
+package enum SHA1 {
     /// The digest as five words, most significant first.
-    static func digest(of message: some Collection<UInt8>) -> [UInt32] {
+    package static func digest(of message: some Collection<UInt8>) -> [UInt32] {
         var bytes = Array(message)
         let bitLength = UInt64(bytes.count) * 8
         bytes.append(0x80)
@@ -49,12 +50,4 @@ enum SHA1 {
     private static func rotate(_ word: UInt32, by bits: UInt32) -> UInt32 {
         word << bits | word >> (32 - bits)
     }
-}
-
-/// The identifier of a region that came without one: the first six hexadecimal digits, lower case, of
-/// SHA-1 over `name-tst`, as OwnTracks for iOS makes it.
-package func derivedRID(name: String, timestamp: Int64) -> String {
-    let word = SHA1.digest(of: "\(name)-\(timestamp)".utf8)[0]
-    let digits = String(word >> 8, radix: 16)
-    return String(repeating: "0", count: 6 - digits.count) + digits
 }

@@ -1,0 +1,106 @@
+import AddressKeys
+import Beacon
+import Testing
+
+@testable import Identities
+
+@Suite("A key resolves the addresses that were made with it")
+struct IdentityKeyTests {
+    /// A key with an address that it resolves.
+    struct Vector: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// Most significant octet first.
+        let key: String
+        let address: UInt64
+    }
+
+    static let published = [
+        Vector(
+            testDescription: "Core Specification 5.4, Vol 3, Part H, D.7",
+            key: "ec0234a357c8ad05341010a60a397d9b", address: 0x7081_940d_fbaa),
+        Vector(
+            testDescription: "an address of the kernel's own making",
+            key: "0f0e0d0c0b0a09080706050403020100", address: 0x6144_1288_d423),
+    ]
+
+    private func resolves(_ key: IdentityKey, _ address: UInt64, isReversed: Bool = false) throws -> Bool {
+        let ciphers = try #require(KeyCiphers([key]))
+        let address = try #require(ResolvableAddress(DeviceAddress(value: address, isRandom: true)))
+        return ciphers.hash(of: address.random, key: 0, isReversed: isReversed) == address.hash
+    }
+
+    @Test("the published vectors", arguments: published)
+    func vectors(_ this: Vector) throws {
+        let key = try #require(IdentityKey(this.key))
+        #expect(try resolves(key, this.address))
+        #expect(try !resolves(key, this.address ^ 1))
+        #expect(try !resolves(key, this.address, isReversed: true))
+        #expect(try resolves(key.reversed, this.address, isReversed: true))
+    }
+
+    @Test(
+        "a key is read in the forms in which people hold it",
+        arguments: [
+            "ec0234a357c8ad05341010a60a397d9b", "EC0234A357C8AD05341010A60A397D9B",
+            "ec:02:34:a3:57:c8:ad:05:34:10:10:a6:0a:39:7d:9b", "ec0234a3-57c8-ad05-3410-10a60a397d9b",
+            "irk:ec0234a357c8ad05341010a60a397d9b", " 7AI0o1fIrQU0EBCmCjl9mw== ", "7AI0o1fIrQU0EBCmCjl9mw",
+            "irk:7AI0o1fIrQU0EBCmCjl9mw==",
+        ])
+    func forms(_ text: String) throws {
+        let key = try #require(IdentityKey(text))
+        #expect(key == IdentityKey(high: 0xec02_34a3_57c8_ad05, low: 0x3410_10a6_0a39_7d9b))
+    }
+
+    @Test(
+        "other text is no key",
+        arguments: [
+            "", "irk:", "ec0234a357c8ad05341010a60a397d9", "ec0234a357c8ad05341010a60a397d9b0",
+            "gc0234a357c8ad05341010a60a397d9b", "7AI0o1fIrQU0EBCmCjl9mx==", "7AI0o1fIrQU0EBCmCjl9mw=",
+            "7AI0o1fIrQU0EBCmCjl9mw===", "7AI0o1fIrQU0EBCmCjl9m*==", "00000000000000000000000000000000",
+            "AAAAAAAAAAAAAAAAAAAAAA==", "ключ",
+        ])
+    func faults(_ text: String) { #expect(IdentityKey(text) == nil) }
+
+    @Test("no text that is made of a key contains it")
+    func secret() throws {
+        let key = try #require(IdentityKey(Self.published[0].key))
+        var dumped = ""
+        dump([key], to: &dumped)
+        for text in ["\(key)", String(reflecting: key), "\([key])", "\(Optional(key) as Any)", dumped] {
+            #expect(!text.lowercased().contains("ec0234a3"), "\(text)")
+            #expect(!text.contains("\(key.high)"), "\(text)")
+        }
+    }
+
+    @Test("the UUID of a key does not depend on the order of its octets")
+    func derived() throws {
+        let key = try #require(IdentityKey(Self.published[0].key))
+        #expect(key.uuid == key.reversed.uuid)
+        // uuid.uuid5(uuid.UUID("0b87d8b3-eed6-4bff-9daa-54326bacec6a"), "irk:9B7D390AA610103405ADC857A33402EC")
+        #expect("\(key.uuid)" == "54AD76DD-32E9-5CA9-9AE2-97BAEDB0759B")
+    }
+
+    @Test("only random addresses that begin with 01 are resolvable")
+    func kinds() {
+        for top in UInt64(0)...3 {
+            let value = top << 46 | 0x0123_4567_89ab
+            #expect((ResolvableAddress(DeviceAddress(value: value, isRandom: true)) != nil) == (top == 1))
+            #expect(ResolvableAddress(DeviceAddress(value: value, isRandom: false)) == nil)
+        }
+    }
+
+    @Test("1,000,000 random addresses fit a key no more often than chance says")
+    func chance() throws {
+        let keys = (0..<2).map { _ in
+            IdentityKey(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+        }
+        let ciphers = try #require(KeyCiphers(keys))
+        var matches = 0
+        for _ in 0..<1_000_000 {
+            let (random, hash) = (UInt32.random(in: 0x40_0000...0x7f_ffff), UInt32.random(in: 0...0xff_ffff))
+            for key in keys.indices where ciphers.hash(of: random, key: key, isReversed: false) == hash { matches += 1 }
+        }
+        // 2,000,000 / 2^24 = 0.12 are expected. Six or more come once in 200 million runs.
+        #expect(matches < 6)
+    }
+}

@@ -1,0 +1,183 @@
+import AddressKeys
+import Base
+import Beacon
+import Testing
+
+@testable import Identities
+
+@Suite("Sightings of what is no iBeacon")
+struct IdentityResolverTests {
+    static let receiver = Receiver(index: 3)
+    static let packet: [UInt8] = [0x02, 0x01, 0x06]
+
+    private func sender(
+        _ resolver: inout IdentityResolver, _ value: UInt64, isRandom: Bool = true, _ packet: [UInt8] = packet,
+        at now: MonotonicInstant = .zero
+    ) -> Sighting? {
+        let report = AdvertisingReport(
+            address: DeviceAddress(value: value, isRandom: isRandom), rssi: RSSI(reported: -70))
+        return resolver.sender(of: report, data: packet.span, by: Self.receiver, at: now)
+    }
+
+    @Test("without identities and keys nothing is looked for")
+    func off() {
+        var resolver = IdentityResolver()
+        #expect(!resolver.isOn)
+        #expect(sender(&resolver, 0xc0ff_ee00_0001) == nil)
+    }
+
+    @Test("a fixed address, whatever it sends")
+    func address() throws {
+        var resolver = IdentityResolver()
+        resolver.setIdentities([.address(0xc0ff_ee00_0001), .address(0x0011_2233_4455)])
+        let sighting = try #require(sender(&resolver, 0xc0ff_ee00_0001))
+        #expect(sighting.beacon.uuid == Identity.address(0xc0ff_ee00_0001).uuid)
+        #expect(sighting.rssi == RSSI(reported: -70))
+        #expect(sighting.receiver == Self.receiver)
+        #expect(
+            sender(&resolver, 0x0011_2233_4455, isRandom: false)?.beacon.uuid == Identity.address(0x0011_2233_4455).uuid
+        )
+        #expect(sender(&resolver, 0xc0ff_ee00_0002) == nil)
+    }
+
+    @Test("a random address that changes is no identity")
+    func changing() {
+        var resolver = IdentityResolver()
+        resolver.setIdentities([.address(0x0011_2233_4455), .address(0x4011_2233_4455)])
+        #expect(sender(&resolver, 0x0011_2233_4455) == nil)
+        #expect(sender(&resolver, 0x4011_2233_4455) == nil)
+    }
+
+    @Test("an identity that is removed is not heard any more, and a new one at once")
+    func changes() {
+        var resolver = IdentityResolver()
+        resolver.setIdentities([.address(0xc0ff_ee00_0001)])
+        #expect(sender(&resolver, 0xc0ff_ee00_0001) != nil)
+        #expect(sender(&resolver, 0xc0ff_ee00_0002) == nil)
+        resolver.setIdentities([.address(0xc0ff_ee00_0002)])
+        #expect(sender(&resolver, 0xc0ff_ee00_0001) == nil)
+        #expect(sender(&resolver, 0xc0ff_ee00_0002) != nil)
+    }
+
+    @Test("the frames that regions name, and no others")
+    func frames() throws {
+        let packet = octets(IdentityFrameTests.altBeaconExample)
+        let identity = Identity.altBeacon(BeaconUUID(high: 0x2f23_4454_cf6d_4a0f, low: 0xadf2_f491_1ba9_ffa6))
+        let report = AdvertisingReport(address: DeviceAddress(value: 1, isRandom: true), rssi: nil)
+        var resolver = IdentityResolver()
+        resolver.setIdentities([identity])
+        let sighting = resolver.frame(in: packet.span, of: report, by: Self.receiver)
+        #expect(sighting?.beacon == BeaconID(uuid: identity.uuid, major: 1, minor: 2))
+        #expect(sighting?.measuredPower.dBm == -59)
+        let other = resolver.frame(in: octets(IdentityFrameTests.eddystoneExample).span, of: report, by: Self.receiver)
+        #expect(other == nil)
+    }
+
+    @Test("an address is found again after any number of strangers")
+    func flood() {
+        var resolver = IdentityResolver()
+        resolver.setIdentities([.address(0xc0ff_ee00_0001)])
+        for stranger in UInt64(0)..<100_000 {
+            #expect(sender(&resolver, 0xd000_0000_0000 + stranger) == nil)
+            if stranger % 1000 == 0 { #expect(sender(&resolver, 0xc0ff_ee00_0001) != nil) }
+        }
+    }
+
+    @Test("as many addresses as are possible do not mix with keys")
+    func many() throws {
+        var resolver = IdentityResolver()
+        resolver.setIdentities(
+            (0..<UInt64(IdentityResolver.mostAddresses + 10)).map { .address(0xc000_0000_0000 + $0) })
+        let phone = Phone()
+        resolver.setKeys([phone.key], hash: try #require(KeyCiphers([phone.key])))
+        let last = 0xc000_0000_0000 + UInt64(IdentityResolver.mostAddresses)
+        #expect(sender(&resolver, last - 1)?.beacon.uuid == Identity.address(last - 1).uuid)
+        #expect(sender(&resolver, last) == nil)
+        #expect(try sender(&resolver, phone.address())?.beacon.uuid == phone.key.uuid)
+    }
+}
+
+/// A device that changes its address.
+struct Phone {
+    let key = IdentityKey(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    /// How it was given to the gateway.
+    var isReversed = false
+
+    /// A new address.
+    func address() throws -> UInt64 {
+        let ciphers = try #require(KeyCiphers([key]))
+        let random = UInt32.random(in: 0x40_0000...0x7f_ffff)
+        return UInt64(random) << 24 | UInt64(ciphers.hash(of: random, key: 0, isReversed: isReversed))
+    }
+}
+
+@Suite("Devices whose key is known")
+struct KeyedDeviceTests {
+    static let apple: [UInt8] = [0x02, 0x01, 0x1a, 0x02, 0x0a, 0x0c, 0x08, 0xff, 0x4c, 0x00, 0x10, 0x05, 1, 2, 3]
+    static let other: [UInt8] = [0x02, 0x01, 0x06, 0x04, 0xff, 0x06, 0x00, 0x01]
+
+    private func hears(
+        _ resolver: inout IdentityResolver, _ address: UInt64, _ packet: [UInt8] = apple, after seconds: Int
+    ) -> Bool {
+        let report = AdvertisingReport(address: DeviceAddress(value: address, isRandom: true), rssi: nil)
+        let now = MonotonicInstant.zero.advanced(by: .seconds(seconds))
+        return resolver.sender(of: report, data: packet.span, by: Receiver(index: 0), at: now) != nil
+    }
+
+    private func resolver(_ phones: [Phone]) throws -> IdentityResolver {
+        var resolver = IdentityResolver()
+        resolver.setKeys(phones.map(\.key), hash: try #require(KeyCiphers(phones.map(\.key))))
+        return resolver
+    }
+
+    @Test("a device is heard under every address, in either order of its key", arguments: [false, true])
+    func rotation(_ isReversed: Bool) throws {
+        let phones = [Phone(), Phone(isReversed: isReversed), Phone()]
+        var resolver = try resolver(phones)
+        for round in 0..<100 {
+            for (index, phone) in phones.enumerated() {
+                let address = try phone.address()
+                #expect(hears(&resolver, address, after: round * 900 + index))
+                #expect(hears(&resolver, address, Self.other, after: round * 900 + 10 + index))
+            }
+            #expect(!hears(&resolver, .random(in: 0..<1 << 46) | 1 << 46, after: round * 900 + 20))
+        }
+    }
+
+    @Test("once the device is known, one address with a packet of another shape is too little")
+    func shape() throws {
+        let phone = Phone()
+        var resolver = try resolver([phone])
+        #expect(hears(&resolver, try phone.address(), after: 0))
+        #expect(hears(&resolver, try phone.address(), after: 900))
+        let day = 86400
+        let stranger = try phone.address()
+        #expect(!hears(&resolver, stranger, Self.other, after: day))
+        #expect(!hears(&resolver, stranger, Self.other, after: day + 60))
+        // A shape of the device: at once.
+        #expect(hears(&resolver, stranger, after: day + 61))
+    }
+
+    @Test("a second address within half an hour is enough, whatever it sends")
+    func secondAddress() throws {
+        let phone = Phone()
+        var resolver = try resolver([phone])
+        #expect(hears(&resolver, try phone.address(), after: 0))
+        #expect(hears(&resolver, try phone.address(), after: 900))
+        let day = 86400
+        #expect(!hears(&resolver, try phone.address(), Self.other, after: day))
+        #expect(!hears(&resolver, try phone.address(), Self.other, after: day + 1801))
+        #expect(hears(&resolver, try phone.address(), Self.other, after: day + 1801 + 1800))
+    }
+
+    @Test("what was learned of a key stays when another is added")
+    func added() throws {
+        let phones = [Phone(), Phone()]
+        var resolver = try resolver([phones[0]])
+        #expect(hears(&resolver, try phones[0].address(), after: 0))
+        #expect(hears(&resolver, try phones[0].address(), after: 900))
+        resolver.setKeys(phones.map(\.key), hash: try #require(KeyCiphers(phones.map(\.key))))
+        #expect(!hears(&resolver, try phones[0].address(), Self.other, after: 86400))
+        #expect(hears(&resolver, try phones[1].address(), Self.other, after: 86400))
+    }
+}
