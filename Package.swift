@@ -284,8 +284,8 @@ let package = Package(
         .executableTarget(
             name: "HotPath",
             dependencies: [
-                "Base", "Beacon", "Regions", "Presence", "ReadingFeed", "Rooms", "Scanning", "SiteProtocol", "CFloor",
-                "CHeap",
+                "AddressKeys", "Base", "Beacon", "Identities", "Regions", "Presence", "ReadingFeed", "Rooms", "Scanning",
+                "SiteProtocol", "CFloor", "CHeap",
             ],
             path: "Benchmarks/HotPath",
             swiftSettings: settings),

@@ -12,6 +12,8 @@ enum Stage: String, CaseIterable {
     case parser
     /// From the bytes of an event to who is inside.
     case path
+    /// From the bytes of an event to the device whose key is known, with 64 keys.
+    case identities
     /// From a sighting to the readings of each second.
     case feed
     /// From these readings to the room of each tag.
@@ -31,6 +33,9 @@ enum Stage: String, CaseIterable {
         case .path:
             var course = Course(corpus, regions: regions(1000))
             return { course.decide().reports }
+        case .identities:
+            var course = IdentityCourse(corpus)
+            return { course.run() }
         case .feed:
             var course = FeedCourse(corpus)
             return { UInt64(course.run()) }

@@ -1,0 +1,35 @@
+import AddressKeys
+import Base
+import Beacon
+import CFloor
+import Identities
+
+/// A corpus, and a resolver with 64 keys that hears it. No address of the corpus fits a key, and no frame is named.
+struct IdentityCourse {
+    private let corpus: Corpus
+    private var parser = AdvertisingReportParser()
+    private var resolver = IdentityResolver()
+    private(set) var found = 0
+
+    init(_ corpus: Corpus) {
+        self.corpus = corpus
+        _ = resolver.setKeys((1...64).map { IdentityKey(high: $0, low: 1 << 63) })
+    }
+
+    /// - Returns: The number of reports.
+    mutating func run() -> UInt64 {
+        let before = parser.reports
+        let corpus = corpus
+        let bytes = corpus.bytes.span
+        for event in corpus.events {
+            let start = Int(event.offset)
+            let now = MonotonicInstant(nanoseconds: event.nanoseconds)
+            let receiver = Receiver(index: event.receiver)
+            parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
+                if resolver.sender(of: report, data: data, by: receiver, at: now) != nil { found += 1 }
+                if resolver.frame(in: data, of: report, by: receiver) != nil { found += 1 }
+            }
+        }
+        return parser.reports - before
+    }
+}
