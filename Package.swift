@@ -284,7 +284,8 @@ let package = Package(
         .executableTarget(
             name: "HotPath",
             dependencies: [
-                "AddressKeys", "Base", "Beacon", "Identities", "Regions", "Presence", "ReadingFeed", "Rooms", "Scanning",
+                "AddressKeys", "Base", "Beacon", "Identities", "Regions", "Presence", "ReadingFeed", "Rooms",
+                "Scanning",
                 "SiteProtocol", "CFloor", "CHeap",
             ],
             path: "Benchmarks/HotPath",

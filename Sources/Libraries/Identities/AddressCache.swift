@@ -1,18 +1,18 @@
 import Beacon
 
 /// The owners of the addresses that were heard lately, those without an owner included. Any transmitter can invent
-/// addresses, so their number is bounded. Nothing is allocated after `init`.
+/// addresses, so their number is bounded. Nothing is allocated after `clear`.
 struct AddressCache {
-    /// Addresses that are remembered, in sets of `ways`. A street has some hundreds of phones.
+    /// Addresses that are remembered, in sets of `ways`: those of 3,000 devices nearly without a collision.
     static let capacity = sets * ways
     /// Indices of owners lie below it.
     static let mostOwners = 1 << 14 - 1
-    private static let setBits = 10
+    private static let setBits = 12
     private static let sets = 1 << setBits
     private static let ways = 4
 
     /// An address, whether it is random (bit 48), the owner's index + 1 (from bit 49), and bit 63; 0 is empty.
-    private var entries = [UInt64](repeating: 0, count: capacity)
+    private var entries: [UInt64] = []
     /// The way that the next new address takes, in every set.
     private var next = 0
     /// Odd and random, so that no sender can choose addresses that share a set.
@@ -49,7 +49,6 @@ struct AddressCache {
         next = (next + 1) % Self.ways
     }
 
-    mutating func removeAll() {
-        for place in entries.indices { entries[place] = 0 }
-    }
+    /// Forgets all addresses, and takes the memory for new ones: 128 KiB. Without it the cache must not be asked.
+    mutating func clear() { entries = [UInt64](repeating: 0, count: Self.capacity) }
 }

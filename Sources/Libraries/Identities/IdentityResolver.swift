@@ -53,7 +53,7 @@ package struct IdentityResolver {
             case .eddystone, .altBeacon: framed[identity] = identity.uuid
             }
         }
-        cache.removeAll()
+        if hearsSenders { cache.clear() }
     }
 
     /// Sets the keys. What was learned of a key that stays is kept.
@@ -70,7 +70,7 @@ package struct IdentityResolver {
                     evidence: [KeyEvidence(), KeyEvidence()])
         }
         self.hash = hash
-        cache.removeAll()
+        if hearsSenders { cache.clear() }
     }
 
     /// The sighting of the sender, if its address is an identity or fits a key.
