@@ -107,7 +107,9 @@ struct RegionDescriptionTests {
             Fault("a:", .invalidUUID("")),
             Fault("a:\(text)0", .invalidUUID("\(text)0")),
             Fault("a:\(text):1:2:3", .tooManyParts(5)),
-            Fault("a:mac:C0:FF:EE:00:00", .invalidIdentity(reason: IdentityError.invalidAddress("C0:FF:EE:00:00").description)),
+            Fault(
+                "a:mac:C0:FF:EE:00:00",
+                .invalidIdentity(reason: IdentityError.invalidAddress("C0:FF:EE:00:00").description)),
             Fault("a:eddystone:1:2", .invalidIdentity(reason: IdentityError.invalidEddystone("1:2").description)),
             Fault("a:altbeacon:1:2", .invalidIdentity(reason: IdentityError.invalidUUID("1:2").description)),
             Fault("a:altbeacon:\(text):1:2:3", .tooManyParts(6)),

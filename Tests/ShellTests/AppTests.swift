@@ -2,6 +2,7 @@ import Base
 import Configuration
 import Health
 import Messaging
+import Regions
 import ServiceSupport
 import Storage
 import System

@@ -56,7 +56,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func setKeys(_ keys: [IdentityKey]) {
         guard resolver.setKeys(keys) else {
-            output?.notice(ScannerNotice(.error, "phones are not heard: libcrypto offers no AES-128"))
+            output?.notice(Notice(.error, "phones are not heard: libcrypto offers no AES-128"))
             return
         }
         scanner?.setPatterns(resolver.patterns)

@@ -190,7 +190,8 @@ enum RegionsCommand {
     }
 
     private static func add(_ text: String, _ arguments: Arguments, _ context: Context) throws {
-        let description = try mapError({ Failure(.badData, "'\(RegionDescription.shown(text))' cannot be used: \($0)") }) {
+        let shown = RegionDescription.shown(text)
+        let description = try mapError({ Failure(.badData, "'\(shown)' cannot be used: \($0)") }) {
             () throws(RegionDescriptionError) in
             try RegionDescription(parsing: text, base: context.base)
         }

@@ -52,7 +52,8 @@ extension Setup {
     private func describedRegion() throws(Failure) -> Region? {
         guard let region else { return nil }
         let text = "\(region.name):\(region.beacon)"
-        let description = try mapError({ Failure(.usage, "'\(RegionDescription.shown(text))' is not a region: \($0)") }) {
+        let shown = RegionDescription.shown(text)
+        let description = try mapError({ Failure(.usage, "'\(shown)' is not a region: \($0)") }) {
             () throws(RegionDescriptionError) in
             // The numbers shown here are decimal, and so are the numbers that the user types.
             try RegionDescription(parsing: text, base: .decimal)
