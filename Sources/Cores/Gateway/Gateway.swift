@@ -47,6 +47,8 @@ package struct Gateway: Sendable {
     private(set) var latest = MonotonicInstant.zero
     /// The last instant that was passed to the engine.
     private var engineTime = MonotonicInstant.zero
+    /// Whether the latest tick was late.
+    private var wasLate = false
     /// Whether the state of all regions was published since the start.
     private var hasAnnounced = false
 
@@ -140,16 +142,19 @@ package struct Gateway: Sendable {
 
     /// Lets silence count, and carries out everything that is due.
     ///
-    /// For as long as a tick is late, no report was handled. That time does not count as silence, but for the lateness
-    /// that any tick may have: else, on a machine where every tick is late, time would only pass from one deadline to
-    /// the next, and with many beacons not at all.
+    /// For as long as a tick is late, no report was handled. That time does not count as silence. Where the tick before
+    /// was late too, it counts as far as any tick may be late: else, on a machine where every tick is late, time would
+    /// only pass from one deadline to the next, and with many beacons hardly at all.
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         let late = engine.nextDeadline.map { $0.duration(to: now) } ?? .zero
         engineTime = now
-        if late > Self.toleratedLateness {
+        let isLate = late > Self.toleratedLateness
+        defer { wasLate = isLate }
+        if isLate {
             effects += report(absence: late)
-            effects += carryOut(engine.handle(.slept(late - Self.toleratedLateness), at: now), at: now)
+            let counted = wasLate ? Self.toleratedLateness : .zero
+            effects += carryOut(engine.handle(.slept(late - counted), at: now), at: now)
         } else {
             effects += carryOut(engine.handle(.tick, at: now), at: now)
         }
