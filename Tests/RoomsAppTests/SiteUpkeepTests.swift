@@ -104,6 +104,16 @@ import Testing
         for topic in left { #expect(fixture.published(topic) == [""], "\(topic)") }
     }
 
+    @Test(arguments: [0, 3])
+    func `When junk of the broker was dropped on the way, a new connection brings the rest`(dropped: Int) throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        for number in 0..<200 { fixture.send(Self.root + "tag/junk\(number)", "{}", isRetained: true) }
+        fixture.broker.droppedMessages = dropped
+        fixture.wait(.seconds(15))
+        #expect(fixture.published(Self.root + "tag/junk199") == [""])
+        #expect(fixture.broker.connections == (dropped == 0 ? 1 : 2))
+    }
+
     @Test func `A birth of Home Assistant brings everything again, a retained one does not`() throws {
         let fixture = try active(Self.discovery)
         fixture.receive("homeassistant/status", "online", isRetained: true)

@@ -122,7 +122,7 @@ package final class SteppedStore: StoreLink {
 package final class BrokerDouble: BrokerLink {
     package private(set) var settings: BrokerSettings?
     package private(set) var isConnected = false
-    package let droppedMessages = 0
+    package var droppedMessages = 0
     package private(set) var filters: Set<String> = []
     /// Everything that was published, over all connections.
     package private(set) var messages: [Publication] = []

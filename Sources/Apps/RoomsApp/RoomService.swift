@@ -23,6 +23,8 @@ package final class RoomService {
     private let identity: RoomServiceIdentity
     private(set) var door: SiteDoor
     let startedAt: MonotonicInstant
+    /// Messages of the broker that were dropped before the connection was made.
+    private var droppedBefore = 0
     /// Beacons that are not tags, for the page.
     private(set) var nearby = NearbyBeacons()
 
@@ -99,10 +101,20 @@ extension RoomService: AppOwner {
             case .refused(let error): log.once("feed", .warning, "a message is not taken: \(error)")
             case .log(let priority, let text, let kind?): log.once(kind, priority, text)
             case .log(let priority, let text, nil): log.write(priority, text)
-            case .send, .record, .regions, .store, .editsTaken, .eraseHistory: break
+            case .send, .record, .regions, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break
             }
         }
         if isShown { app.changed() }
+        // Last, because the inputs that follow make decisions of their own.
+        for case .obsoleteRemoved in effects { rereadRetained() }
+    }
+
+    /// Of tens of thousands of retained states a part is dropped on the way here. A new connection brings what is left of them.
+    private func rereadRetained() {
+        guard app.links.broker.droppedMessages > droppedBefore else { return }
+        log.notice("not all that the broker retains has arrived; connecting again for the rest")
+        app.disconnect()
+        app.connect()
     }
 
     /// The change in the store for an effect; nil if the effect has none.
@@ -127,7 +139,7 @@ extension RoomService: AppOwner {
             return .value(key: key, value.bytes)
         case .editsTaken(let topic, let last): return .editsTaken(tracker: topic ?? base, upTo: last)
         case .eraseHistory(let topic): return .eraseHistory(tracker: topic)
-        case .send, .deliver, .found, .refused, .log, .pageChanged: return nil
+        case .send, .deliver, .found, .refused, .log, .pageChanged, .obsoleteRemoved: return nil
         }
     }
 
@@ -203,8 +215,14 @@ extension RoomService: AppOwner {
     package var deliversAtOnce: Bool { site.role == .active }
     package func delivers(_ publication: Publication) -> Bool { site.role == .active }
 
+    package func opened() { droppedBefore = app.links.broker.droppedMessages }
     package func connected(isNew: Bool, at now: MonotonicInstant) { app.handle(.brokerConnected, at: now) }
-    package func disconnected(at now: MonotonicInstant) { app.handle(.brokerDisconnected, at: now) }
+
+    package func disconnected(at now: MonotonicInstant) {
+        // Before the connection that comes next, which may drop messages before it is known here.
+        droppedBefore = app.links.broker.droppedMessages
+        app.handle(.brokerDisconnected, at: now)
+    }
 
     package func subscriptionRefused(_ filter: String) {
         log.once("subscription", .warning, "the broker refuses to send us \(filter)")

@@ -22,6 +22,8 @@ extension Site {
         case eraseHistory(topic: String)
         /// The store hands out all messages that wait for the broker or were not acknowledged.
         case deliver
+        /// All obsolete states that arrived since the connection was made are removed.
+        case obsoleteRemoved
         /// The engine found something that a user should know.
         case found(RoomEngine.Finding)
         /// A message was rejected.

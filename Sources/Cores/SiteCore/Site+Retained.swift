@@ -136,7 +136,11 @@ extension Site {
             retained.discovery?.recordRemoval(of: topic, payload: payload?.text)
             publish(.entity(.homeAssistant(topic, "")), &effects)
         }
-        if retained.hasObsolete { retained.removalDue = now.advanced(by: RetainedSite.removalPeriod) }
+        if retained.hasObsolete {
+            retained.removalDue = now.advanced(by: RetainedSite.removalPeriod)
+        } else {
+            effects.append(.obsoleteRemoved)
+        }
     }
 
     /// The states of tags that the broker should retain; nil if none was published yet.
