@@ -3,6 +3,7 @@ public import Regions
 
 /// `_type: transition`, the message that a region was entered or left. Topic `/event`, never retained.
 public struct Transition: Hashable, Sendable {
+    /// What happened to the region.
     public typealias Event = TransitionEvent
 
     /// Enter or leave.
