@@ -173,7 +173,7 @@ def forged_state_at_takeover(lab):
     site.reported("Kitchen", limit=20)
     time.sleep(3)
     events = [f"{event} {room}" for _, event, room, _ in site.events()]
-    return ", ".join(events), not any("Vault" in event for event in events) and "enter Kitchen" in events
+    return ", ".join(events), events == ["enter Kitchen"] * 2
 
 
 def retained_commands(lab):

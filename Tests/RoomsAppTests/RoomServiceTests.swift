@@ -92,6 +92,7 @@ import Testing
         fixture.stay(in: 0, seconds: 15)
         #expect(fixture.service.site.role == .active)
         #expect(fixture.reportedRooms.last == "Kitchen")
+        #expect(fixture.published("owntracks/jane/jane/event").count == 1)
     }
 
     @Test func `A standby that never had tags does not take over, until it has those of the site`() throws {

@@ -94,9 +94,7 @@ extension RoomService: AppOwner {
         for effect in effects {
             switch effect {
             case .publish, .pageChanged: isShown = true
-            case .deliver:
-                app.links.store.submit(.redeliver)
-                app.delivers(true)
+            case .deliver: app.delivers(true)
             case .found(let finding): log.once("\(finding)", .warning, finding.text)
             case .refused(let error): log.once("feed", .warning, "a message is not taken: \(error)")
             case .log(let priority, let text, let kind?): log.once(kind, priority, text)

@@ -20,7 +20,7 @@ extension Site {
         case editsTaken(topic: String?, upTo: Int64)
         /// Delete the history of this topic.
         case eraseHistory(topic: String)
-        /// The store hands out all messages that wait for the broker or were not acknowledged.
+        /// The store hands out the messages that wait for the broker.
         case deliver
         /// All obsolete states that arrived since the connection was made are removed.
         case obsoleteRemoved
