@@ -114,6 +114,21 @@ import Testing
         #expect(fixture.broker.connections == (dropped == 0 ? 1 : 2))
     }
 
+    @Test func `However much is dropped, a new connection is made for it once a minute at most`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        func junk(dropped: Int) {
+            for number in 0..<200 { fixture.send(Self.root + "tag/junk\(number)", "{}", isRetained: true) }
+            fixture.broker.droppedMessages = dropped
+            fixture.wait(.seconds(15))
+        }
+        junk(dropped: 3)
+        #expect(fixture.broker.connections == 2)
+        junk(dropped: 6)
+        #expect(fixture.broker.connections == 2)
+        fixture.wait(.seconds(60))
+        #expect(fixture.broker.connections == 3)
+    }
+
     @Test func `A birth of Home Assistant brings everything again, a retained one does not`() throws {
         let fixture = try active(Self.discovery)
         fixture.receive("homeassistant/status", "online", isRetained: true)

@@ -46,7 +46,7 @@ extension RoomService: SitePageOwner {
 
     func carryOut(_ request: Site.Request) -> String? {
         if let refusal = site.refusal(of: request) { return refusal }
-        if case .search = request { beginSearch() }
+        if case .search = request { nearby.begin(at: now) }
         handle(.request(request))
         return nil
     }

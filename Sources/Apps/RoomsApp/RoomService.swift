@@ -25,8 +25,13 @@ package final class RoomService {
     let startedAt: MonotonicInstant
     /// Messages of the broker that were dropped before the connection was made.
     private var droppedBefore = 0
+    /// When the last connection was made to read again what the broker retains.
+    private var reread: MonotonicInstant?
+    private var rereadTimer: (any ServiceTimer)?
+    /// Shortest time between two such connections: any client can fill the broker.
+    private static let rereadPeriod: Duration = .seconds(60)
     /// Beacons that are not tags, for the page.
-    private(set) var nearby = NearbyBeacons()
+    var nearby = NearbyBeacons()
 
     /// - Throws: The first error of `rooms` in the configuration.
     package init(
@@ -47,6 +52,7 @@ package final class RoomService {
     /// Opens the page and the store. The service starts work when the store is open.
     package func start() throws {
         try openPage()
+        rereadTimer = host.timer { [unowned self] _ in rereadRetained() }
         try app.start(self) { [seal = door.seal] waiting in
             waiting.stamped(createsRegions: true).map { seal.sealed($0, for: waiting.publication.topic) }
         }
@@ -54,9 +60,6 @@ package final class RoomService {
 
     /// Passes an input to the core.
     func handle(_ input: Site.Input) { app.handle(input, at: host.now) }
-
-    /// A page asks for beacons that are not tags.
-    func beginSearch() { nearby.begin(at: host.now) }
 
     private static func siteSettings(_ settings: Settings, _ identity: RoomServiceIdentity) -> SiteSettings {
         let configuration = settings.configuration
@@ -110,6 +113,9 @@ extension RoomService: AppOwner {
     /// Of tens of thousands of retained states a part is dropped on the way here. A new connection brings what is left of them.
     private func rereadRetained() {
         guard app.links.broker.droppedMessages > droppedBefore else { return }
+        let now = host.now
+        if let due = reread?.advanced(by: Self.rereadPeriod), now < due { return rereadTimer?.arm(at: due) ?? () }
+        reread = now
         log.notice("not all that the broker retains has arrived; connecting again for the rest")
         app.disconnect()
         app.connect()
@@ -127,9 +133,10 @@ extension RoomService: AppOwner {
             return .message(message)
         case .record(let visit):
             guard configuration.roomHistoryDays != 0 else { return nil }
-            var entry = PastTransition(visit, tracker: identity.addresses.topic(ofTag: visit.tag.id), happened: now)
-            entry.stamp = stamp(!app.wallClock.isKnown)
-            return .history(entry)
+            return .history(
+                PastTransition(
+                    visit, tracker: identity.addresses.topic(ofTag: visit.tag.id),
+                    stamp: stamp(!app.wallClock.isKnown), happened: now))
         case .regions(let tags): return .regions(tracker: base, tags.regions)
         case .store(let value):
             let key = value.key(ofService: base)
@@ -304,15 +311,18 @@ extension RoomService: AppOwner {
     }
 
     /// Another service can take over at once.
-    package func stop() { handle(.leavesBroker) }
+    package func stop() {
+        rereadTimer = nil
+        handle(.leavesBroker)
+    }
 }
 
 extension PastTransition {
     /// A visit as a transition of the tag; the region is the room.
-    fileprivate init(_ visit: RoomVisit, tracker: String, happened: MonotonicInstant) {
+    fileprivate init(_ visit: RoomVisit, tracker: String, stamp: WallStamp, happened: MonotonicInstant) {
         self.init(
             tracker: tracker, rid: visit.room.id, name: visit.room.name,
-            event: visit.event == .begins ? .enter : .leave, beacon: nil, timestamp: visit.timestamp, stamp: .exact,
+            event: visit.event == .begins ? .enter : .leave, beacon: nil, timestamp: visit.timestamp, stamp: stamp,
             happened: happened)
     }
 }

@@ -7,7 +7,7 @@ extension Site {
     /// Without a connection no tag goes away, because no message of a gateway arrives.
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Effect]) {
         retained.begin(at: now)
-        siteList.isConnected()
+        siteList.begin()
         pass(.connected(true), at: now, &effects)
         if let decided = election?.connected(at: now) { elect(decided, at: now, &effects) }
         if role == .active { effects.append(.send(.tags(tagList))) }

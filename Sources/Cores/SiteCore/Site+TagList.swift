@@ -50,7 +50,8 @@ struct SiteList: Sendable {
         case unreadable(reason: String)
     }
 
-    mutating func isConnected() { (arrival, unproved, handled, due, offer, isRead) = (nil, nil, nil, nil, nil, false) }
+    /// A connection was made: the broker's list arrives.
+    mutating func begin() { (arrival, unproved, handled, due, offer, isRead) = (nil, nil, nil, nil, nil, false) }
 }
 
 /// The list of tags that gateways read and that the services of a site share.

@@ -99,7 +99,7 @@ package struct Site: Sendable {
 
     /// Handles one input at `now`, which is never earlier than the previous one.
     ///
-    /// - Returns: One decision. All values that it stores belong into one transaction.
+    /// - Returns: One decision. All values that it stores belong in one transaction.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         switch input {

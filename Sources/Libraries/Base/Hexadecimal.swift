@@ -13,6 +13,12 @@ package func hexadecimal(_ byte: UInt8) -> String {
     String(UnicodeScalar(hexadecimalDigit(byte >> 4))) + String(UnicodeScalar(hexadecimalDigit(byte)))
 }
 
+/// The number in hexadecimal, filled with zeros on the left to at least this many digits.
+package func hexadecimal(_ value: UInt64, digits: Int, isUppercase: Bool = false) -> String {
+    let text = String(value, radix: 16, uppercase: isUppercase)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+}
+
 /// The ASCII digit of the low four bits.
 package func hexadecimalDigit(_ value: UInt8) -> UInt8 {
     let digit = value & 15

@@ -14,7 +14,9 @@ package enum PrintableText {
     /// Writes harmful characters as `\x1b` or `\u202e`, so that nothing is lost. Line feeds and tabs stay.
     package static func escaped(_ text: String) -> String {
         replacing(text, true) { scalar in
-            scalar.value < 0x100 ? "\\x" + hexadecimal(scalar.value, 2) : "\\u" + hexadecimal(scalar.value, 4)
+            scalar.value < 0x100
+                ? "\\x" + hexadecimal(UInt64(scalar.value), digits: 2)
+                : "\\u" + hexadecimal(UInt64(scalar.value), digits: 4)
         }
     }
 
@@ -22,7 +24,7 @@ package enum PrintableText {
     /// only in strings. Line feeds and tabs stay.
     package static func escaped(json text: String) -> String {
         replacing(text, true) { scalar in
-            String(scalar).utf16.map { "\\u" + hexadecimal(UInt32($0), 4) }.joined()
+            String(scalar).utf16.map { "\\u" + hexadecimal(UInt64($0), digits: 4) }.joined()
         }
     }
 
@@ -79,10 +81,5 @@ package enum PrintableText {
     private static func isEmoji(_ scalar: Unicode.Scalar?) -> Bool {
         guard let scalar, scalar.value > 0xff else { return false }
         return scalar.value == 0xFE0F || scalar.properties.isEmoji
-    }
-
-    private static func hexadecimal(_ value: UInt32, _ width: Int) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -26,20 +26,15 @@ package enum TopicIdentifier {
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
                 identifier.unicodeScalars.append(UnicodeScalar(byte))
             default:
-                identifier += "_" + hexadecimalDigits(UInt64(byte), count: 2)
+                identifier += "_" + hexadecimal(UInt64(byte), digits: 2)
             }
         }
         guard identifier.utf8.count > 80 else { return identifier }
-        return identifier.prefix(60) + "__" + hexadecimalDigits(hash(text), count: 16)
+        return identifier.prefix(60) + "__" + hexadecimal(hash(text), digits: 16)
     }
 
     /// FNV-1a with 64 bits: the same on every machine and in every run, unlike Swift's own hash.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    }
-
-    private static func hexadecimalDigits(_ value: UInt64, count: Int) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
     }
 }

@@ -41,8 +41,9 @@ package enum Identity: Hashable, Sendable, BitwiseCopyable {
         case .address(let value): "\(kind.rawValue):\(DeviceAddress(value: value, isRandom: false))"
         case .altBeacon(let uuid): "\(kind.rawValue):\(uuid)"
         case .eddystone(let bytes):
-            "\(kind.rawValue):\(hexadecimal(bytes.high, digits: 16))\(hexadecimal(bytes.low >> 48, digits: 4)):"
-                + hexadecimal(bytes.low & 0xffff_ffff_ffff, digits: 12)
+            "\(kind.rawValue):\(hexadecimal(bytes.high, digits: 16, isUppercase: true))"
+                + "\(hexadecimal(bytes.low >> 48, digits: 4, isUppercase: true)):"
+                + hexadecimal(bytes.low & 0xffff_ffff_ffff, digits: 12, isUppercase: true)
         }
     }
 }
@@ -58,12 +59,12 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invalidAddress(let text):
-            "'\(text)' is no address; write six pairs of hexadecimal digits: mac:C0:FF:EE:00:00:01"
+            "'\(text)' is not an address; write six pairs of hexadecimal digits: mac:C0:FF:EE:00:00:01"
         case .invalidEddystone(let text):
-            "'\(text)' is no Eddystone-UID; write 20 hexadecimal digits of namespace and 12 of instance: "
+            "'\(text)' is not an Eddystone-UID; write 20 hexadecimal digits of namespace and 12 of instance: "
                 + "eddystone:00112233445566778899:AABBCCDDEEFF"
         case .invalidUUID(let text):
-            "'\(text)' is no AltBeacon; write 32 hexadecimal digits, then major and minor: altbeacon:UUID:1:2"
+            "'\(text)' is not an AltBeacon; write 32 hexadecimal digits, then major and minor: altbeacon:UUID:1:2"
         case .key:
             "a key does not belong into a description, which is shown and published; store it with "
                 + "'ibeacon-gateway phones add NAME' and use the UUID that this prints"
@@ -151,15 +152,4 @@ func derivedUUID(of name: String) -> BeaconUUID {
     let low = words[2] << 32 | words[3]
     return BeaconUUID(
         high: high & ~0xf000 | 0x5000, low: low & ~0xc000_0000_0000_0000 | 0x8000_0000_0000_0000)
-}
-
-/// The lowest digits of a number, upper case.
-func hexadecimal(_ number: UInt64, digits: Int) -> String {
-    let text = String(number, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
-}
-
-extension String {
-    /// At most 40 characters, for an error message about text of any length.
-    fileprivate var shortened: String { count > 40 ? "\(prefix(40))…" : self }
 }

@@ -82,7 +82,9 @@ package struct IdentityKey: Hashable, Sendable, BitwiseCopyable {
     package var uuid: BeaconUUID { derivedUUID(of: "irk:\(canonical.digits)") }
 
     /// 32 hexadecimal digits, for the file of the keys.
-    package var digits: String { Identities.hexadecimal(high, digits: 16) + Identities.hexadecimal(low, digits: 16) }
+    package var digits: String {
+        Base.hexadecimal(high, digits: 16, isUppercase: true) + Base.hexadecimal(low, digits: 16, isUppercase: true)
+    }
 }
 
 extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -110,7 +110,7 @@ public struct RegionDescription: Hashable, Sendable {
                 minor: try number(minorText, member: "minor", isHexadecimal: isHexadecimal)), identity: identity)
     }
 
-    /// A text that may be a description, for messages: without a key, which is a secret that does not belong into it.
+    /// A text that may be a description, for messages: without a key, which is a secret that does not belong in it.
     package static func shown(_ text: String) -> String {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.dropFirst().contains(where: { Identity.Kind(word: $0.trimmingASCIIWhitespace) == .irk }) else {
@@ -196,12 +196,5 @@ extension Substring {
         if hasPrefix("0x") || hasPrefix("0X") { return true }
         if utf8.count == 4, first == "0" { return true }
         return utf8.contains { $0.isHexadecimalDigit(orDecimal: false) && !$0.isHexadecimalDigit(orDecimal: true) }
-    }
-}
-
-extension String {
-    /// At most 40 characters, for an error message about text of any length.
-    fileprivate var shortened: String {
-        count > 40 ? "\(prefix(40))…" : self
     }
 }

@@ -14,13 +14,9 @@ struct LocationRow: StoredRow {
     let id: Int64
     var entry: PastLocation
     let boot: String
+}
 
-    init(id: Int64, entry: PastLocation, boot: String) {
-        self.id = id
-        self.entry = entry
-        self.boot = boot
-    }
-
+extension LocationRow {
     init?(values: Row<Column>) {
         guard let id = values[.id].asInteger, let tracker = values[.tracker].asText,
             let latitude = values[.lat].asReal, let longitude = values[.lon].asReal,

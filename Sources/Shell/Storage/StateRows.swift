@@ -13,13 +13,9 @@ struct HistoryRow: StoredRow {
     let id: Int64
     var entry: PastTransition
     let boot: String
+}
 
-    init(id: Int64, entry: PastTransition, boot: String) {
-        self.id = id
-        self.entry = entry
-        self.boot = boot
-    }
-
+extension HistoryRow {
     init?(values: Row<Column>) {
         guard let id = values[.id].asInteger, let tracker = values[.tracker].asText, let rid = values[.rid].asText,
             let name = values[.name].asText,
