@@ -133,7 +133,7 @@ extension DeviceAddress {
     package var kind: String {
         guard isRandom else { return "public address" }
         return switch value >> 46 {
-        case 0b00: "address of one use"
+        case 0b00: "non-resolvable private address"
         case 0b01: "phone, private address"
         case 0b11: "fixed address"
         default: "reserved address"
