@@ -49,7 +49,7 @@ import Testing
         #expect(
             gateways[2].says("is ignored: it is encrypted, and there is no key of the site here"),
             "\(gateways[2].log)")
-        #expect(service.says("gateway/attic-pi is not taken: it is not encrypted"), "\(service.log)")
+        #expect(service.says("gateway/attic-pi was refused: it is not encrypted"), "\(service.log)")
         let list = { (try? service.say("rooms", "gateways")) ?? "" }
         // A gateway is online first, and listens when the service has heard from it.
         #expect(

@@ -284,9 +284,9 @@ import Testing
         "What is no tag is refused, with the reason",
         arguments: [
             ("", "X:1:2", "a name has"), ("a:b", "X:1:2", "a name has"), ("+a", "X:1:2", "a name has"),
-            (String(repeating: "x", count: 129), "X:1:2", "a name has"), ("Keys", "X:1:2", "is no beacon"),
-            ("Keys", "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1", "is no beacon"),
-            ("Keys", "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:70000", "is no beacon"),
+            (String(repeating: "x", count: 129), "X:1:2", "a name has"), ("Keys", "X:1:2", "is not a beacon"),
+            ("Keys", "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1", "is not a beacon"),
+            ("Keys", "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:70000", "is not a beacon"),
             ("Keys", "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7", "the tag 'Jane' already"),
             ("jane", "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:9", "there is a tag 'Jane' already"),
         ])

@@ -99,7 +99,7 @@ extension RoomService: AppOwner {
             case .publish, .pageChanged: isShown = true
             case .deliver: app.delivers(true)
             case .found(let finding): log.once("\(finding)", .warning, finding.text)
-            case .refused(let error): log.once("feed", .warning, "a message is not taken: \(error)")
+            case .refused(let error): log.once("feed", .warning, "a message was refused: \(error)")
             case .log(let priority, let text, let kind?): log.once(kind, priority, text)
             case .log(let priority, let text, nil): log.write(priority, text)
             case .send, .record, .regions, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break

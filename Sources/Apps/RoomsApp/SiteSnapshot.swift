@@ -349,7 +349,7 @@ extension SiteSnapshot {
         writer.single(
             "ibeacon_rooms_readings_total", .counter, "Readings in these messages.", Double(engine.readings))
         writer.family(
-            "ibeacon_rooms_messages_refused_total", .counter, "Messages that were not taken, by the reason.",
+            "ibeacon_rooms_messages_refused_total", .counter, "Messages that were refused, by reason.",
             [
                 ([("reason", "late")], Double(engine.late)), ([("reason", "repeated")], Double(engine.repeated)),
                 ([("reason", "retained")], Double(counters.site.retained)),

@@ -116,7 +116,7 @@ extension LearnedSite {
             var levels: [Moment.Level] = []
             for position in stride(from: 1, to: values.count, by: 2) {
                 guard let gateway = values[position].asInteger.flatMap({ Int(exactly: $0) }) else {
-                    throw FeedError("a moment names a gateway that is no number")
+                    throw FeedError("a moment names a gateway by something other than a number")
                 }
                 levels.append(
                     Moment.Level(gateway: gateway, eighths: values[position + 1].asInteger.flatMap { Int(exactly: $0) })

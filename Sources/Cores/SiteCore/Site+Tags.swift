@@ -12,7 +12,7 @@ extension Site {
     func identities(_ effects: inout [Effect]) -> [TagIdentity] {
         regions.regions.compactMap { region in
             if let tag = TagIdentity(region) { return tag }
-            let text = "'\(region.displayName)' names no beacon, and is no tag"
+            let text = "'\(region.displayName)' does not name one beacon, so it is not a tag"
             effects.append(.log(.warning, text, once: "tag \(region.rid)"))
             return nil
         }
@@ -137,7 +137,7 @@ extension Site {
 
     private func refusal(ofBeacon text: String) -> String? {
         guard let beacon = BeaconID(text) else {
-            return "'\(shortened(text))' is no beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
+            return "'\(shortened(text))' is not a beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
         }
         guard tags.count < RoomEngine.mostTags else {
             return "there are already \(RoomEngine.mostTags) tags, the largest possible number"

@@ -275,6 +275,6 @@ package struct Site: Sendable {
             return
         default: break
         }
-        effects.append(.log(.warning, "a message on \(topic.text) is not taken: \(reason)", once: "sealed"))
+        effects.append(.log(.warning, "a message on \(topic.text) was refused: \(reason)", once: "sealed"))
     }
 }

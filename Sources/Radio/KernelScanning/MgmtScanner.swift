@@ -138,7 +138,7 @@ package final class MgmtScanner: FallibleScanner {
             adapter.saidNoTelemetry = true
             adapter.watch.notice(
                 .info,
-                "the adapter accepts no monitor for telemetry; batteries are read, and what is no iBeacon is heard, only if "
+                "the adapter accepts no monitor for telemetry; batteries, and beacons of other formats, are heard only if "
                     + "it delivers all packets")
         }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
