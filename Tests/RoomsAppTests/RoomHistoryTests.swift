@@ -76,6 +76,34 @@ import Testing
         #expect(again["desc"] == "Kitchen" && again["wtst"] == .integer(created))
     }
 
+    @Test func `A state of an earlier run that is published again before the clock is set keeps its time`() throws {
+        let before = try active()
+        before.stay(in: 0, seconds: 20)
+        let since = before.service.site.roster.states[0].since
+        before.service.app.stop()
+        // The broker has lost what it retained.
+        let after = try RoomServiceFixture(in: directory, clock: WallClock(epochOffset: 0, isKnown: false))
+        after.wait(.seconds(15))
+        after.host.wallClock = WallClock(epochOffset: (since + 3600) * 1_000_000_000, isKnown: true)
+        after.wait(.seconds(15))
+        let state = try JSONValue(parsing: Array(after.published("ibeacon-rooms/home/tag/jane").last?.utf8 ?? "".utf8))
+        #expect(state["roomName"] == "Kitchen" && state["since"] == .integer(since))
+        #expect(after.service.site.roster.states[0].since == since)
+    }
+
+    @Test func `A state whose time was not known at the end of its run gets that of the next start`() throws {
+        let unset = WallClock(epochOffset: 0, isKnown: false)
+        let before = try RoomServiceFixture(in: directory, clock: unset)
+        before.wait(.seconds(15))
+        before.stay(in: 0, seconds: 20)
+        before.service.app.stop()
+        let start: Int64 = 1_700_000_000
+        let after = try RoomServiceFixture(
+            in: directory, clock: WallClock(epochOffset: start * 1_000_000_000, isKnown: true))
+        let state = after.service.site.roster.states[0]
+        #expect(state.isHome && (start...start + 2000).contains(state.since))
+    }
+
     @Test func `A visit is on the disk before its decision is published`() throws {
         let fixture = try active()
         fixture.broker.lose()

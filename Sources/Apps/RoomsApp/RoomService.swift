@@ -127,9 +127,9 @@ extension RoomService: AppOwner {
         switch effect {
         case .publish(let report):
             // A message that waits for its times is encrypted when they are known.
-            let isProvisional = report.hasTime && !app.wallClock.isKnown
-            var message = isProvisional ? report.message(to: identity.addresses) : sealed(report)
-            (message.owner, message.happened, message.stamp) = (base, now, stamp(isProvisional))
+            let happened = site.unstampedInstant(of: report, at: now)
+            var message = happened == nil ? sealed(report) : report.message(to: identity.addresses)
+            (message.owner, message.happened, message.stamp) = (base, happened ?? now, stamp(happened != nil))
             return .message(message)
         case .record(let visit):
             guard configuration.roomHistoryDays != 0 else { return nil }

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import OwnTracks
 import Regions
 import Rooms
@@ -46,17 +46,36 @@ extension Site {
         for room in [from, to].compactMap(\.self) { publish(.room(id: room.id, roster.state(of: room)), &effects) }
     }
 
+    /// When that happened which a report gives a time of day that is not known yet; nil if its time is right, or it has none.
+    ///
+    /// A state of an earlier run has a right time, although it may be published again before the clock is set.
+    package func unstampedInstant(of report: SiteReport, at now: MonotonicInstant) -> MonotonicInstant? {
+        guard !wallClock.isKnown else { return nil }
+        return switch report {
+        case .transition, .location: now
+        case .tag(let id, .some): unstamped[id]
+        case .tag, .room, .health, .tags, .card, .learn, .nearbyRequest, .entity: nil
+        }
+    }
+
     /// Publishes a report. The state that the broker then retains is recorded; that of a tag is stored, too.
     mutating func publish(_ report: SiteReport, _ effects: inout [Effect]) {
         effects.append(.publish(report))
         switch report {
         case .tag(let id, let state):
             retained.tags.record(id, state.map(Retained.value) ?? .absent)
-            effects.append(.store(.tag(id: id, state)))
+            effects.append(.store(.tag(id: id, state.map { stored($0, ofTag: id) })))
             if let state { effects.append(.log(.notice, state.sentence)) }
         case .room(let id, let state): retained.rooms.record(id, state.map(Retained.value) ?? .absent)
         default: break
         }
+    }
+
+    /// A state as it is stored: `since` is 0 while its time of day is not known, because the next run cannot find that time.
+    func stored(_ state: PublishedTag, ofTag id: String) -> PublishedTag {
+        var state = state
+        if unstamped[id] != nil { state.since = 0 }
+        return state
     }
 
     /// A room as a region. `wtst` of its transitions is the time at which a tag first entered it, and never changes. The `rid`

@@ -159,7 +159,13 @@ package struct Site: Sendable {
         }
         setTags(identities(&effects), at: now)
         for (position, tag) in roster.tags.enumerated() {
-            if let state = stored.states[tag.id] { roster.adopt(state, ofTag: position) }
+            guard var state = stored.states[tag.id] else { continue }
+            if state.isHome, state.since <= 0 {
+                // It was decided before the clock was set, and the clock was set after the end of that run, if at all.
+                state.since = epoch(at: now)
+                if !wallClock.isKnown { unstamped[tag.id] = now }
+            }
+            roster.adopt(state, ofTag: position)
         }
         engine.restore(roster.reported, at: now)
         if election != nil { learning.due = now.advanced(by: LearnedWrites.period) }
@@ -200,7 +206,9 @@ package struct Site: Sendable {
     private mutating func storeEverything(_ effects: inout [Effect]) {
         lacksWrite = false
         effects += [.regions(regions), .store(.learned(engine.learnedSource))]
-        for (tag, state) in zip(roster.tags, roster.states) { effects.append(.store(.tag(id: tag.id, state))) }
+        for (tag, state) in zip(roster.tags, roster.states) {
+            effects.append(.store(.tag(id: tag.id, stored(state, ofTag: tag.id))))
+        }
         if let version = siteList.version { effects.append(.store(.listVersion(version))) }
         effects += [.store(.created(created)), .store(.appliedCommands(appliedCommands))]
     }

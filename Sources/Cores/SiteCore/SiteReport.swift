@@ -42,15 +42,6 @@ package struct SiteAddresses: Hashable, Sendable {
 }
 
 extension SiteReport {
-    /// Whether it says when something happened.
-    package var hasTime: Bool {
-        switch self {
-        case .transition, .location: true
-        case .tag(_, let state): state != nil
-        case .room, .health, .tags, .card, .learn, .nearbyRequest, .entity: false
-        }
-    }
-
     /// The message on its topic. It is made outside the core, by the service and by the replay; the service adds whom the
     /// message belongs to and the instant.
     package func message(to addresses: SiteAddresses) -> Publication {

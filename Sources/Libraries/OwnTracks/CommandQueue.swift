@@ -39,8 +39,8 @@ struct CommandQueue: Sendable {
             }
         }
         let regions = command.regionCount
-        let isTooLarge = !waiting.isEmpty && waitingRegions + regions > Self.mostWaitingRegions
-        guard waiting.count < Self.mostWaiting, !isTooLarge else { return .refused }
+        let hasTooManyRegions = !waiting.isEmpty && waitingRegions + regions > Self.mostWaitingRegions
+        guard waiting.count < Self.mostWaiting, !hasTooManyRegions else { return .refused }
         waiting.append(command)
         lastArrival = now
         waitingRegions += regions

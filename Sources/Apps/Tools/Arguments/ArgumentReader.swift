@@ -41,6 +41,12 @@ enum ArgumentReader {
         let options = command.options + CommandSpecification.globalOptions
         var (arguments, rest) = try read(words, options: options, stopsAtOperand: false, of: command)
         arguments.operands = rest
+        let misplaced = command.options.first { arguments.has($0.name) && !$0.belongs(to: rest) }
+        // The command itself says what is missing where no action was named.
+        if let misplaced, !rest.isEmpty, !arguments.has("help") {
+            let places = misplaced.actions.map { "'\(command.name) \($0)'" }.joined(separator: " and ")
+            throw Failure(.usage, "--\(misplaced.name) is an option of \(places) only")
+        }
         var all = global
         all.merge(arguments)
         return all

@@ -4,11 +4,28 @@ struct OptionSpecification {
     /// The name of its argument; nil if the option takes none.
     let argument: String?
     let help: String
+    /// The actions of the command that have the option, as the words that follow the command; empty: all.
+    let actions: [String]
 
     init(_ name: String, _ argument: String? = nil, _ help: String) {
+        (self.name, self.argument, self.help, actions) = (name, argument, help, [])
+    }
+
+    /// An option that only some actions of a command have, with its meaning for each.
+    init(_ name: String, _ argument: String? = nil, with meanings: [(action: String, help: String)]) {
         self.name = name
         self.argument = argument
-        self.help = help
+        help = meanings.map { "with \($0.action): \($0.help)" }.joined(separator: "; ")
+        actions = meanings.map(\.action)
+    }
+
+    /// Whether the option may stand beside these operands.
+    func belongs(to operands: [String]) -> Bool {
+        actions.isEmpty
+            || actions.contains { action in
+                let words = action.split(separator: " ")
+                return words.count <= operands.count && zip(words, operands).allSatisfy { $0 == $1 }
+            }
     }
 }
 

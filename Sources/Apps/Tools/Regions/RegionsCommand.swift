@@ -21,8 +21,9 @@ enum RegionsCommand {
         options: [
             OptionSpecification(
                 "rid", "RID",
-                "with add: the key of the region; an existing region is changed (default: from name and time)"),
-            OptionSpecification("leave-after", "SECONDS", "with add: silence before the region is left, or 'auto'"),
+                with: [("add", "the key of the region; an existing region is changed (default: from name and time)")]),
+            OptionSpecification(
+                "leave-after", "SECONDS", with: [("add", "silence before the region is left, or 'auto'")]),
             OptionSpecification(
                 "tracker", "TID", "whose regions, if there are several trackers (default: the first)"),
         ],

@@ -12,15 +12,17 @@ enum RoomsCommand {
         "find the room of each tag from the readings of several gateways",
         options: [
             OptionSpecification(
-                "tag", "NAME", "with learn: the tag to carry through the room; with history: show only this tag"),
-            OptionSpecification("seconds", "SECONDS", "with learn: how long to learn (default 120; 0 ends a run)"),
-            OptionSpecification("rid", "ID", "with tags add: the id of the tag (default: from its name)"),
-            OptionSpecification("erase", nil, "with tags remove: also delete the tag's history"),
+                "tag", "NAME",
+                with: [("learn", "the tag to carry through the room"), ("history", "show only this tag")]),
             OptionSpecification(
-                "since", "TIME", "with history: start at this time, such as 2h, 3d or 2026-01-31T12:00 (UTC)"),
-            OptionSpecification("csv", nil, "with history: print comma-separated values"),
+                "seconds", "SECONDS", with: [("learn", "how long to learn (default 120; 0 ends a run)")]),
+            OptionSpecification("rid", "ID", with: [("tags add", "the id of the tag (default: from its name)")]),
+            OptionSpecification("erase", nil, with: [("tags remove", "also delete the tag's history")]),
             OptionSpecification(
-                "tail", "SECONDS", "with replay: continue virtual time after the last line"),
+                "since", "TIME", with: [("history", "start at this time, such as 2h, 3d or 2026-01-31T12:00 (UTC)")]),
+            OptionSpecification("csv", nil, with: [("history", "print comma-separated values")]),
+            OptionSpecification(
+                "tail", "SECONDS", with: [("replay", "continue virtual time after the last line")]),
         ],
         examples: [
             (

@@ -1,0 +1,35 @@
+import System
+import Testing
+
+@testable import Tools
+
+@Suite("An option of one action is refused beside another")
+struct OptionPlaceTests {
+    private func error(_ words: [String], of command: CommandSpecification) -> String? {
+        do throws(Failure) {
+            _ = try ArgumentReader.read(words, for: command, after: Arguments())
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test(arguments: [
+        ["history", "--tag", "Jane", "--csv"], ["learn", "Kitchen", "--tag", "Jane", "--seconds", "5"],
+        ["--rid", "jane", "tags", "add", "Jane:1"], ["tags", "--erase", "remove", "jane"],
+        ["replay", "house.jsonl", "--tail", "5"], ["status", "--json"], ["learn", "--help", "--csv"],
+    ])
+    func `Beside its own action it is taken`(words: [String]) {
+        #expect(error(words, of: RoomsCommand.specification) == nil)
+    }
+
+    @Test(arguments: [
+        (["status", "--tag", "Jane"], "--tag is an option of 'rooms learn' and 'rooms history' only"),
+        (["tags", "add", "Jane:1", "--erase"], "--erase is an option of 'rooms tags remove' only"),
+        (["gateways", "remove", "attic", "--erase"], "--erase is an option of 'rooms tags remove' only"),
+        (["history", "--seconds", "5"], "--seconds is an option of 'rooms learn' only"),
+    ])
+    func `Beside another one the message names its place`(words: [String], text: String) {
+        #expect(error(words, of: RoomsCommand.specification)?.contains(text) == true)
+    }
+}
