@@ -100,6 +100,8 @@ let package = Package(
         library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
         adapter("Shell/DBus", ["Base", "CDBus"]),
         adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
+        // Pairs with a phone through bluetoothd to get its key.
+        adapter("Radio/Enrolment", ["AddressKeys", "Base", "Beacon", "DBus", "Identities", "Scanning"]),
         adapter("Shell/ServiceDiscovery", ["DBus"]),
         library("C/CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Shell/Runtime", ["Base", "System", "CSystemd"]),
@@ -153,7 +155,7 @@ let package = Package(
         adapter(
             "Apps/Tools",
             [
-                "AddressKeys", "Base", "Beacon", "Configuration", "DBus", "Gateway", "HTTPMessaging",
+                "AddressKeys", "Base", "Beacon", "Configuration", "DBus", "Enrolment", "Gateway", "HTTPMessaging",
                 "Identities", "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
@@ -216,13 +218,17 @@ let package = Package(
         tests(
             "ToolsTests",
             [
-                "Base", "Beacon", "Tools", "Configuration", "JSON", "KernelScanning", "Messaging", "Shell", "System",
+                "Base", "Beacon", "Enrolment", "Identities", "Tools", "Configuration", "JSON", "KernelScanning",
+                "Messaging", "Shell", "System",
                 "TestSupport",
             ]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
+        tests(
+            "EnrolmentTests",
+            ["Base", "Beacon", "DBus", "DBusSupport", "Enrolment", "HostSupport", "Identities", "Scanning"]),
         tests("RuntimeTests", ["Base", "System", "Runtime"]),
         tests("EncryptionTests", ["Base", "Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Base", "Messaging", "TestSupport"]),

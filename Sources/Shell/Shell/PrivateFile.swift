@@ -31,6 +31,12 @@ package enum PrivateFile {
         }
     }
 
+    /// Removes the file, if there is one.
+    package static func remove(_ name: String, in directory: String) throws(Failure) {
+        guard unlink("\(directory)/\(name)") != 0, errno != ENOENT else { return }
+        throw Failure(.inputOutput, "cannot remove \(directory)/\(name): \(FileAccess.lastError)")
+    }
+
     private static func check(_ name: String, _ directory: String) throws(Failure) {
         do throws(OwnershipError) {
             try OwnedDirectory(directory).check(name)

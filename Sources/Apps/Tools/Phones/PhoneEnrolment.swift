@@ -1,0 +1,177 @@
+import Base
+import Beacon
+import DBus
+import Enrolment
+import GatewayApp
+import Glibc
+import Identities
+import KernelScanning
+import Runtime
+import Shell
+import System
+
+/// `phones add NAME` without a key: pairs with the phone, takes its key, and removes the pairing again.
+final class PhoneEnrolment {
+    /// What the phone's list of devices shows.
+    static let shownName = "ibeacon-gateway"
+
+    private let loop: EventLoop
+    private let isQuiet: Bool
+    private let isKeyboard: Bool
+    private var enrolment: BlueZEnrolment?
+    private var signals: [SignalWatch] = []
+    private var end: (outcome: EnrolmentOutcome, left: [String])?
+
+    private init(_ arguments: Arguments) throws(SystemError) {
+        loop = try EventLoop()
+        isQuiet = arguments.has("quiet")
+        isKeyboard = arguments.has("keyboard")
+    }
+
+    /// Waits until a phone has paired, at most for three minutes.
+    ///
+    /// - Returns: Its key, most significant octet first.
+    static func key(of name: String, _ arguments: Arguments, _ settings: Settings) throws -> IdentityKey {
+        guard geteuid() == 0 else {
+            throw Failure(
+                .noPermission,
+                "only root reads the key that bluetoothd stores; run: sudo ibeacon-gateway phones add '\(name)'")
+        }
+        let enrolment = try PhoneEnrolment(arguments)
+        let end = try enrolment.run(settings)
+        for reason in end.left {
+            Terminal.printError("not undone: \(reason); remove it with bluetoothctl, or run this command again")
+        }
+        return try EnrolmentText.key(end.outcome, name: name) { enrolment.say($0) }
+    }
+
+    private func run(_ settings: Settings) throws -> (outcome: EnrolmentOutcome, left: [String]) {
+        let host = LoopHost(loop: loop, log: Log(threshold: .error))
+        let bus = try mapError({ Failure(.unavailable, $0.description) }) { () throws(BusError) in
+            try BusConnection(host: host)
+        }
+        let enrolment = BlueZEnrolment(
+            .init(
+                name: Self.shownName, profile: isKeyboard ? .keyboard : .heartRateSensor,
+                selection: settings.configuration.adapterSelection),
+            host: host, bus: bus, storage: EnrolmentFiles(directory: settings.stateDirectory),
+            isIncoming: { ConnectionList.isIncoming(adapter: $0, device: $1) },
+            onEvent: { [unowned self] in take($0) })
+        self.enrolment = enrolment
+        for signal in [SIGTERM, SIGINT] {
+            signals.append(try loop.onSignal(signal) { [unowned self] in self.enrolment?.interrupt() })
+        }
+        enrolment.start()
+        // The enrolment ends by itself; the margin is for undoing.
+        try loop.step(until: Clocks.now().advanced(by: EnrolmentCourse.duration * 2)) { end != nil }
+        return end ?? (.failed("the enrolment did not end"), [])
+    }
+
+    private func take(_ event: BlueZEnrolment.Event) {
+        switch event {
+        case .progress(let progress): say(EnrolmentText.progress(progress, isKeyboard: isKeyboard))
+        case .ended(let outcome, let left): end = (outcome, left)
+        }
+    }
+
+    private func say(_ text: String) {
+        if !isQuiet { Terminal.printError(text) }
+    }
+}
+
+/// The words for an enrolment.
+enum EnrolmentText {
+    static func progress(_ progress: EnrolmentProgress, isKeyboard: Bool) -> String {
+        switch progress {
+        case .removedLeftover(let device):
+            "an enrolment was interrupted before; its pairing with \(device) is removed"
+        case .waiting:
+            """
+            waiting for three minutes. On the phone or watch, which must be near:
+              - iPhone, iPad: Settings > Bluetooth, choose '\(PhoneEnrolment.shownName)', then Pair
+              - Apple Watch: Settings > Bluetooth, below Health Devices choose '\(PhoneEnrolment.shownName)'
+              - Android: Settings > Connected devices > Pair new device, choose '\(PhoneEnrolment.shownName)'
+            """ + (isKeyboard ? "" : "\nA Samsung phone that does not list it may list a keyboard: add --keyboard")
+        case .known(let device):
+            "\(device) has connected, which this machine is paired with; its pairing stays, and it is not enrolled"
+        case .connected(let address): "\(address) has connected; confirm the pairing on the phone"
+        case .left: "it has disconnected without pairing; choose '\(PhoneEnrolment.shownName)' again"
+        case .refused(let reason):
+            """
+            it did not pair (\(reason)). If the phone was paired with '\(PhoneEnrolment.shownName)' before, forget that \
+            device on the phone; then choose it again
+            """
+        case .paired: "paired; taking the key, and removing the pairing"
+        }
+    }
+
+    /// The key of an enrolled phone.
+    ///
+    /// - Throws: why there is none, and what to do.
+    static func key(
+        _ outcome: EnrolmentOutcome, name: String, say: (String) -> Void
+    ) throws(Failure) -> IdentityKey {
+        switch outcome {
+        case .enrolled(let key, let isTested):
+            say(
+                isTested
+                    ? "the key resolves the address under which the phone has connected"
+                    : "the phone has connected under an address that does not change, so the key could not be tested")
+            say("the pairing is removed here; on the phone, forget '\(PhoneEnrolment.shownName)', too")
+            return key
+        case .noKey(let address):
+            let region =
+                address.map { "if it stays the same, a region can name it: regions add '\(name):mac:\($0)'" }
+                ?? "see: scan --all"
+            throw Failure(
+                .badData,
+                "the device has paired and given no identity key, so its address does not change; \(region)")
+        case .wrongKey:
+            throw Failure(
+                .badData, "the key does not resolve the address under which the phone has connected; nothing is stored")
+        case .timeout(let refusals):
+            throw Failure(
+                .unavailable,
+                refusals == 0
+                    ? "no phone has connected within three minutes; hold it near, and run the command again"
+                    : """
+                    no phone has paired within three minutes; attempts that failed or were refused: \(refusals). If the \
+                    phone was paired with '\(PhoneEnrolment.shownName)' before, forget that device there
+                    """)
+        case .interrupted: throw Failure(.unavailable, "interrupted; nothing is stored, and nothing is left")
+        case .failed(let reason): throw Failure(.unavailable, "\(reason); nothing is stored")
+        }
+    }
+}
+
+/// The record of an enrolment in the state directory, and bluetoothd's files.
+private final class EnrolmentFiles: EnrolmentStorage {
+    private static let name = "enrolment"
+    private static let bonds = "/var/lib/bluetooth"
+    private let directory: String
+
+    init(directory: String) { self.directory = directory }
+
+    func readRecord() -> EnrolmentRecord {
+        (try? PrivateFile.read(Self.name, in: directory)).flatMap { $0 }.map(EnrolmentRecord.init(parsing:))
+            ?? EnrolmentRecord()
+    }
+
+    func write(_ record: EnrolmentRecord) -> String? {
+        do throws(Failure) {
+            guard !record.isEmpty else {
+                try PrivateFile.remove(Self.name, in: directory)
+                return nil
+            }
+            try FileAccess.createDirectory(directory)
+            try PrivateFile.write(record.bytes, to: Self.name, in: directory)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    func bond(adapter: DeviceAddress, device: DeviceAddress) -> [UInt8]? {
+        try? FileAccess.read("\(Self.bonds)/\(adapter)/\(device)/info")
+    }
+}
