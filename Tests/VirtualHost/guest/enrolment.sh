@@ -1,0 +1,81 @@
+# A gateway with bluetoothd on hci0 and a phone on hci1, whose controllers are linked (btvirt). Sourced after lib.sh.
+#
+# bluetoothd serves both adapters. The phone's owner agrees when the phone pairs by itself (phone_pairs), because bluetoothd takes
+# that for an agreement, and declines when the gateway asks (phone_connects), because no agent answers
+# for the phone until phone_agrees.
+
+BONDS=/var/lib/bluetooth
+
+# two_hosts_on private|public: the phone's kind of address
+two_hosts_on() {
+    bus_on
+    btvirt -L -l2 >/out/btvirt.log 2>&1 &
+    within 10 "two controllers are there" test -e /sys/class/bluetooth/hci1
+    bluetoothd_on -E
+    within 10 "the gateway's adapter is on" adapter_is_on hci0
+    within 10 "the phone's adapter is on" adapter_is_on hci1
+    phone_is "$1"
+    GATEWAY_ADDRESS=$(address_of hci0) PHONE_ADDRESS=$(address_of hci1)
+    mkdir -p /run/state
+}
+address_of() { busctl get-property org.bluez "/org/bluez/$1" org.bluez.Adapter1 Address | cut -d'"' -f2; }
+phone_is() {
+    python3 "$BENCH/phone.py" "$1" || fail "the phone cannot be set up"
+    within 10 "the phone is on" adapter_is_on hci1
+}
+
+# The address that changes, as the phone's kernel has it.
+phone_address() { tr -d '[:space:]' </sys/kernel/debug/bluetooth/hci1/random_address; }
+
+# btvirt sends one report of an advertisement, too early for a discovery. So the phone connects without one (bluetoothd -E).
+phone_connects() {
+    busctl call org.bluez /org/bluez/hci1 org.bluez.Adapter1 ConnectDevice 'a{sv}' 2 \
+        Address s "$GATEWAY_ADDRESS" AddressType s public ||
+        busctl call org.bluez "$(gateway_on_phone)" org.bluez.Device1 Connect
+} >>/out/phone 2>&1
+phone_pairs() {
+    phone_connects
+    busctl call org.bluez "$(gateway_on_phone)" org.bluez.Device1 Pair >>/out/phone 2>&1
+}
+# The phone's owner says yes when the gateway asks.
+phone_agrees() {
+    (echo "agent off"; sleep 0.2; echo "agent NoInputNoOutput"; sleep 0.2; echo default-agent; sleep 3; echo yes; sleep 3; echo quit) |
+        bluetoothctl >>/out/phone 2>&1
+}
+phone_forgets() { busctl call org.bluez /org/bluez/hci1 org.bluez.Adapter1 RemoveDevice o "$(gateway_on_phone)"; }
+gateway_on_phone() { echo "/org/bluez/hci1/dev_$(echo "$GATEWAY_ADDRESS" | tr : _)"; }
+
+# enrol_on NAME [WORDS...]: begins an enrolment; what it says is in /out/enrolment, what it prints in /out/description
+enrol_on() {
+    ${ENROL_AS:-} "$GATEWAY" --config /run/enrolment.json --state-dir /run/state phones add "$@" \
+        >/out/description 2>/out/enrolment &
+    ENROL_PID=$!
+    within 10 "it waits for a phone" says "waiting for three minutes"
+}
+says() { grep -q "$1" /out/enrolment; }
+# For an enrolment that ends by itself.
+enrol_ends() {
+    wait "$ENROL_PID"
+    ENROL_STATUS=$?
+    cat /out/enrolment
+}
+
+# Nothing of the phone or of the enrolment is left on the gateway: in bluetoothd, on its disk, in the kernel, on the air.
+nothing_is_left() {
+    expect "bluetoothd has no device of the gateway" no_devices
+    expect "no bond is on its disk" no_bond
+    expect "the kernel has no key" kernel_has_no_key
+    expect "nothing is advertised" not_advertised
+    expect "no record is left" test ! -e /run/state/enrolment
+}
+no_bond() { ! grep -rqs IdentityResolvingKey "$BONDS/$GATEWAY_ADDRESS"; }
+no_devices() { ! busctl tree --list org.bluez | grep -q /org/bluez/hci0/dev_.*; }
+kernel_has_no_key() {
+    [ -r /sys/kernel/debug/bluetooth/hci0/identity_resolving_keys ] &&
+        ! grep -q . /sys/kernel/debug/bluetooth/hci0/identity_resolving_keys \
+            /sys/kernel/debug/bluetooth/hci0/long_term_keys
+}
+not_advertised() {
+    busctl get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances | grep -q "y 0"
+}
+printf '{ "_type": "configuration", "host": "127.0.0.1", "adapter": "hci0" }\n' >/run/enrolment.json
