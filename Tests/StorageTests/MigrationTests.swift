@@ -69,19 +69,38 @@ import Testing
             try database.transaction { () throws(DatabaseError) in
                 try database.run("CREATE TABLE later (id INTEGER PRIMARY KEY)")
                 try database.run("PRAGMA user_version = 99")
+                try WriterVersion.record("7.1.0", in: database)
                 try Inspection.seal(database, version: 99)
             }
         }
         let before = try FileManagerShim.bytes(of: directory.database)
         let store = Harness(directory.path)
         store.send(.commit([.message(message("y"))]))
-        let expected = StoreError.newerSchema(path: directory.database, found: 99, known: Migrations.latest)
+        let expected = StoreError.newerSchema(
+            path: directory.database, found: 99, known: Migrations.latest, writer: "7.1.0")
         #expect(store.events.unavailable.map(\.error) == [expected])
-        #expect(expected.description.contains("newer version"))
+        #expect(expected.description.contains("newer version, 7.1.0 (schema 99, this program knows"))
         store.stop()
         #expect(try FileManagerShim.bytes(of: directory.database) == before)
         #expect(throws: expected) { _ = try StoreReader(directory: directory.path) }
         #expect(throws: expected) { _ = try StoreEditor(directory: directory.path) }
+    }
+
+    @Test func `the file names the program that last wrote it, and the one before that no more`() throws {
+        for version in ["1.0.0", "1.1.0"] {
+            let store = Harness(directory.path) { $0.program = version }
+            store.send(.commit([.message(message("x"))]))
+            store.stop()
+            #expect(WriterVersion.read(try Database(path: directory.database)) == version)
+        }
+    }
+
+    @Test(arguments: ["", "a b", "1.0.0\n", String(repeating: "1", count: 33)])
+    func `what cannot be a version is not printed`(text: String) throws {
+        Harness(directory.path).begin()
+        let database = try Database(path: directory.database)
+        try database.insert(SettingRow(key: "store.program", value: Array(text.utf8)))
+        #expect(WriterVersion.read(database) == nil)
     }
 
     @Test func `a version number that was merely damaged is damage, not a newer program`() throws {

@@ -82,10 +82,10 @@ package final class App<Core: ServiceCore> {
             timers.hasBrokerTurn = false
             handleBrokerEvents()
         }
-        try links.store.open(
-            StoreSettings(
-                directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: restamp)
-        ) { [unowned self] in handleStoreEvents() }
+        var store = StoreSettings(
+            directory: settings.stateDirectory, boot: host.bootID, now: { Clocks.now() }, restamp: restamp)
+        store.program = Program.version
+        try links.store.open(store) { [unowned self] in handleStoreEvents() }
     }
 
     // MARK: - Decisions

@@ -84,6 +84,9 @@ package enum Migrations {
             """,
             "CREATE INDEX location_provisional ON location (id) WHERE stamp = 0",
         ],
+        // Changes no table. Programs before the first release do not know what later ones keep in a row, such as the identity
+        // of a region, and refuse a file of this version instead of losing it.
+        [],
     ]
 
     /// Brings a file of version `found` to `version`, in one transaction.

@@ -42,6 +42,7 @@ final class OpenStore {
             boot = BootRow(number: last + 1, id: settings.boot, wallClock: nil)
             try Self.record(boot, in: database)
         }
+        try WriterVersion.record(settings.program, in: database)
         self.database = database
     }
 

@@ -17,15 +17,15 @@ package struct StoreEditor: ~Copyable {
     }
 
     private static func open(_ path: String, vfs: String?) throws(StoreError) -> Database {
-        let version: Int64
+        let refusal: StoreError
         do throws(DatabaseError) {
             let database = try Database(path: path, vfs: vfs, busyTimeout: .seconds(10))
             if try StoreFile.prepare(database) { return database }
-            version = try database.schemaVersion()
+            refusal = try StoreFile.newerSchema(database, path)
         } catch {
             throw .database(error)
         }
-        throw .newerSchema(path: path, found: version, known: Migrations.latest)
+        throw refusal
     }
 
     /// Queues changes of one tracker's regions, all or none.

@@ -3,8 +3,9 @@ import Glibc
 /// Why the state directory cannot be used.
 package enum StoreError: Error, Hashable, Sendable {
     case database(DatabaseError)
-    /// A later version of this program has written the file. The file is not changed.
-    case newerSchema(path: String, found: Int64, known: Int64)
+    /// A later version of this program has written the file. The file is not changed. `writer` is that version, if the file
+    /// names it.
+    case newerSchema(path: String, found: Int64, known: Int64, writer: String?)
     /// Another gateway uses the same directory. Two gateways would deliver everything twice.
     case inUse(path: String)
     /// There is no state yet.
@@ -27,9 +28,9 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .database(let error): error.description
-        case .newerSchema(let path, let found, let known):
-            "\(path) was written by a newer version (schema \(found), this program knows \(known)); "
-                + "install that version again, or move the file away to begin a new one"
+        case .newerSchema(let path, let found, let known, let writer):
+            "\(path) was written by a newer version\(writer.map { ", \($0)" } ?? "") (schema \(found), this program knows "
+                + "\(known)); install that version again, or move the file away to begin a new one"
         case .inUse(let path): "another ibeacon-gateway uses \(path)"
         case .untrusted(let reason): reason
         case .absent(let path): "there is no \(path) yet"

@@ -26,7 +26,10 @@ enum StoreFile {
             guard error.isDamage else { throw .database(error) }
             return try replaceDamaged(settings, because: error, notices: &notices)
         }
-        throw .newerSchema(path: settings.path, found: try newerVersion(settings), known: Migrations.latest)
+        throw try mapError(StoreError.database) { () throws(DatabaseError) in
+            let database = try connect(settings)
+            return try newerSchema(database, settings.path)
+        }
     }
 
     /// Makes a connection ready for use: inspects the file, and brings it up to date.
@@ -52,10 +55,11 @@ enum StoreFile {
         try Database(path: settings.path, vfs: settings.vfs, busyTimeout: settings.busyTimeout)
     }
 
-    private static func newerVersion(_ settings: StoreSettings) throws(StoreError) -> Int64 {
-        return try mapError(StoreError.database) { () throws(DatabaseError) in
-            try connect(settings).schemaVersion()
-        }
+    /// The error for a file that is too new for this program.
+    static func newerSchema(_ database: borrowing Database, _ path: String) throws(DatabaseError) -> StoreError {
+        .newerSchema(
+            path: path, found: try database.schemaVersion(), known: Migrations.latest,
+            writer: WriterVersion.read(database))
     }
 
     /// Refuses a state that is a link or, for root, may be another user's link.

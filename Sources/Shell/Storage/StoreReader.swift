@@ -24,7 +24,8 @@ package struct StoreReader: ~Copyable {
         let database = try open(path, vfs: vfs)
         let version = try version(of: database)
         guard version <= Migrations.latest else {
-            throw .newerSchema(path: path, found: version, known: Migrations.latest)
+            throw .newerSchema(
+                path: path, found: version, known: Migrations.latest, writer: WriterVersion.read(database))
         }
         guard version > 0 else { throw .absent(path: path) }
         return database

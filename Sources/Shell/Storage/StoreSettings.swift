@@ -43,6 +43,8 @@ package struct StoreSettings: Sendable {
     package static let retryDelays: ClosedRange<Duration> = .milliseconds(250)...Duration.seconds(30)
     /// How long to wait for the command line to finish a write.
     package var busyTimeout: Duration = .seconds(2)
+    /// The version of the program, which the file names; empty: the file names none.
+    package var program = ""
     /// SQLite's name of the file layer; nil for the usual one. For tests of faults.
     package var vfs: String?
 
