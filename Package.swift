@@ -112,6 +112,9 @@ let package = Package(
         adapter("Shell/HTTPMessaging", ["Base", "System", "CCurl"]),
         library("C/CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         adapter("Shell/Encryption", ["Base", "JSON", "OwnTracks", "CSodium"]),
+        // For a configuration of room-assistant alone.
+        library("C/CYAML", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+        adapter("Shell/YAML", ["CYAML"]),
         library("C/CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         adapter("Shell/Storage", ["Base", "Beacon", "Regions", "System", "CSQLite"]),
         library("C/CMicroHTTPD", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
@@ -160,6 +163,7 @@ let package = Package(
                 "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Regions", "RoomMessages", "RoomsApp",
                 "Rooms", "Runtime",
                 "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
+                "YAML",
                 "CGetopt",
             ]),
         .executableTarget(
@@ -183,6 +187,7 @@ let package = Package(
                 "SiteProtocol",
             ]),
         tests("JSONTests", ["JSON"]),
+        tests("YAMLTests", ["YAML"]),
         tests(
             "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
         tests("StatusTests", ["Base", "Beacon", "Status"]),
@@ -219,9 +224,8 @@ let package = Package(
             "ToolsTests",
             [
                 "Base", "Beacon", "Enrolment", "Identities", "Tools", "Configuration", "JSON", "KernelScanning",
-                "Messaging", "Shell", "System",
-                "TestSupport",
-            ]),
+                "Messaging", "Shell", "System", "TestSupport", "YAML",
+            ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),
         tests(

@@ -154,6 +154,58 @@ import Testing
         #expect(machine.file("config.json") == "")
     }
 
+    /// A configuration of room-assistant with a login.
+    private static func roomAssistant(port: UInt16) -> String {
+        """
+        global: {instanceName: Living room, integrations: [homeAssistant, bluetoothLowEnergy, gpio]}
+        homeAssistant:
+          mqttUrl: mqtt://127.0.0.1:\(port)
+          mqttOptions: {username: jane, password: top secret}
+        bluetoothLowEnergy:
+          allowlist: [ca271eae5fa84e808f082a302a95a959-1-7, 7750fb4dab70]
+          tagOverrides: {ca271eae5fa84e808f082a302a95a959-1-7: {name: Keys}}
+
+        """
+    }
+
+    @Test func `From room-assistant: its broker, login, room and tags, and what is not translated is named`() throws {
+        let machine = try Machine()
+        try run("mosquitto_passwd", ["-b", "-c", machine.directory.file("passwords"), "jane", "top secret"])
+        let broker = try MosquittoBroker(
+            ["allow_anonymous false", "password_file \(machine.directory.file("passwords"))"], in: machine.directory)
+        defer { broker.stop() }
+        let old = try machine.directory.write(Self.roomAssistant(port: UInt16(broker.port)), to: "local.yml")
+        let (code, text) = try machine.setUp(["--yes", "--from", old] + machine.recording())
+        #expect(code == 0, "\(text)")
+        #expect(
+            text.contains("NOT translated:\n  line 1, global.integrations[2]: 'gpio' has no counterpart"), "\(text)")
+        let configuration = machine.file("config.json")
+        #expect(configuration.contains(#"room: "Living room","#) && configuration.contains(#"username: "jane","#))
+        #expect(configuration.contains(#""Keys:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7""#), "\(configuration)")
+        #expect(machine.file("password") == "top secret\n" && machine.mode("password") == 0o640)
+        #expect(!text.contains("top secret") && !configuration.contains("top secret"))
+        let list = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
+        #expect(list.contains("Tag AB70"), "a gateway listens for an address only if a region has it")
+        #expect(try run(try GatewayProcess.program, machine.arguments + ["config", "check"]).contains("is valid"))
+    }
+
+    @Test func `A broker on the command line does not get the login of the file`() throws {
+        let machine = try Machine()
+        let old = try machine.directory.write(Self.roomAssistant(port: 1883), to: "local.yml")
+        let (code, text) = try machine.setUp(["--yes", "--no-test", "--from", old, "--host", "broker.lan"])
+        #expect(code == 0, "\(text)")
+        #expect(machine.file("password") == "" && !machine.file("config.json").contains("jane"))
+    }
+
+    @Test(arguments: ["", "a: [1", "title: a diary\n", "&a [*a]", String(repeating: "[", count: 50_000)])
+    func `What is no configuration of room-assistant changes nothing`(text: String) throws {
+        let machine = try Machine()
+        let old = try machine.directory.write(text, to: "local.yml")
+        let said = try machine.setUp(["--yes", "--no-test", "--host", "broker.lan", "--from", old])
+        #expect(said.code == 65 && said.text.contains("nothing was written"), "\(said.text)")
+        #expect(machine.file("config.json") == "")
+    }
+
     @Test func `Without a terminal and without --yes no question is asked`() throws {
         let (code, text) = try Machine().setUp([])
         #expect(code == 64 && text.contains("--yes"))

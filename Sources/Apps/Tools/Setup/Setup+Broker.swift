@@ -6,9 +6,17 @@ import System
 extension Setup {
     /// Uses the given broker, or searches for one and asks.
     mutating func findBroker() throws {
-        tls = arguments.has("tls") || arguments.has("ca-file")
-        username = arguments.value("username")
+        // A broker on the command line is not given the login of another one.
+        let origin = arguments.has("host") ? nil : origin
+        tls = arguments.has("tls") || arguments.has("ca-file") || origin?.broker?.usesTLS == true
+        username = arguments.value("username") ?? origin?.username
+        password = origin?.password
         if let file = arguments.value("password-file") { password = try Self.password(in: file) }
+        if let broker = origin?.broker {
+            host = broker.host
+            port = try givenPort() ?? broker.port
+            return
+        }
         let standard: UInt16 = tls ? 8883 : 1883
         if let given = arguments.value("host") {
             host = given
@@ -80,7 +88,7 @@ extension Setup {
 
     /// Asks for the room and the two-letter tracker id.
     mutating func nameRoom() throws {
-        room = try arguments.value("room") ?? dialogue.ask("Which room is this", Settings.hostName)
+        room = try arguments.value("room") ?? origin?.room ?? dialogue.ask("Which room is this", Settings.hostName)
         let standard = String(deviceID.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(2)).uppercased()
         trackerID =
             try arguments.value("tid") ?? dialogue.ask("Tracker id, two characters", standard.isEmpty ? "GW" : standard)

@@ -10,7 +10,9 @@ import System
 extension Setup {
     /// Defines the first region, from the beacon that is held to the antenna.
     mutating func chooseRegion() throws {
-        let wish = arguments.value("beacon") ?? (dialogue.isInteractive ? "ask" : "none")
+        // The tags of a file are enough to begin with.
+        let standard = dialogue.isInteractive && origin?.tags.isEmpty != false ? "ask" : "none"
+        let wish = arguments.value("beacon") ?? standard
         switch wish {
         case "none": return
         case "strongest", "ask": try chooseByEar(asks: wish == "ask")
@@ -51,7 +53,11 @@ extension Setup {
 
     private func describedRegion() throws(Failure) -> Region? {
         guard let region else { return nil }
-        let text = "\(region.name):\(region.beacon)"
+        return try Self.region("\(region.name):\(region.beacon)")
+    }
+
+    /// - Parameter text: `NAME:UUID[:MAJOR[:MINOR]]`, or the description of an identity.
+    private static func region(_ text: String) throws(Failure) -> Region {
         let shown = RegionDescription.shown(text)
         let description = try mapError({ Failure(.usage, "'\(shown)' is not a region: \($0)") }) {
             () throws(RegionDescriptionError) in
@@ -59,7 +65,7 @@ extension Setup {
             try RegionDescription(parsing: text, base: .decimal)
         }
         guard description.pattern != nil else {
-            throw Failure(.usage, "'\(region.beacon)' has no UUID; write UUID[:MAJOR[:MINOR]]")
+            throw Failure(.usage, "'\(shown)' has no UUID; write UUID[:MAJOR[:MINOR]]")
         }
         let now = Int64(time(nil))
         let rid = derivedRID(name: description.name, timestamp: now)
@@ -91,6 +97,11 @@ extension Setup {
             regions.append(region)
             dialogue.show("Made the region \(region.displayName).")
         }
+        for text in origin?.addresses ?? [] {
+            let region = try Self.region(text)
+            regions.append(region)
+            dialogue.show("Made the region \(region.displayName), so that this gateway listens for its address.")
+        }
         guard !regions.isEmpty else { return }
         try StoreEditor.edit(stateDirectory, of: base, regions.map { .set($0, isRIDDerived: false) })
     }
@@ -110,6 +121,10 @@ extension Setup {
 
     func conclude() {
         let base = (try? settings().configuration.trackers[0].topics.base) ?? ""
+        if let origin, !origin.tags.isEmpty, runsRoomsService != true {
+            Terminal.print(
+                "The tags are decided on by one rooms service: run setup with --rooms-service on one machine.")
+        }
         Terminal.print("Who comes and goes is published on \(base)/event.")
         Terminal.print("See it:         mosquitto_sub -h \(host) -p \(port) -v -t '\(base)/#'")
         Terminal.print("Who is near:    sudo ibeacon-gateway scan")

@@ -11,6 +11,8 @@ enum SetupCommand {
         "setup", "find the broker, create the first region, write the configuration, and start the service",
         options: [
             OptionSpecification(
+                "from", "FILE", "a configuration of room-assistant (YAML): takes what it can, and names the rest"),
+            OptionSpecification(
                 "host", "HOST", "the broker (default: search on this machine and in the local network)"),
             OptionSpecification("port", "PORT", "port of the broker (default 1883, or 8883 with --tls)"),
             OptionSpecification("tls", nil, "encrypt the connection to the broker"),
@@ -38,6 +40,10 @@ enum SetupCommand {
                 "sudo ibeacon-gateway setup --yes --host broker.lan --room Kitchen --beacon strongest --region Keys",
                 "asks no questions"
             ),
+            (
+                "sudo ibeacon-gateway setup --from room-assistant.yml --rooms-service",
+                "the broker, the room and the tags of room-assistant"
+            ),
         ])
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -48,6 +54,7 @@ enum SetupCommand {
         }
         var setup = Setup(arguments, Dialogue(isInteractive: asks))
         try setup.prepare()
+        try setup.readRoomAssistant()
         try setup.findBroker()
         try setup.nameRoom()
         try setup.testBroker()
@@ -77,6 +84,8 @@ struct Setup {
     var region: (name: String, beacon: String)?
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
+    /// The file of `--from`.
+    var origin: RoomAssistantFile?
 
     init(_ arguments: Arguments, _ dialogue: Dialogue) {
         self.arguments = arguments
@@ -122,6 +131,12 @@ struct Setup {
         case nil, "auto"?: break
         case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))
         case let file?: members.append(("scanner", ["capture": .string(Self.absolute(file))]))
+        }
+        if let origin {
+            members += origin.settings
+            if !origin.tags.isEmpty {
+                members.append(("rooms", ["tags": .array(origin.tags.map { .string($0) })]))
+            }
         }
         return members
     }
