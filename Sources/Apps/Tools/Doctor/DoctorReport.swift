@@ -31,7 +31,10 @@ enum DoctorReport {
         }
         if !arguments.has("quiet") {
             Terminal.print(
-                "\(path) was written. It contains no identities, addresses or secrets; review it, then send it")
+                """
+                \(path) was written. It contains no identities, addresses or secrets; review it.
+                To send it: open an issue of the project with this file and a row for Docs/boards.md
+                """)
         }
         return .ok
     }
