@@ -1,4 +1,5 @@
 package import Base
+import Beacon
 package import Configuration
 package import Identities
 package import JSON
@@ -18,6 +19,8 @@ package struct Gateway: Sendable {
     package internal(set) var remoteSettings: JSONValue?
     /// What the regions listen for beside iBeacons, each once, for the radio.
     package private(set) var identities: [Identity] = []
+    /// The UUIDs of phones and watches whose keys are known.
+    private(set) var phones: Set<BeaconUUID> = []
     /// Whether each transition is explained in the debug log. Formatting the explanation costs time.
     package let explainsTransitions: Bool
     /// The counters, without those of the commands.
@@ -100,6 +103,7 @@ package struct Gateway: Sendable {
             let effects = presence(.sighting(sighting), at: now)
             return configuration.ranging ? effects + range(sighting, at: now) : effects
         case .telemetry(let telemetry): return record(telemetry, at: now)
+        case .phones(let uuids): return setPhones(uuids, at: now)
         case .listening(let receiver, let isListening):
             return presence(.listening(receiver, isListening), at: now)
         case .scanDuty(let receiver, let duty): return presence(.scanDuty(receiver, duty), at: now)
@@ -258,18 +262,27 @@ package struct Gateway: Sendable {
         return presence(.regions(monitored), at: now)
     }
 
+    /// Other phones are known: their regions are left later than those of beacons.
+    private mutating func setPhones(_ uuids: Set<BeaconUUID>, at now: MonotonicInstant) -> [Effect] {
+        guard uuids != phones else { return [] }
+        phones = uuids
+        return monitor(at: now)
+    }
+
     /// The beacon regions of all trackers, with every default filled in.
     private var monitoredRegions: [MonitoredRegion] {
         trackers.enumerated().flatMap { position, tracker in
             tracker.regions.regions.compactMap { region -> MonitoredRegion? in
                 guard case .beacon(let pattern) = region.kind else { return nil }
-                return MonitoredRegion(
+                var monitored = MonitoredRegion(
                     key: RegionKey(tracker: position, rid: region.rid),
                     pattern: pattern.cleared(of: configuration.batteryMasks),
                     leaveRule: region.leaveRule ?? configuration.leaveRule,
                     leavesLater: region.asksForLongerLeave,
                     enterRSSI: region.enterRSSI ?? configuration.enterRSSI,
                     leaveRSSI: region.leaveRSSI ?? configuration.leaveRSSI)
+                monitored.isOfPhone = phones.contains(pattern.uuid)
+                return monitored
             }
         }
     }

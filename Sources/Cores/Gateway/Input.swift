@@ -13,6 +13,8 @@ package enum Input: Sendable {
     case sighting(Sighting)
     /// A beacon told the state of its battery.
     case telemetry(BeaconTelemetry)
+    /// The UUIDs under which phones and watches are heard.
+    case phones(Set<BeaconUUID>)
     /// A receiver began or ceased to listen.
     case listening(Receiver, Bool)
     /// While the receiver listens, its radio is on for this share of the time, 0 … 1.

@@ -27,6 +27,8 @@ public struct MonitoredRegion: Hashable, Sendable {
     public let leaveRule: LeaveRule
     /// The user asked for a longer leave timeout (a name with a leading `-`).
     public let leavesLater: Bool
+    /// The region is of a phone or watch, which pauses for minutes.
+    package var isOfPhone = false
     /// Nearness begins at this strength; nil: any sighting is near.
     public let enterRSSI: RSSI?
     /// Nearness ends below this strength; nil: only silence ends it.

@@ -36,6 +36,9 @@ package enum PresenceTiming {
     /// Slow gaps in a row, all whole multiples of one length, that are a slow-down. Shadows in which a twentieth of the
     /// advertisements of a 100 ms beacon arrives make such a row once in 100,000 gaps.
     package static let gapsToKnowSlowDown: UInt8 = 5
+    /// The least learned leave timeout of a phone or watch. A locked phone sends little for minutes, now and then, so that
+    /// its rhythm does not tell how long it may be silent.
+    package static let phoneLeaveTimeoutSeconds: Float = 300
     /// A leading `-` in a region's name multiplies the leave timeout by this. OwnTracks asks for "longer" without a
     /// number.
     package static let leavesLaterFactor: UInt8 = 2

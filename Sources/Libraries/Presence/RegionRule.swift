@@ -7,6 +7,8 @@ import Regions
 struct RegionRule: Sendable, BitwiseCopyable {
     /// `leaveAfter` in nanoseconds; negative: learned.
     private let fixedTimeout: Int64
+    /// Nanoseconds below which a learned leave timeout does not count.
+    private let least: Int64
     private let factor: UInt8
     let enterRSSI: RSSI?
     let leaveRSSI: RSSI?
@@ -17,6 +19,7 @@ struct RegionRule: Sendable, BitwiseCopyable {
             case .auto: -1
             case .after(let duration): max(0, duration.nanoseconds)
             }
+        least = region.isOfPhone ? Int64(PresenceTiming.phoneLeaveTimeoutSeconds) * 1_000_000_000 : 0
         factor = region.leavesLater ? PresenceTiming.leavesLaterFactor : 1
         enterRSSI = region.enterRSSI
         leaveRSSI = region.leaveRSSI
@@ -29,6 +32,6 @@ struct RegionRule: Sendable, BitwiseCopyable {
     ///
     /// - Parameter seconds: The learned leave timeout of the receiver's model.
     func leaveTimeout(learned seconds: Float) -> Int64 {
-        (fixedTimeout < 0 ? Int64(seconds * 1e9) : fixedTimeout) &* Int64(factor)
+        (fixedTimeout < 0 ? max(Int64(seconds * 1e9), least) : fixedTimeout) &* Int64(factor)
     }
 }
