@@ -13,7 +13,7 @@ struct IdentityCourse {
 
     init(_ corpus: Corpus) {
         self.corpus = corpus
-        _ = resolver.setKeys((1...64).map { IdentityKey(high: $0, low: 1 << 63) })
+        _ = resolver.setKeys((1...64).map { PhoneKey(IdentityKey(high: $0, low: 1 << 63)) })
     }
 
     /// - Returns: The number of reports.

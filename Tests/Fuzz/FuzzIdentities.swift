@@ -11,7 +11,8 @@ private struct ShortHash: AddressHash {
 nonisolated(unsafe) private var resolver = {
     var resolver = IdentityResolver()
     resolver.setIdentities([.address(0xc0ff_ee00_0001), .altBeacon(BeaconUUID(high: 1, low: 2))])
-    resolver.setKeys([IdentityKey(high: 1, low: 2), IdentityKey(high: 3, low: 4)], hash: ShortHash())
+    resolver.setKeys(
+        [PhoneKey(IdentityKey(high: 1, low: 2)), PhoneKey(IdentityKey(high: 3, low: 4))], hash: ShortHash())
     return resolver
 }()
 nonisolated(unsafe) private var now = MonotonicInstant.zero
@@ -32,11 +33,14 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let identity = Identity(text) { require(Identity(identity.text) == identity, "reads differently: \(text)") }
     if let key = IdentityKey(text) {
         require(IdentityKey(key.digits) == key, "reads differently: \(text)")
-        require(key.reversed.reversed == key && key.reversed.uuid == key.uuid)
+        require(key.reversed.reversed == key && key.reversed.unordered == key.unordered)
     }
     do throws(PhoneKeysError) {
         let keys = try unsafe PhoneKeys(parsing: Array(input))
         require((try? PhoneKeys(parsing: keys.bytes)) == keys, "reads differently: \(text)")
+        var merged = keys
+        merged.merge(keys)
+        require(merged.sorted == keys.sorted, "a list changes itself: \(text)")
     } catch {
         require(!error.description.isEmpty)
     }

@@ -20,7 +20,11 @@ final class RadioDouble: RadioLink {
     /// The identities that were set last.
     private(set) var identities: [Identity] = []
     /// The keys that were set last.
-    private(set) var keys: [IdentityKey] = []
+    private(set) var keys: [PhoneKey] = []
+    /// Those UUIDs of the keys that regions and tags named last.
+    private(set) var named: Set<BeaconUUID> = []
+    /// What the radio has learned of the keys.
+    var phones: [PhoneHearing] = []
 
     init() {}
 
@@ -36,7 +40,10 @@ final class RadioDouble: RadioLink {
     func setDuty(_ duty: ScanDuty) { self.duty = duty }
     func setBatteryMasks(_ masks: BatteryMasks) { batteryMasks = masks }
     func setIdentities(_ identities: [Identity]) { self.identities = identities }
-    func setKeys(_ keys: [IdentityKey]) { self.keys = keys }
+    func setKeys(_ keys: [PhoneKey]) { self.keys = keys }
+    func setNamed(_ isNamed: (BeaconUUID) -> Bool) {
+        named = Set(keys.flatMap { [$0.uuid, $0.otherUUID] }.filter(isNamed))
+    }
 }
 
 extension StatusDouble {

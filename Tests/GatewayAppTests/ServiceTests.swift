@@ -136,23 +136,6 @@ struct ServiceTests {
         #expect(fixture.radio.identities.isEmpty)
     }
 
-    @Test func `The keys of phones are read at the start and at a reload, and a mistake in them changes nothing`()
-        throws
-    {
-        var keys = PhoneKeys()
-        try keys.set(IdentityKey(high: 1, low: 2), of: "Jane")
-        try PhoneKeyFile.write(keys, in: directory.path)
-        let fixture = try ServiceFixture("", in: directory)
-        #expect(fixture.radio.keys == [IdentityKey(high: 1, low: 2)])
-        try keys.set(IdentityKey(high: 3, low: 4), of: "John")
-        try PhoneKeyFile.write(keys, in: directory.path)
-        try fixture.reload("")
-        #expect(fixture.radio.keys.count == 2)
-        try directory.write("no key\n", to: "phone-keys")
-        try fixture.reload("")
-        #expect(fixture.radio.keys.count == 2)
-    }
-
     @Test func `setConfiguration sets another scan duty on the running radio`() throws {
         let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
         fixture.command(

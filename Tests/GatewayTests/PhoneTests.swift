@@ -21,17 +21,21 @@ struct PhoneTests {
     /// A day of packets, about every 2 s, under addresses that live 11 s to 15 min.
     ///
     /// - Parameters:
-    ///   - pause: Every so many packets there is a pause of 20 s; nil: none.
+    ///   - pause: Every so many packets there is a pause; nil: none.
+    ///   - seconds: How long a pause is.
     ///   - changesAddress: Whether it is a phone; else a beacon that sends at the same instants.
-    private func day(pause: Int?, changesAddress: Bool = true, hours: Int = 24) throws -> Counters {
+    private func day(pause: Int?, seconds: ClosedRange<Int> = 20...20, changesAddress: Bool = true, hours: Int = 24)
+        throws -> Counters
+    {
         var random = SplitMix64(seed: 1)
         let key = IdentityKey(high: random.next(), low: random.next())
         let ciphers = try #require(KeyCiphers([key]))
         var resolver = IdentityResolver()
-        resolver.setKeys([key], hash: ciphers)
+        resolver.setKeys([PhoneKey(key)], hash: ciphers)
         var harness = try GatewayHarness(
             "leaveAfter: \"auto\", waypoints: [{_type: \"waypoint\", rid: \"jane\", tst: 1, desc: \"Jane:\(key.uuid)\"}]"
         )
+        if changesAddress { harness.handle(.phones([key.uuid])) }
         var current = address(ciphers, &random)
         var (rotation, time) = (0, 0)
         while time < hours * 3600 {
@@ -46,7 +50,7 @@ struct PhoneTests {
                 rssi: report.rssi, receiver: Receiver(index: 0))
             harness.handle(.sighting(changesAddress ? try #require(heard) : beacon))
             let isPause = pause.map { Int.random(in: 0..<$0, using: &random) == 0 } ?? false
-            let gap = isPause ? 20 : Int.random(in: 1...3, using: &random)
+            let gap = isPause ? Int.random(in: seconds, using: &random) : Int.random(in: 1...3, using: &random)
             time += gap
             harness.wait(gap)
         }
@@ -59,11 +63,39 @@ struct PhoneTests {
         #expect((counters.enters, counters.leaves) == (1, 0))
     }
 
-    @Test("a phone with pauses comes and goes as a beacon with the same pauses does")
-    func pauses() throws {
-        let phone = try day(pause: 50, hours: 6)
-        let beacon = try day(pause: 50, changesAddress: false, hours: 6)
-        #expect((phone.enters, phone.leaves) == (beacon.enters, beacon.leaves))
-        #expect(phone.sightings == beacon.sightings)
+    @Test("nor do they with a pause of 20 s to 4 min every hundred or every thousand packets", arguments: [100, 1000])
+    func pauses(_ every: Int) throws {
+        let counters = try day(pause: every, seconds: 20...240)
+        #expect((counters.enters, counters.leaves) == (1, 0))
+    }
+
+    @Test("a beacon that pauses like that leaves: what holds the phone is that it is one")
+    func beacon() throws {
+        let beacon = try day(pause: 100, seconds: 20...240, changesAddress: false, hours: 6)
+        #expect(beacon.leaves > 5)
+    }
+
+    @Test("a phone that goes leaves after five minutes, and one with leaveAfter when that says")
+    func leaving() throws {
+        for (members, seconds) in [("", 300), ("leaveAfter: 20, ", 20)] {
+            let uuid = IdentityKey(high: 1, low: 2).uuid
+            var harness = try GatewayHarness(
+                "leaveAfter: \"auto\", waypoints: [{_type: \"waypoint\", rid: \"jane\", tst: 1, \(members)"
+                    + "desc: \"Jane:\(uuid)\"}]")
+            harness.handle(.phones([uuid]))
+            for _ in 1...100 {
+                harness.handle(
+                    .sighting(
+                        Sighting(
+                            beacon: BeaconID(uuid: uuid, major: 0, minor: 0),
+                            measuredPower: IdentityResolver.assumedPower, rssi: RSSI(reported: -70),
+                            receiver: Receiver(index: 0))))
+                harness.wait(1)
+            }
+            harness.wait(seconds - 3)
+            #expect(harness.gateway.counters.leaves == 0)
+            harness.wait(5)
+            #expect(harness.gateway.counters.leaves == 1)
+        }
     }
 }

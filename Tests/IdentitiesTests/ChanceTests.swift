@@ -43,7 +43,7 @@ struct ChanceTests {
         var random = SplitMix64(seed: 7)
         let hash = ChanceHash(seed: 11)
         var resolver = IdentityResolver()
-        resolver.setKeys((0..<count).map { IdentityKey(high: UInt64($0 + 1), low: 1 << 63) }, hash: hash)
+        resolver.setKeys((0..<count).map { PhoneKey(IdentityKey(high: UInt64($0 + 1), low: 1 << 63)) }, hash: hash)
         var address: UInt64 = 1 << 46
         func hears(_ packet: [UInt8], at seconds: Int) -> Bool {
             address += 1 << 24

@@ -72,12 +72,22 @@ struct IdentityKeyTests {
         }
     }
 
-    @Test("the UUID of a key does not depend on the order of its octets")
+    @Test("the UUID of a key is that of its octets, the most significant one first")
     func derived() throws {
         let key = try #require(IdentityKey(Self.published[0].key))
-        #expect(key.uuid == key.reversed.uuid)
-        // uuid.uuid5(uuid.UUID("0b87d8b3-eed6-4bff-9daa-54326bacec6a"), "irk:9B7D390AA610103405ADC857A33402EC")
-        #expect("\(key.uuid)" == "54AD76DD-32E9-5CA9-9AE2-97BAEDB0759B")
+        // uuid.uuid5(uuid.UUID("0b87d8b3-eed6-4bff-9daa-54326bacec6a"), "irk:EC0234A357C8AD05341010A60A397D9B")
+        #expect("\(key.uuid)" == "BF76C877-E0BE-5D31-9AE5-547EBF800856")
+        // The same of "irk:9B7D390AA610103405ADC857A33402EC".
+        #expect("\(key.reversed.uuid)" == "54AD76DD-32E9-5CA9-9AE2-97BAEDB0759B")
+    }
+
+    @Test("a key that was given in the other order has the canonical UUID once the order is known")
+    func ordered() throws {
+        let key = try #require(IdentityKey(Self.published[0].key))
+        let given = PhoneKey(key.reversed)
+        #expect(given.otherUUID == key.uuid)
+        #expect(given.ordered(isReversed: true) == PhoneKey(key, isOrdered: true))
+        #expect(given.key.unordered == key.unordered)
     }
 
     @Test("only random addresses that begin with 01 are resolvable")

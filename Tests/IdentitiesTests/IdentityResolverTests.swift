@@ -89,7 +89,7 @@ struct IdentityResolverTests {
         resolver.setIdentities(
             (0..<UInt64(IdentityResolver.mostAddresses + 10)).map { .address(0xc000_0000_0000 + $0) })
         let phone = Phone()
-        resolver.setKeys([phone.key], hash: try #require(KeyCiphers([phone.key])))
+        resolver.setKeys([PhoneKey(phone.key)], hash: try #require(KeyCiphers([phone.key])))
         let last = 0xc000_0000_0000 + UInt64(IdentityResolver.mostAddresses)
         #expect(sender(&resolver, last - 1)?.beacon.uuid == Identity.address(last - 1).uuid)
         #expect(sender(&resolver, last) == nil)
@@ -126,7 +126,7 @@ struct KeyedDeviceTests {
 
     private func resolver(_ phones: [Phone]) throws -> IdentityResolver {
         var resolver = IdentityResolver()
-        resolver.setKeys(phones.map(\.key), hash: try #require(KeyCiphers(phones.map(\.key))))
+        resolver.setKeys(phones.map { PhoneKey($0.key) }, hash: try #require(KeyCiphers(phones.map(\.key))))
         return resolver
     }
 
@@ -142,6 +142,52 @@ struct KeyedDeviceTests {
             }
             #expect(!hears(&resolver, .random(in: 0..<1 << 46) | 1 << 46, after: round * 900 + 20))
         }
+    }
+
+    /// The UUIDs under which a packet is heard.
+    private func uuids(_ resolver: inout IdentityResolver, _ address: UInt64, after seconds: Int) -> [BeaconUUID] {
+        let report = AdvertisingReport(address: DeviceAddress(value: address, isRandom: true), rssi: nil)
+        let now = MonotonicInstant.zero.advanced(by: .seconds(seconds))
+        guard
+            let sighting = resolver.sender(of: report, data: Self.apple.span, by: Receiver(index: 0), at: now)
+        else { return [] }
+        return [sighting.beacon.uuid] + [resolver.alias(of: sighting)].compactMap { $0?.beacon.uuid }
+    }
+
+    @Test("a device has the UUID of its canonical order, and that of the given order only if something names it")
+    func canonical() throws {
+        let phone = Phone(isReversed: true)
+        let given = PhoneKey(phone.key)
+        var resolver = try resolver([phone])
+        #expect(uuids(&resolver, try phone.address(), after: 0) == [given.otherUUID])
+        resolver.setNamed { $0 == given.uuid }
+        #expect(uuids(&resolver, try phone.address(), after: 60) == [given.otherUUID, given.uuid])
+        resolver.setNamed { $0 == given.otherUUID }
+        #expect(uuids(&resolver, try phone.address(), after: 120) == [given.otherUUID])
+    }
+
+    @Test("the order is learned under two addresses, and what was learned stays when the key is turned")
+    func order() throws {
+        let phone = Phone(isReversed: true)
+        var resolver = try resolver([phone])
+        #expect(hears(&resolver, try phone.address(), after: 0))
+        #expect(resolver.hearings.map(\.phone.isOrdered) == [false])
+        #expect(hears(&resolver, try phone.address(), after: 900))
+        let learned = try #require(resolver.hearings.first)
+        #expect(learned.phone == PhoneKey(phone.key.reversed, isOrdered: true))
+        #expect(learned.lastHeard == MonotonicInstant.zero.advanced(by: .seconds(900)))
+        resolver.setKeys([learned.phone], hash: try #require(KeyCiphers([learned.phone.key])))
+        #expect(!hears(&resolver, try phone.address(), Self.other, after: 86400))
+        #expect(hears(&resolver, try phone.address(), after: 86401))
+        #expect(resolver.hearings.first?.phone == learned.phone)
+    }
+
+    @Test("of a key whose order is known the other order fits nothing")
+    func known() throws {
+        let phone = Phone(isReversed: true)
+        var resolver = IdentityResolver()
+        resolver.setKeys([PhoneKey(phone.key, isOrdered: true)], hash: try #require(KeyCiphers([phone.key])))
+        #expect(!hears(&resolver, try phone.address(), after: 0))
     }
 
     @Test("once the device is known, one address with a packet of another shape is too little")
@@ -176,7 +222,7 @@ struct KeyedDeviceTests {
         var resolver = try resolver([phones[0]])
         #expect(hears(&resolver, try phones[0].address(), after: 0))
         #expect(hears(&resolver, try phones[0].address(), after: 900))
-        resolver.setKeys(phones.map(\.key), hash: try #require(KeyCiphers(phones.map(\.key))))
+        resolver.setKeys(phones.map { PhoneKey($0.key) }, hash: try #require(KeyCiphers(phones.map(\.key))))
         #expect(!hears(&resolver, try phones[0].address(), Self.other, after: 86400))
         #expect(hears(&resolver, try phones[1].address(), Self.other, after: 86400))
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Identities
@@ -12,7 +13,7 @@ struct PhoneKeysTests {
     func reading() throws {
         let keys = try read("# made by hand\n\n\(Self.key) Jane\r\n7AI0o1fIrQU0EBCmCjl9nA== Jane's watch\n")
         #expect(keys.phones.map(\.name) == ["Jane", "Jane's watch"])
-        #expect(keys.phones.map(\.key.digits) == [Self.key, "EC0234A357C8AD05341010A60A397D9C"])
+        #expect(keys.phones.map(\.key.key.digits) == [Self.key, "EC0234A357C8AD05341010A60A397D9C"])
     }
 
     @Test("what is written reads as the same")
@@ -25,12 +26,23 @@ struct PhoneKeysTests {
     func replacing() throws {
         var keys = try read("\(Self.key) Jane")
         let other = try #require(IdentityKey("7AI0o1fIrQU0EBCmCjl9nA=="))
-        try keys.set(other, of: "Jane")
-        #expect(keys.phones.map(\.key) == [other])
-        #expect(throws: PhoneKeysError.sameKey(as: "Jane")) { try keys.set(other.reversed, of: "John") }
+        try keys.set(PhoneKey(other), of: "Jane")
+        #expect(keys.phones.map(\.key.key) == [other])
+        #expect(throws: PhoneKeysError.sameKey(as: "Jane")) { try keys.set(PhoneKey(other.reversed), of: "John") }
         let removals = [keys.remove("Jane"), keys.remove("Jane")]
         #expect(removals == [true, false])
         #expect(keys.bytes.isEmpty)
+    }
+
+    @Test("what is known of a key stands behind it: the order of its octets, and the time of the change")
+    func known() throws {
+        let text = "\(Self.key),msb,1700000000 Jane\nremoved,1700000001 John\n"
+        let keys = try read(text)
+        #expect(keys.phones.map(\.key.isOrdered) == [true])
+        #expect(keys.phones.map(\.changed) == [1_700_000_000])
+        #expect(keys.removals.map(\.name) == ["John"])
+        #expect(String(decoding: keys.bytes, as: UTF8.self) == text)
+        #expect(String(decoding: keys.exported, as: UTF8.self) == "\(Self.key),msb,1700000000 Jane\n")
     }
 
     @Test(
@@ -38,7 +50,8 @@ struct PhoneKeysTests {
         arguments: [
             ("\(key) Jane\nec0234 John", "line 2: this is no key"), ("\(key)", "line 1: a name has"),
             ("\(key) a:b", "line 1: a name has"), ("\(key) \u{1b}[2J", "line 1: a name has"),
-            ("\(key) a\n\(key) b", "line 2: 'a' has this key"),
+            ("\(key) a\n\(key) b", "line 2: 'a' has this key"), ("\(key),lsb a", "line 1: this is no key"),
+            ("\(key),-1 a", "line 1: this is no key"), ("removed John", "line 1: this is no key"),
         ])
     func faults(_ text: String, _ message: String) {
         do {
@@ -54,11 +67,112 @@ struct PhoneKeysTests {
     func bounds() throws {
         var keys = PhoneKeys()
         for number in 1...UInt64(IdentityResolver.mostKeys) {
-            try keys.set(IdentityKey(high: number, low: 1 << 63), of: "phone \(number)")
+            try keys.set(PhoneKey(IdentityKey(high: number, low: 1 << 63)), of: "phone \(number)")
         }
-        #expect(throws: PhoneKeysError.tooMany) { try keys.set(IdentityKey(high: 0, low: 5), of: "one more") }
+        #expect(throws: PhoneKeysError.tooMany) { try keys.set(PhoneKey(IdentityKey(high: 0, low: 5)), of: "one more") }
         #expect(throws: PhoneKeysError.invalidName) {
-            try keys.set(IdentityKey(high: 0, low: 5), of: String(repeating: "a", count: 201))
+            try keys.set(PhoneKey(IdentityKey(high: 0, low: 5)), of: String(repeating: "a", count: 201))
+        }
+    }
+}
+
+@Suite("The lists of several gateways")
+struct PhoneListTests {
+    private static let first = IdentityKey(high: 1, low: 1 << 63)
+    private static let second = IdentityKey(high: 2, low: 1 << 63)
+
+    private func list(_ change: (inout PhoneKeys) throws -> Void) rethrows -> PhoneKeys {
+        var list = PhoneKeys()
+        try change(&list)
+        return list
+    }
+
+    private func merged(_ lists: PhoneKeys...) -> PhoneKeys {
+        lists.reduce(into: PhoneKeys()) { $0.merge($1) }.sorted
+    }
+
+    @Test("the later key of a name holds, whoever is heard first")
+    func later() throws {
+        let old = try list { try $0.set(PhoneKey(Self.first), of: "Jane", at: 100) }
+        let new = try list { try $0.set(PhoneKey(Self.second), of: "Jane", at: 200) }
+        #expect(merged(old, new) == merged(new, old))
+        #expect(merged(old, new).phones.map(\.key.key) == [Self.second])
+    }
+
+    @Test("a removal holds against every earlier list, and against a key of the same second")
+    func removal() throws {
+        let had = try list { try $0.set(PhoneKey(Self.first), of: "Jane", at: 100) }
+        for time in [Int64(100), 50, 200] {
+            var without = had
+            let isRemoved = without.remove("Jane", at: time)
+            #expect(isRemoved)
+            #expect(merged(had, without) == merged(without, had))
+            #expect(merged(had, without, had).phones.isEmpty)
+        }
+    }
+
+    @Test("a phone that was removed comes back when it is added again, although the clock is behind")
+    func again() throws {
+        var keys = try list { try $0.set(PhoneKey(Self.first), of: "Jane", at: 1000) }
+        let had = keys
+        let isRemoved = keys.remove("Jane", at: 2000)
+        #expect(isRemoved)
+        let without = keys
+        try keys.set(PhoneKey(Self.first), of: "Jane", at: 5)
+        #expect(merged(had, without, keys).phones.map(\.name) == ["Jane"])
+        #expect(merged(keys, without, had).phones.map(\.name) == ["Jane"])
+    }
+
+    @Test("who knows the order of a key tells the others, and that is no change")
+    func order() throws {
+        let given = try list { try $0.set(PhoneKey(Self.first.reversed), of: "Jane", at: 100) }
+        var learned = given
+        learned.note(PhoneKey(Self.first, isOrdered: true))
+        #expect(merged(given, learned) == merged(learned, given))
+        #expect(merged(given, learned).phones.map(\.key) == [PhoneKey(Self.first, isOrdered: true)])
+        #expect(merged(given, learned).phones.map(\.changed) == [100])
+    }
+
+    @Test("one key under two names: the later name holds at every gateway")
+    func names() throws {
+        let first = try list { try $0.set(PhoneKey(Self.first), of: "Jane", at: 100) }
+        let second = try list { try $0.set(PhoneKey(Self.first.reversed), of: "Jane's phone", at: 200) }
+        #expect(merged(first, second) == merged(second, first))
+        #expect(merged(first, second, first, second).phones.map(\.name) == ["Jane's phone"])
+    }
+
+    @Test("a line that a person wrote after a removal is newer than it")
+    func byHand() throws {
+        var keys = try PhoneKeys(parsing: Array("\(Self.first.digits) Jane\nremoved,100 Jane\n".utf8))
+        #expect(keys.phones.map(\.name) == ["Jane"])
+        keys.stamp(at: 300)
+        var other = PhoneKeys()
+        other.merge(try PhoneKeys(parsing: Array("removed,100 Jane\n".utf8)))
+        other.merge(keys)
+        #expect(other.phones.map(\.name) == ["Jane"])
+    }
+
+    @Test("random changes at five gateways end in one list everywhere, in whichever order the lists arrive")
+    func convergence() throws {
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<200 {
+            var lists = [PhoneKeys](repeating: PhoneKeys(), count: 5)
+            for time in Int64(1)...30 {
+                let index = Int.random(in: 0..<5, using: &random)
+                let name = ["Jane", "John", "Ann"].randomElement(using: &random) ?? ""
+                let key = IdentityKey(high: .random(in: 1...3, using: &random), low: 1 << 63)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: _ = lists[index].remove(name, at: time / 3)
+                case 1: lists[index].merge(lists[Int.random(in: 0..<5, using: &random)])
+                default: try? lists[index].set(PhoneKey(key), of: name, at: time / 3)
+                }
+            }
+            for _ in 0..<4 {
+                for index in lists.indices.shuffled(using: &random) {
+                    for other in lists.indices.shuffled(using: &random) { lists[index].merge(lists[other]) }
+                }
+            }
+            #expect(Set(lists.map(\.sorted)).count == 1)
         }
     }
 }

@@ -46,7 +46,7 @@ import Testing
     /// - Returns: The description of its region.
     private func add(_ name: String, to gateway: GatewayProcess) throws -> String {
         let file = try gateway.directory.write("irk:\(Self.key)\n", to: "jane.key")
-        let printed = try gateway.ask("--quiet", "phones", "add", name, "--key", file)
+        let printed = try gateway.ask("--quiet", "phones", "add", name, "--key", file, "--listen", "0")
         return String(printed.dropLast())
     }
 
@@ -83,6 +83,57 @@ import Testing
         let found = try run("grep", ["-rilE", "\(Self.key)|\(Self.key.prefix(16))", state])
         #expect(found == "\(state)/phone-keys\n")
         #expect(!shown.uppercased().contains(Self.key.prefix(16)), "\(shown)")
+    }
+
+    @Test(arguments: [false, true])
+    func `phones add and test listen, and say in which order the octets of a key are`(isReversed: Bool) throws {
+        let gateway = try GatewayProcess("scanner: {capture: \"air.btsnoop\"}", port: 1)
+        try Self.capture(to: gateway.directory.file("air.btsnoop"))
+        let reversed = "9B7D390AA610103405ADC857A33402EC"
+        let file = try gateway.directory.write("\(isReversed ? reversed : Self.key)\n", to: "jane.key")
+        let said = try gateway.say("phones", "add", "Jane", "--key", file)
+        #expect(
+            said.contains("the key fits what is heard now\(isReversed ? "; its octets were given in the other" : "")"))
+        #expect(said.contains("Jane:BF76C877-E0BE-5D31-9AE5-547EBF800856"), "\(said)")
+        let tested = try gateway.ask("--quiet", "phones", "test", "Jane")
+        #expect(tested == "Jane is heard: 10 packets under 1 addresses, at most -60 dBm\n")
+        let other = try gateway.directory.write("0123456789ABCDEF0123456789ABCDEF\n", to: "john.key")
+        let unheard = try gateway.say("phones", "add", "John", "--key", other)
+        #expect(unheard.contains("private addresses fits the key"), "\(unheard)")
+        #expect(try gateway.say("phones", "test", "John").contains("John is not heard: none of"))
+    }
+
+    @Test func `Keys move to another gateway in a file that only its owner can read`() throws {
+        let gateway = try GatewayProcess("", port: 1)
+        let description = try add("Jane", to: gateway)
+        let file = gateway.directory.file("exported")
+        try gateway.directory.write("", to: "exported")
+        _ = try run("chmod", ["644", file])
+        _ = try gateway.ask("phones", "export", file)
+        #expect(try run("stat", ["-c", "%a", file]) == "600\n")
+        let other = try GatewayProcess("", port: 1, device: "kitchen")
+        _ = try other.ask("phones", "import", file)
+        #expect(try other.ask("phones", "list").contains(description.dropFirst("Jane:".count)))
+        // The time of the change is that of the import.
+        for gateway in [gateway, other] {
+            let exported = try gateway.ask("phones", "export", "-")
+            #expect(exported.hasPrefix("\(Self.key),") && exported.hasSuffix(" Jane\n"), "\(exported)")
+        }
+        let terminal = try gateway.say("phones", "export", "/dev/tty")
+        #expect(!terminal.contains(Self.key))
+    }
+
+    @Test func `An imported region may have a key, which is stored among the keys of phones`() throws {
+        let gateway = try GatewayProcess("", port: 1)
+        let file = try gateway.directory.write(
+            #"[{"_type":"waypoint","rid":"jane","tst":1,"desc":"Jane:irk:\#(Self.key)"}]"#, to: "regions.otrw")
+        _ = try gateway.ask("regions", "import", file)
+        let exported = try gateway.ask("regions", "export")
+        #expect(exported.contains(#""desc":"Jane:BF76C877-E0BE-5D31-9AE5-547EBF800856""#), "\(exported)")
+        #expect(try gateway.ask("phones", "list").contains("BF76C877-E0BE-5D31-9AE5-547EBF800856"))
+        // On a command line everybody could read it.
+        let refused = try gateway.say("regions", "add", "Jane:irk:\(Self.key)")
+        #expect(refused.contains("a key does not belong into a description"), "\(refused)")
     }
 
     @Test func `Keys that others can read are not used`() throws {

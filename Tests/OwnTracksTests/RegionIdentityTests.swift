@@ -60,6 +60,36 @@ struct RegionIdentityTests {
         #expect(!problem.description.contains("ec02"), "\(problem)")
     }
 
+    @Test("where keys are accepted, the region has the derived UUID, and the key stands beside the list")
+    func acceptedKey() throws {
+        let text =
+            #"{"_type":"waypoint","tst":5,"rid":"b","desc":"Jane|1|2:irk:EC:02:34:A3:57:C8:AD:05:34:10:10:A6:0A:39:7D:9B"}"#
+        let reading = try WaypointsReading(JSONValue(parsing: text), acceptsKeys: true)
+        let key = IdentityKey(high: 0xec02_34a3_57c8_ad05, low: 0x3410_10a6_0a39_7d9b)
+        #expect(reading.keys == [NamedKey(name: "Jane", key: key)])
+        guard case .set(let region, _)? = reading.changes.first else { throw NoRegion() }
+        #expect(
+            region.description
+                == RegionDescription(name: "Jane|1|2", pattern: BeaconPattern(uuid: key.uuid, major: nil, minor: nil)))
+        #expect(region.waypoint()["desc"] == .string("Jane|1|2:\(key.uuid)"))
+        #expect(region.waypoint()["identity"] == nil)
+    }
+
+    @Test(
+        "also there a circle, a UUID beside the key, and a key that is none are refused",
+        arguments: [
+            #""desc":"Jane:irk:EC0234A357C8AD05341010A60A397D9B","rad":5"#,
+            #""desc":"Jane:irk:EC0234A357C8AD05341010A60A397D9B","uuid":"CA271EAE-5FA8-4E80-8F08-2A302A95A959""#,
+            #""desc":"Jane:irk:EC0234A357C8AD05341010A60A397D""#,
+        ])
+    func unusableKey(_ members: String) throws {
+        let json = try JSONValue(parsing: #"{"_type":"waypoint","tst":5,\#(members)}"#)
+        let reading = try WaypointsReading(json, acceptsKeys: true)
+        #expect(reading.changes.isEmpty && reading.keys.isEmpty)
+        #expect(reading.problemCount == 1)
+        #expect(!reading.problems.contains { $0.description.contains("EC02") }, "\(reading.problems)")
+    }
+
     @Test("another name keeps it")
     func renamed() throws {
         let bike = try region(desc: "Bike:mac:C0:FF:EE:00:00:01")

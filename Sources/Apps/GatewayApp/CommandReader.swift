@@ -56,7 +56,10 @@ package final class CommandReader: Sendable {
             do throws(DecryptionError) {
                 let plaintext = try cipher.decrypt(envelope)
                 received.commands =
-                    (try? JSONValue(parsing: plaintext)).map { Command.all(inAnswer: $0, base: base) } ?? []
+                    (try? JSONValue(parsing: plaintext)).map {
+                        Command.all(inAnswer: $0, base: base, acceptsKeys: true)
+                    }
+                    ?? []
             } catch {
                 received.commands = [.failure(.badArgument(action: "encrypted", reason: error.description))]
             }
@@ -75,7 +78,7 @@ package final class CommandReader: Sendable {
         in envelope: EncryptedMessage, _ cipher: PayloadCipher, _ base: NumberBase
     ) -> [Result<Command, CommandError>] {
         do throws(DecryptionError) {
-            return Command.all(in: try cipher.decrypt(envelope), base: base)
+            return Command.all(in: try cipher.decrypt(envelope), base: base, acceptsKeys: true)
         } catch {
             return [.failure(.badArgument(action: "encrypted", reason: error.description))]
         }

@@ -5,6 +5,7 @@ package import System
 /// The file of the keys of phones: `phone-keys` in the state directory, and the credential that systemd provides.
 package enum PhoneKeyFile {
     private static let name = "phone-keys"
+    private static let lockName = "phone-keys.lock"
     private static let credential = "ibeacon-gateway.phoneKeys"
 
     /// The keys of both files; those of the state directory first.
@@ -13,12 +14,16 @@ package enum PhoneKeyFile {
     package static func all(
         in directory: String, credentials: String? = Settings.environment("CREDENTIALS_DIRECTORY")
     ) throws(Failure) -> [PhoneKeys.Phone] {
-        var phones = try read(in: directory).phones
-        if let path = credentials.map({ "\($0)/\(credential)" }), FileAccess.exists(path) {
-            let known = Set(phones.map(\.key.canonical))
-            phones += try parse(FileAccess.read(path), path).phones.filter { !known.contains($0.key.canonical) }
-        }
-        return phones
+        let phones = try read(in: directory).phones
+        return phones + (try provided(credentials)).filter { !phones.has($0.key) }
+    }
+
+    /// The keys of the credential, which nobody changes while the service runs.
+    package static func provided(
+        _ credentials: String? = Settings.environment("CREDENTIALS_DIRECTORY")
+    ) throws(Failure) -> [PhoneKeys.Phone] {
+        guard let path = credentials.map({ "\($0)/\(credential)" }), FileAccess.exists(path) else { return [] }
+        return try parse(FileAccess.read(path), path).phones
     }
 
     /// The keys in the state directory.
@@ -27,9 +32,24 @@ package enum PhoneKeyFile {
         return try parse(bytes, "\(directory)/\(name)")
     }
 
-    package static func write(_ keys: PhoneKeys, in directory: String) throws(Failure) {
-        try PrivateFile.write(keys.bytes, to: name, in: directory)
+    /// Changes the keys in the state directory, while no other program changes them.
+    ///
+    /// - Parameter waits: Whether to wait for another program, which takes milliseconds.
+    /// - Returns: The keys afterwards; nil if another program changes them now.
+    package static func update(
+        in directory: String, waits: Bool = true, _ change: (inout PhoneKeys) throws(Failure) -> Void
+    ) throws(Failure) -> PhoneKeys? {
+        guard let lock = try PrivateLock(lockName, in: directory, waits: waits) else { return nil }
+        let before = try read(in: directory)
+        var keys = before
+        try change(&keys)
+        if keys != before { try PrivateFile.write(keys.bytes, to: name, in: directory) }
+        _ = consume lock
+        return keys
     }
+
+    /// Tells one state of the file from another.
+    package static func stamp(in directory: String) -> FileStamp? { FileStamp(of: "\(directory)/\(name)") }
 
     private static func parse(_ bytes: [UInt8], _ path: String) throws(Failure) -> PhoneKeys {
         do throws(PhoneKeysError) {
@@ -38,4 +58,9 @@ package enum PhoneKeyFile {
             throw Failure(.configuration, "\(path) cannot be used: \(error)")
         }
     }
+}
+
+extension [PhoneKeys.Phone] {
+    /// Whether a phone has this key, in either order.
+    package func has(_ key: PhoneKey) -> Bool { contains { $0.key.key.unordered == key.key.unordered } }
 }

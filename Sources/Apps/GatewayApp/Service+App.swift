@@ -36,7 +36,7 @@ extension Service: AppOwner {
                 decision.changes.append(.editsTaken(tracker: topic, upTo: last))
             case .value(let key, let value): decision.changes.append(.value(key: key, value))
             case .rereadEdits: decision.rereadsEdits = true
-            case .reconfigure, .log: break
+            case .reconfigure, .phoneKeys, .log: break
             }
         }
         return decision
@@ -45,10 +45,14 @@ extension Service: AppOwner {
     package func finish(_ effects: [Effect]) {
         if monitor.record(effects, trackers: app.core.trackers) { app.changed() }
         for effect in effects {
-            if case .regions = effect { links.radio.setIdentities(app.core.identities) }
+            if case .regions = effect {
+                links.radio.setIdentities(app.core.identities)
+                namePhones()
+            }
             if let entry = effect.logEntry { write(entry) }
         }
         // Last, because the inputs that follow make decisions of their own.
+        for case .phoneKeys(let keys) in effects { take(keys) }
         for case .reconfigure(let changes, let waypoints, let tracker) in effects {
             reconfigure(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
         }
@@ -96,6 +100,7 @@ extension Service: AppOwner {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
             },
             about: ["version": .string(Program.version), "started": .integer(host.wallClock.epochSeconds(at: now))])
+        restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)
     }
 
@@ -105,21 +110,12 @@ extension Service: AppOwner {
         links.radio.setBatteryMasks(configuration.batteryMasks)
         links.radio.setIdentities(app.core.identities)
         links.radio.start(self)
-        readKeys()
+        startPhones()
         let regions = app.core.trackers.reduce(0) { $0 + $1.regions.regions.count }
         let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
         monitor.startTime = ProcessUsage.age()
         return text
-    }
-
-    /// Reads the keys of phones. If that fails, those that were read before stay in force.
-    func readKeys() {
-        do throws(Failure) {
-            links.radio.setKeys(try PhoneKeyFile.all(in: app.settings.stateDirectory).map(\.key))
-        } catch {
-            log.error("the keys of phones were not read: \(error.message)")
-        }
     }
 
     package func merge(_ edits: [RegionEdit], at now: MonotonicInstant) {
@@ -143,6 +139,8 @@ extension Service: AppOwner {
         sampleTimer = nil
         home = nil
         readingFeed = nil
+        storeHeardPhones()
+        phones.timer = nil
         closeAvailability()
     }
 }

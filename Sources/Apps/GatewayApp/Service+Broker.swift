@@ -21,6 +21,7 @@ extension Service {
     package func opened() throws {
         prepareHomeAssistant()
         prepareReadingFeed()
+        preparePhones()
         // Its messages have no meaning over HTTP.
         guard configuration.broker.endpoint == nil else { return }
         let topic = DeviceTopics.availability(device: configuration.trackers[0].deviceID)

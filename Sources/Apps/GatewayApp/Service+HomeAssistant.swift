@@ -65,6 +65,7 @@ extension Service {
             case .connected:
                 homeConnected()
                 publishAvailability("online")
+                publishPhones()
             case .disconnected:
                 home?.disconnected()
                 readingFeed?.disconnected(at: host.now)
@@ -76,10 +77,14 @@ extension Service {
             where filter == readingFeed?.settings.tags || filter == readingFeed?.settings.nearbyRequest:
                 // A broker without a rooms service need not allow reading its topics.
                 log.debug("the broker refuses to send us \(filter); nothing is published for it")
+            case .subscriptionRefused(let filter) where filter == phoneFilter:
+                log.once(
+                    "phones", .warning,
+                    "the broker refuses to send us \(filter); keys of phones that other gateways have do not arrive")
             case .subscriptionRefused(let filter):
                 log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
             case .message(let message):
-                if feedReceived(message) { continue }
+                if feedReceived(message) || phonesReceived(message) { continue }
                 if let request = home?.received(message) { carryOut(request) }
                 homeChanged()
             case .moved, .decoded, .untaken, .subscribed: break

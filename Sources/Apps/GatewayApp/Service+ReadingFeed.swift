@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import Gateway
 import Messaging
 import OwnTracks
@@ -43,6 +44,7 @@ extension Service {
     /// The subscriptions of the availability's connection.
     var availabilityFilters: Set<String> {
         var filters = home?.subscriptions ?? []
+        if let phoneFilter { filters.insert(phoneFilter) }
         guard let readingFeed else { return filters }
         filters.insert(readingFeed.settings.tags)
         if readingFeed.isOn { filters.insert(readingFeed.settings.nearbyRequest) }
@@ -85,6 +87,8 @@ extension Service {
         do {
             let tags = try FeedDecoder.tags(list).beacons
             let isNews = !readingFeed.isOn
+            namedTags = Set(tags.map(\.uuid))
+            namePhones()
             feed(.tags(tags), at: host.now)
             guard isNews else { return true }
             links.availability.subscribe(to: availabilityFilters)

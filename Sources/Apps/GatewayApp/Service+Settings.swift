@@ -55,7 +55,7 @@ extension Service {
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)
         links.radio.setIdentities(app.core.identities)
-        readKeys()
+        refreshPhones()
         guard reload.needsConnection else {
             links.broker.subscribe(to: filters)
             refreshReadingFeed()

@@ -35,7 +35,9 @@ extension Service {
     // MARK: - Content
 
     func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
-        monitor.snapshot(of: app.core, app.watch, links, configuration, at: now)
+        var snapshot = monitor.snapshot(of: app.core, app.watch, links, configuration, at: now)
+        snapshot.phones = phoneStates(at: now)
+        return snapshot
     }
 
     /// Begins the time line with the newest transitions of the history.

@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import Configuration
 package import Gateway
 import OwnTracks
@@ -24,6 +25,10 @@ package final class Service {
     var home: HomeAssistantLink?
     /// nil while the configuration has no rooms service.
     var readingFeed: ReadingFeedLink?
+    /// The keys of phones.
+    var phones = PhoneBook()
+    /// The UUIDs of the site's tags.
+    var namedTags: Set<BeaconUUID> = []
     /// Samples the monitor.
     var sampleTimer: (any ServiceTimer)?
 

@@ -1,5 +1,6 @@
 package import Base
 import Beacon
+package import Identities
 package import JSON
 package import OwnTracks
 package import Regions
@@ -31,6 +32,8 @@ package enum Effect: Sendable {
     /// Try these members over the settings in force, with these regions of the tracker that got the command. The input
     /// `settings` reports the outcome.
     case reconfigure(JSONValue, waypoints: WaypointsReading?, tracker: Int)
+    /// Store these keys of phones, whose regions came with them.
+    case phoneKeys([NamedKey])
     /// Write this to the log.
     case log(LogEntry)
 
@@ -40,7 +43,7 @@ package enum Effect: Sendable {
         case .record(let record): record.logEntry
         case .log(let entry): entry
         case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value,
-            .rereadEdits, .reconfigure:
+            .rereadEdits, .reconfigure, .phoneKeys:
             nil
         }
     }

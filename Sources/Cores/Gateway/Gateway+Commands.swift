@@ -95,6 +95,7 @@ extension Gateway {
             effects.append(
                 .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
         }
+        if !reading.keys.isEmpty { effects.append(.phoneKeys(reading.keys)) }
         return effects + change(reading.changes, of: tracker, at: now)
     }
 

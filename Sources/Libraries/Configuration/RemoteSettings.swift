@@ -159,6 +159,16 @@ package struct RemoteSettings: Hashable, Sendable {
     }
 
     private static func holdsKey(_ json: JSONValue) -> Bool {
-        json["encryptionKey"] != nil || json["encryptionKeyFile"] != nil
+        json["encryptionKey"] != nil || json["encryptionKeyFile"] != nil || holdsPhoneKey(json["waypoints"] ?? .null)
+    }
+
+    /// Whether a description of a region has the key of a phone.
+    private static func holdsPhoneKey(_ json: JSONValue) -> Bool {
+        switch json {
+        case .string(let text): RegionDescription.hasKey(text)
+        case .array(let elements): elements.contains(where: holdsPhoneKey)
+        case .object(let members): members.values.contains(where: holdsPhoneKey)
+        default: false
+        }
     }
 }

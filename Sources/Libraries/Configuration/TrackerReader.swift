@@ -111,7 +111,7 @@ struct TrackerReader {
     private mutating func waypoints(_ warnings: inout [ConfigurationProblem]) -> WaypointsReading {
         guard let value = reader.value("waypoints") else { return WaypointsReading() }
         do throws(WaypointsError) {
-            let reading = try WaypointsReading(value, base: base)
+            let reading = try WaypointsReading(value, base: base, acceptsKeys: true)
             guard !reader.inherited.contains("waypoints") else { return reading }
             for problem in reading.problems + reading.remarks { warn("waypoints", problem.description, &warnings) }
             return reading

@@ -53,8 +53,9 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidAddress(String)
     case invalidEddystone(String)
     case invalidUUID(String)
-    /// A key is a secret, and a description of a region is shown and published.
+    /// A key is a secret, and the description came in a way that others can read.
     case key
+    case invalidKey
 
     package var description: String {
         switch self {
@@ -66,8 +67,10 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidUUID(let text):
             "'\(text)' is not an AltBeacon; write 32 hexadecimal digits, then major and minor: altbeacon:UUID:1:2"
         case .key:
-            "a key does not belong into a description, which is shown and published; store it with "
-                + "'ibeacon-gateway phones add NAME' and use the UUID that this prints"
+            "a key does not belong into a description that others can read; store it with "
+                + "'ibeacon-gateway phones add NAME --key FILE' and use the UUID that this prints, or give it in a file "
+                + "that is imported, in the configuration, or in an encrypted command"
+        case .invalidKey: "\(PhoneKeysError.invalidKey)"
         }
     }
 }

@@ -71,15 +71,15 @@ package struct IdentityKey: Hashable, Sendable, BitwiseCopyable {
     /// The octets in the other order. Tools show a key in either.
     package var reversed: IdentityKey { IdentityKey(high: low.byteSwapped, low: high.byteSwapped) }
 
-    /// The same key in whichever order it was written.
-    package var canonical: IdentityKey {
+    /// The same value for a key in whichever order it was written, to find a key again.
+    package var unordered: IdentityKey {
         let other = reversed
         return (high, low) <= (other.high, other.low) ? self : other
     }
 
-    /// The UUID for which a region of this key listens. It does not reveal the key, and it does not depend on the order in
-    /// which the key was written: which order is right shows only when the device is heard.
-    package var uuid: BeaconUUID { derivedUUID(of: "irk:\(canonical.digits)") }
+    /// The UUID for which a region of this key listens, if the octet that was written first is the most significant one, as
+    /// in the Core Specification. It does not reveal the key.
+    package var uuid: BeaconUUID { derivedUUID(of: "irk:\(digits)") }
 
     /// 32 hexadecimal digits, for the file of the keys.
     package var digits: String {

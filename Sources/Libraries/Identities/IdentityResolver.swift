@@ -13,11 +13,13 @@ package struct IdentityResolver {
     package static let assumedPower = MeasuredPower(dBm: -59)
 
     private struct Key {
-        let beacon: BeaconID
+        var phone: PhoneKey
         /// Whether the octets are in the other order than written; nil until the device was heard under two addresses.
         var isReversed: Bool?
         /// The evidence for either order.
         var evidence: [KeyEvidence]
+        /// The beacon of either order.
+        var beacons: [BeaconID]
     }
 
     private var identities: [Identity] = []
@@ -27,6 +29,8 @@ package struct IdentityResolver {
     /// The derived UUIDs of frames.
     private var framed: [Identity: BeaconUUID] = [:]
     private var keys: [Key] = []
+    /// UUIDs that regions and tags name beside that of `Key.beacons`.
+    private var aliases: [BeaconUUID: BeaconUUID] = [:]
     private var hash: (any AddressHash)?
     private var cache = AddressCache()
 
@@ -61,16 +65,53 @@ package struct IdentityResolver {
     /// - Parameters:
     ///   - keys: At most `mostKeys`.
     ///   - hash: `ah` of these keys, by their index.
-    package mutating func setKeys(_ keys: [IdentityKey], hash: some AddressHash) {
-        let known = Dictionary(self.keys.map { ($0.beacon.uuid, $0) }) { first, _ in first }
-        self.keys = keys.prefix(Self.mostKeys).map { key in
-            known[key.uuid]
-                ?? Key(
-                    beacon: BeaconID(uuid: key.uuid, major: 0, minor: 0), isReversed: nil,
-                    evidence: [KeyEvidence(), KeyEvidence()])
+    package mutating func setKeys(_ keys: [PhoneKey], hash: some AddressHash) {
+        let known = Dictionary(self.keys.map { ($0.phone.key.unordered, $0) }) { first, _ in first }
+        self.keys = keys.prefix(Self.mostKeys).map { phone in
+            var key = Key(
+                phone: phone, isReversed: phone.isOrdered ? false : nil, evidence: [.init(), .init()],
+                beacons: [phone.uuid, phone.otherUUID].map { BeaconID(uuid: $0, major: 0, minor: 0) })
+            if let old = known[phone.key.unordered] {
+                let isTurned = old.phone.key != phone.key
+                key.evidence = isTurned ? old.evidence.reversed() : old.evidence
+                key.isReversed = key.isReversed ?? old.isReversed.map { $0 != isTurned }
+            }
+            return key
         }
         self.hash = hash
         if hearsSenders { cache.clear() }
+    }
+
+    /// Sets which UUIDs of the keys regions and tags name. A key whose order was not known has two, and a region that was
+    /// made with the other one hears the device, too.
+    package mutating func setNamed(_ isNamed: (BeaconUUID) -> Bool) {
+        aliases = [:]
+        for key in keys {
+            let (uuid, other) = (key.beacons[0].uuid, key.beacons[1].uuid)
+            if isNamed(other) { aliases[uuid] = other }
+            if isNamed(uuid) { aliases[other] = uuid }
+        }
+    }
+
+    /// The sighting under the other UUID of the same key, if a region or tag names that.
+    @inline(__always)
+    package func alias(of sighting: Sighting) -> Sighting? {
+        guard !aliases.isEmpty, let uuid = aliases[sighting.beacon.uuid] else { return nil }
+        return Sighting(
+            beacon: BeaconID(uuid: uuid, major: 0, minor: 0), measuredPower: sighting.measuredPower,
+            rssi: sighting.rssi, receiver: sighting.receiver)
+    }
+
+    /// The UUIDs under which devices with a key are heard.
+    package var phones: Set<BeaconUUID> { Set(keys.flatMap { $0.beacons.map(\.uuid) }) }
+
+    /// What was learned of the keys, in their order.
+    package var hearings: [PhoneHearing] {
+        keys.map { key in
+            PhoneHearing(
+                phone: key.isReversed.map { key.phone.ordered(isReversed: $0) } ?? key.phone,
+                lastHeard: key.evidence.compactMap(\.lastHeard).max())
+        }
     }
 
     /// The sighting of the sender, if its address is an identity or fits a key.
@@ -128,6 +169,18 @@ package struct IdentityResolver {
         let shape = PacketShape(advertisingData: data)
         guard keys[index].evidence[order].accepts(address, shape, at: now) else { return nil }
         if keys[index].evidence[order].isKnown { keys[index].isReversed = order == 1 }
-        return keys[index].beacon
+        return keys[index].beacons[order]
+    }
+}
+
+/// What was learned of one key by listening.
+package struct PhoneHearing: Hashable, Sendable {
+    /// With the order of its octets, if that is known by now.
+    package let phone: PhoneKey
+    /// nil: not since the start.
+    package let lastHeard: MonotonicInstant?
+
+    package init(phone: PhoneKey, lastHeard: MonotonicInstant?) {
+        (self.phone, self.lastHeard) = (phone, lastHeard)
     }
 }

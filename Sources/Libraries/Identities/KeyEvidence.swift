@@ -23,6 +23,9 @@ struct KeyEvidence {
     /// Whether the device was heard under two addresses.
     private(set) var isKnown = false
 
+    /// When a packet counted as one of the device.
+    var lastHeard: MonotonicInstant? { accepted?.heard }
+
     init() { shapes.reserveCapacity(Self.mostShapes) }
 
     /// Takes note of a packet under an address that fits the key.

@@ -82,13 +82,16 @@ extension Command {
 
     /// Reads the content of an encrypted message: one command or an array of commands. A bad command does not affect
     /// the others.
+    ///
+    /// - Parameter acceptsKeys: Whether regions may have keys, because the message was encrypted.
     package static func all(
-        in plaintext: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
+        in plaintext: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits(),
+        acceptsKeys: Bool = false
     ) -> [Result<Command, CommandError>] {
         do throws(JSONError) {
             let json = try JSONValue(parsing: plaintext, limits: limits)
             return (json.array ?? [json]).map { element in
-                Result { () throws(CommandError) in try Command(element, base: base) }
+                Result { () throws(CommandError) in try Command(element, base: base, acceptsKeys: acceptsKeys) }
             }
         } catch {
             return [.failure(.malformed(error))]
@@ -97,13 +100,18 @@ extension Command {
 
     /// Reads the answer to a message over HTTP: an object or an array of objects. Locations and cards of friends mean
     /// nothing to a gateway. A bad command does not affect the others.
-    package static func all(inAnswer json: JSONValue, base: NumberBase = .auto) -> [Result<Command, CommandError>] {
+    ///
+    /// - Parameter acceptsKeys: Whether regions may have keys, because the message was encrypted.
+    package static func all(
+        inAnswer json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false
+    ) -> [Result<Command, CommandError>] {
         (json.array ?? [json]).filter { $0["_type"] == "cmd" }.map { element in
-            Result { () throws(CommandError) in try Command(element, base: base) }
+            Result { () throws(CommandError) in try Command(element, base: base, acceptsKeys: acceptsKeys) }
         }
     }
 
-    package init(_ json: JSONValue, base: NumberBase = .auto) throws(CommandError) {
+    /// - Parameter acceptsKeys: Whether the regions of `setWaypoints` may have keys, because the message was encrypted.
+    package init(_ json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false) throws(CommandError) {
         guard let members = json.object else { throw .notAnObject(json.kindName) }
         guard members["_type"] == "cmd" else { throw .wrongType(members["_type"]?.shortened ?? "missing") }
         guard let action = members["action"], action != .null else { throw .missingAction }
@@ -116,7 +124,7 @@ extension Command {
         case .clearWaypoints: self = .clearWaypoints
         case .dump: self = .dump
         case .status: self = .status
-        case .setWaypoints: self = .setWaypoints(try Self.waypoints(members, name, base))
+        case .setWaypoints: self = .setWaypoints(try Self.waypoints(members, name, base, acceptsKeys: acceptsKeys))
         case .setConfiguration:
             guard let configuration = members["configuration"] else {
                 throw .badArgument(action: name, reason: "configuration is missing")
@@ -125,8 +133,10 @@ extension Command {
                 let reason = "configuration is not an object with _type 'configuration'"
                 throw .badArgument(action: name, reason: reason)
             }
-            // Android accepts regions beside the configuration as well as inside it.
-            let waypoints = members["waypoints"] == nil ? nil : try Self.waypoints(members, name, base)
+            // Android accepts regions beside the configuration as well as inside it. The settings are stored and shown, so
+            // that they have no keys.
+            let waypoints =
+                members["waypoints"] == nil ? nil : try Self.waypoints(members, name, base, acceptsKeys: false)
             self = .setConfiguration(configuration, waypoints: waypoints)
         case nil:
             if let reason = Self.unsupported[name] { throw .unsupportedAction(name, reason: reason) }
@@ -137,14 +147,14 @@ extension Command {
     }
 
     private static func waypoints(
-        _ members: [String: JSONValue], _ action: String, _ base: NumberBase
+        _ members: [String: JSONValue], _ action: String, _ base: NumberBase, acceptsKeys: Bool
     ) throws(CommandError) -> WaypointsReading {
         guard let argument = members["waypoints"] else {
             throw .badArgument(action: action, reason: "waypoints is missing")
         }
         return try mapError({ CommandError.badArgument(action: action, reason: $0.description) }) {
             () throws(WaypointsError) in
-            try WaypointsReading(argument, base: base)
+            try WaypointsReading(argument, base: base, acceptsKeys: acceptsKeys)
         }
     }
 }

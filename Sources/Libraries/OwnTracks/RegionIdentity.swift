@@ -17,11 +17,12 @@ extension Region {
         return identity
     }
 
-    /// The region with the identity of its description, if that has one.
+    /// The region with the identity of its description, if that has one, and without the key, if it has one.
     package func keepingIdentity() -> Region {
-        guard let identity = description.identity else { return self }
+        guard description.identity != nil || description.key != nil else { return self }
         var region = self
         region.description = RegionDescription(name: description.name, pattern: description.pattern)
+        guard let identity = description.identity else { return region }
         var members = extensionObject
         members[Self.identityMember] = .string(identity.text)
         region.extensionMembers = JSONValue.object(members).text

@@ -26,10 +26,14 @@ struct WaypointRejection: Error {
 /// tolerant where OwnTracks' documents are.
 struct WaypointReader {
     let base: NumberBase
+    /// Whether descriptions may have a key, because nobody else can read them.
+    let acceptsKeys: Bool
     private(set) var remarks: [String] = []
+    /// The key in the description of the last waypoint.
+    private(set) var key: NamedKey?
 
     mutating func change(from element: JSONValue) throws(WaypointRejection) -> RegionChange {
-        remarks = []
+        (remarks, key) = ([], nil)
         guard let members = element.object else {
             throw WaypointRejection(reason: "it is \(element.kindName); expected an object")
         }
@@ -57,6 +61,7 @@ struct WaypointReader {
         region.extensionMembers = unknown.isEmpty ? "" : JSONValue.object(unknown).text
         // A time of creation equal to the time stamp is not stored, so that an export reads as the same region.
         if unknown[Region.creationMember] == .integer(timestamp) { region = region.created(at: timestamp) }
+        if let key = region.description.key { self.key = NamedKey(name: region.displayName, key: key) }
         region = region.keepingIdentity()
         remark(on: region)
         return .set(region, isRIDDerived: isDerived)
@@ -116,7 +121,8 @@ struct WaypointReader {
         // With a UUID member, the text is used only for members that are missing, so mistakes in it do no harm.
         let written: RegionDescription
         do throws(RegionDescriptionError) {
-            written = try RegionDescription(parsing: text, base: base)
+            let isPlain = isBeaconRegion && !hasOwnUUID && !name.hasPrefix("+")
+            written = try RegionDescription(parsing: text, base: base, acceptsKey: acceptsKeys && isPlain)
         } catch .secretKey {
             throw WaypointRejection(reason: "desc: \(IdentityError.key)")
         } catch {
@@ -146,7 +152,7 @@ struct WaypointReader {
             pattern: BeaconPattern(
                 uuid: uuid, major: pattern.major == 0 ? nil : pattern.major,
                 minor: pattern.minor == 0 ? nil : pattern.minor),
-            identity: hasOwnUUID ? nil : written.identity)
+            identity: hasOwnUUID ? nil : written.identity, key: written.key)
     }
 
     /// nil if the member is missing; 0 means "any", and takes precedence over the description.

@@ -1,3 +1,4 @@
+package import Identities
 package import JSON
 public import Regions
 
@@ -36,6 +37,8 @@ public struct WaypointsReading: Hashable, Sendable {
     public private(set) var problemCount = 0
     /// Accepted waypoints whose effect may not be what their author expects.
     public private(set) var remarks: [WaypointProblem] = []
+    /// The keys in descriptions of accepted waypoints, whose regions have the derived UUIDs.
+    package private(set) var keys: [NamedKey] = []
 
     /// No waypoints.
     public init() {}
@@ -55,11 +58,16 @@ public struct WaypointsReading: Hashable, Sendable {
 
     /// Reads an object `{"_type":"waypoints","waypoints":[…]}` (an `.otrw` file, or the argument of `setWaypoints`), a
     /// bare array, as some tools send it, a single waypoint, or the waypoints of a whole configuration.
-    package init(_ json: JSONValue, base: NumberBase = .auto) throws(WaypointsError) {
-        var reader = WaypointReader(base: base)
+    ///
+    /// - Parameter acceptsKeys: Whether descriptions may have a key, as `Jane:irk:…`, because nobody else can read them.
+    package init(
+        _ json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false
+    ) throws(WaypointsError) {
+        var reader = WaypointReader(base: base, acceptsKeys: acceptsKeys)
         for (index, element) in try Self.elements(of: json).enumerated() {
             do throws(WaypointRejection) {
                 changes.append(try reader.change(from: element))
+                if let key = reader.key { keys.append(key) }
                 for remark in reader.remarks where remarks.count < Self.mostProblems {
                     remarks.append(WaypointProblem(index: index, name: Self.name(of: element), reason: remark))
                 }

@@ -68,14 +68,18 @@ public struct RegionDescription: Hashable, Sendable {
     public let pattern: BeaconPattern?
     /// Where the UUID of `pattern` came from, in a description that was just read. A region keeps it elsewhere.
     package let identity: Identity?
+    /// The key that the UUID of `pattern` is derived from, in a description that was just read. It belongs to the keys of
+    /// phones; no region keeps it.
+    package let key: IdentityKey?
 
     /// A description of these parts, without a check.
     public init(name: String, pattern: BeaconPattern?) { self.init(name: name, pattern: pattern, identity: nil) }
 
-    package init(name: String, pattern: BeaconPattern?, identity: Identity?) {
+    package init(name: String, pattern: BeaconPattern?, identity: Identity?, key: IdentityKey? = nil) {
         self.name = name
         self.pattern = pattern
         self.identity = identity
+        self.key = key
     }
 
     /// Reads a description.
@@ -85,12 +89,26 @@ public struct RegionDescription: Hashable, Sendable {
     ///   - base: How its numbers are written.
     /// - Throws: The first mistake, in words for the author.
     public init(parsing text: String, base: NumberBase = .auto) throws(RegionDescriptionError) {
+        try self.init(parsing: text, base: base, acceptsKey: false)
+    }
+
+    /// - Parameter acceptsKey: Whether the description may have a key, because it came in a way that nobody else can read.
+    package init(parsing text: String, base: NumberBase, acceptsKey: Bool) throws(RegionDescriptionError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let name = String(parts[0])
         guard !name.isEmpty else { throw .emptyName }
         guard name.utf8.count <= Self.longestName else { throw .nameTooLong(bytes: name.utf8.count) }
         guard parts.count > 1 else {
             self.init(name: name, pattern: nil)
+            return
+        }
+        if acceptsKey, Self.hasKey(text) {
+            let text = parts[2...].joined(separator: ":")
+            guard let key = IdentityKey(text) else {
+                throw .invalidIdentity(reason: IdentityError.invalidKey.description)
+            }
+            self.init(
+                name: name, pattern: BeaconPattern(uuid: key.uuid, major: nil, minor: nil), identity: nil, key: key)
             return
         }
         let (uuid, identity, numbers) = try Self.source(parts[1...])
@@ -117,6 +135,12 @@ public struct RegionDescription: Hashable, Sendable {
             return text
         }
         return "\(parts[0]):irk:\(Secret.mask)"
+    }
+
+    /// Whether a text is a description with a key.
+    package static func hasKey(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        return parts.count > 2 && Identity.Kind(word: parts[1].trimmingASCIIWhitespace) == .irk
     }
 
     /// The UUID, what it is derived from if that is an identity, and the texts of major and minor.

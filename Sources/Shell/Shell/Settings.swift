@@ -3,6 +3,7 @@ package import Configuration
 import Encryption
 import Glibc
 package import JSON
+import OwnTracks
 package import System
 
 /// The configuration in force, its file, and the secrets that it names.
@@ -78,7 +79,8 @@ package struct Settings {
 extension Configuration {
     /// Whether the file itself contains a secret.
     fileprivate var holdsSecret: Bool {
-        broker.login != nil || trackers.contains { $0.encryptionKey != nil } || rooms?.encryptionKey != nil
+        broker.login != nil || rooms?.encryptionKey != nil
+            || trackers.contains { $0.encryptionKey != nil || !$0.waypoints.keys.isEmpty }
     }
 
     /// Reads the secrets that the configuration keeps in separate files.

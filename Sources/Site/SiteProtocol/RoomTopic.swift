@@ -22,6 +22,8 @@ package enum RoomTopic: Hashable, Sendable {
     case nearbyRequest(site: String)
     /// `ibeacon-rooms/<site>/nearby/<gateway>`
     case nearby(site: String, gateway: String)
+    /// `ibeacon-rooms/<site>/phones/<gateway>`
+    case phones(site: String, gateway: String)
     /// `ibeacon-gateway/<gateway>/availability`
     case availability(gateway: String)
     /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`
@@ -53,6 +55,8 @@ package enum RoomTopic: Hashable, Sendable {
             self = .room(site: levels[1], room: levels[3])
         case ("ibeacon-rooms", 4) where levels[2] == "health" && Self.isName(levels[3]):
             self = .health(site: levels[1], gateway: levels[3])
+        case ("ibeacon-rooms", 4) where levels[2] == "phones" && Self.isName(levels[3]):
+            self = .phones(site: levels[1], gateway: levels[3])
         case ("ibeacon-gateway", 3) where levels[2] == "availability" && Self.isName(levels[1]):
             self = .availability(gateway: levels[1])
         case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "status" && Self.isName(levels[2]):
@@ -79,6 +83,7 @@ package enum RoomTopic: Hashable, Sendable {
         case .health(let site, let gateway): "ibeacon-rooms/\(site)/health/\(gateway)"
         case .nearbyRequest(let site): "ibeacon-rooms/\(site)/nearby"
         case .nearby(let site, let gateway): "ibeacon-rooms/\(site)/nearby/\(gateway)"
+        case .phones(let site, let gateway): "ibeacon-rooms/\(site)/phones/\(gateway)"
         case .availability(let gateway): "ibeacon-gateway/\(gateway)/availability"
         case .espresense(let beacon, let node):
             "espresense/devices/iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)/\(node)"
@@ -91,7 +96,8 @@ package enum RoomTopic: Hashable, Sendable {
     package var site: String? {
         switch self {
         case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),
-            .tag(let site, _), .room(let site, _), .health(let site, _), .nearbyRequest(let site), .nearby(let site, _):
+            .tag(let site, _), .room(let site, _), .health(let site, _), .nearbyRequest(let site), .nearby(let site, _),
+            .phones(let site, _):
             site
         default: nil
         }
@@ -108,7 +114,8 @@ package enum RoomTopic: Hashable, Sendable {
     /// The gateway that publishes on this topic of the site; nil for any other topic.
     package var sendingGateway: String? {
         switch self {
-        case .heard(_, let gateway), .card(_, let gateway), .nearby(_, let gateway): gateway
+        case .heard(_, let gateway), .card(_, let gateway), .nearby(_, let gateway), .phones(_, let gateway):
+            gateway
         default: nil
         }
     }

@@ -71,7 +71,8 @@ extension SiteMessage {
             self = .service(instance: instance, card)
         case .learn: self = .learn(try FeedDecoder.learn(payload))
         case .nearby(_, let gateway): self = .nearby(gateway: gateway, try FeedDecoder.nearby(payload))
-        case .nearbyRequest: return nil
+        // What gateways tell each other.
+        case .nearbyRequest, .phones: return nil
         }
     }
 }

@@ -22,7 +22,11 @@ package protocol RadioLink: AnyObject {
     /// Sets what is heard beside iBeacons. It holds from the next packet on.
     func setIdentities(_ identities: [Identity])
     /// Sets the keys of the devices that are heard beside them. It holds from the next packet on.
-    func setKeys(_ keys: [IdentityKey])
+    func setKeys(_ keys: [PhoneKey])
+    /// Sets which UUIDs of the keys regions and tags name. It holds from the next packet on.
+    func setNamed(_ isNamed: (BeaconUUID) -> Bool)
+    /// What was learned of the keys, in their order.
+    var phones: [PhoneHearing] { get }
 }
 
 /// The receiver of a radio link's events.

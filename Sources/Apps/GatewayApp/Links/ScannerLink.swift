@@ -54,13 +54,17 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         scanner?.setPatterns(resolver.patterns)
     }
 
-    package func setKeys(_ keys: [IdentityKey]) {
+    package func setKeys(_ keys: [PhoneKey]) {
         guard resolver.setKeys(keys) else {
             output?.notice(Notice(.error, "phones are not heard: libcrypto offers no AES-128"))
             return
         }
         scanner?.setPatterns(resolver.patterns)
     }
+
+    package func setNamed(_ isNamed: (BeaconUUID) -> Bool) { resolver.setNamed(isNamed) }
+
+    package var phones: [PhoneHearing] { resolver.hearings }
 
     package func setDuty(_ duty: ScanDuty) {
         self.duty = duty
@@ -79,7 +83,9 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         guard resolver.isOn else { return }
         // Each call of the resolver is over before the output hears of it, because the output may set other identities.
         let sender = resolver.sender(of: report, data: data, by: receiver, at: instant)
+        let alias = sender.flatMap { resolver.alias(of: $0) }
         if let sender { output?.heard(sender, at: instant) }
+        if let alias { output?.heard(alias, at: instant) }
         let frame = resolver.frame(in: data, of: report, by: receiver)
         if let frame { output?.heard(frame, at: instant) }
     }

@@ -77,7 +77,7 @@ function drawRoom(region, old, position) {
     facts.push("for " + span(region.sinceAgo));
     if (region.rssi !== null) facts.push(signal(region.rssi));
     if (region.distance !== null) facts.push("about\u00a0" + region.distance + "\u00a0m");
-    if (region.heardAgo > 15) facts.push("heard " + ago(region.heardAgo));
+    if (region.heardAgo > 15) facts.push("silent for " + span(region.heardAgo));
   } else facts.push(region.sinceAgo === null ? "never entered" : "left " + ago(region.sinceAgo));
   facts.push(...charge(region.battery));
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),

@@ -6,26 +6,21 @@ import System
 
 extension PhonesCommand {
     /// Enrols a phone at this machine.
-    ///
-    /// - Parameter keys: Read again afterwards, because the enrolment takes minutes.
-    static func enrol(
-        _ name: String, _ arguments: Arguments, _ keys: inout PhoneKeys, _ settings: Settings
-    ) throws -> IdentityKey {
-        // A name that cannot be kept is refused before anybody takes a phone in hand.
-        var trial = keys
-        do throws(PhoneKeysError) {
-            try trial.set(IdentityKey(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max)), of: name)
-        } catch {
-            throw Failure(.badData, "'\(name)' cannot be added: \(error)")
-        }
-        let key = try PhoneEnrolment.key(of: name, arguments, settings)
-        keys = try PhoneKeyFile.read(in: settings.stateDirectory)
-        if let former = keys.phones.first(where: { $0.name.hasSameBytes(as: name) }), !arguments.has("quiet") {
+    static func enrol(_ name: String, _ arguments: Arguments, _ settings: Settings) throws -> PhoneKey {
+        let phone = PhoneKey(try PhoneEnrolment.key(of: name, arguments, settings), isOrdered: true)
+        // Read only now, because the enrolment takes minutes.
+        let known = try PhoneKeyFile.read(in: settings.stateDirectory).phones
+        if let former = known.first(where: { $0.name.hasSameBytes(as: name) }), !arguments.has("quiet") {
             Terminal.printError(
-                former.key.canonical == key.canonical
+                former.key.key.unordered == phone.key.unordered
                     ? "'\(name)' was enrolled with this key before; its region stays as it is"
                     : "'\(name)' had another key: a reset phone has a new one. Give its region the new UUID")
         }
-        return key
+        return phone
     }
+}
+
+extension IdentityKey {
+    /// A key of no device, to try whether a name can be kept.
+    static var random: IdentityKey { IdentityKey(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max)) }
 }

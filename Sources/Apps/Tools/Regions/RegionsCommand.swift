@@ -227,9 +227,11 @@ enum RegionsCommand {
     }
 
     private static func importFile(_ file: String, _ arguments: Arguments, _ context: Context) throws -> ExitCode {
-        let reading = try WaypointsFile.read(file, base: context.base)
+        // The rooms service has no keys of phones.
+        let reading = try WaypointsFile.read(file, base: context.base, acceptsKeys: context.historyTopic == nil)
         for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
         for remark in reading.remarks { Terminal.printError("\(file): \(remark)") }
+        if !reading.keys.isEmpty { try PhonesCommand.add(reading.keys, in: context.directory) }
         try context.edit(reading.changes)
         if !arguments.has("quiet") {
             Terminal.printError("\(reading.changes.count) waypoints taken, \(reading.problemCount) refused")

@@ -31,6 +31,8 @@ struct Replay {
         self.gateway = gateway
         self.resolver = resolver
         self.resolver.setIdentities(gateway.identities)
+        _ = self.gateway.handle(.phones(resolver.phones), at: now)
+        self.resolver.setNamed { gateway.regionName(of: BeaconID(uuid: $0, major: 0, minor: 0)) != nil }
     }
 
     /// Plays one recording. The time between recordings is time without listening.
@@ -65,8 +67,10 @@ struct Replay {
                         ) { pass(.telemetry($0), at: record.instant, perform) }
                         if let sighting { pass(.sighting(sighting), at: record.instant, perform) }
                         guard resolver.isOn else { return }
+                        let sender = resolver.sender(
+                            of: report, data: data, by: record.receiver, at: record.instant)
                         let found = [
-                            resolver.sender(of: report, data: data, by: record.receiver, at: record.instant),
+                            sender, sender.flatMap { resolver.alias(of: $0) },
                             resolver.frame(in: data, of: report, by: record.receiver),
                         ]
                         for case let sighting? in found { pass(.sighting(sighting), at: record.instant, perform) }

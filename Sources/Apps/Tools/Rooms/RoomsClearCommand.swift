@@ -15,7 +15,7 @@ enum RoomsClearCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard arguments.operands.count == 1 else { throw Failure(.usage, "rooms clear takes no further word") }
         let settings = try Settings.load(arguments)
-        let topics = try SiteTopics(settings, filters: SiteStatus.filters) { identity in
+        let topics = try SiteTopics(settings, filters: SiteStatus.filters + ["phones/+"]) { identity in
             let prefix = settings.configuration.homeAssistant.prefix
             let discovery = SiteDiscovery(.init(prefix: prefix, site: identity.site, version: Program.version))
             return [discovery.descriptionFilter]

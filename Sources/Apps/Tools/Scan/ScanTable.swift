@@ -47,7 +47,9 @@ struct ScanTable {
         }
         decoder.masks = masks
         self.resolver.setIdentities(regions.compactMap(\.identity))
-        index = RegionIndex(patterns.map(\.0))
+        let index = RegionIndex(patterns.map(\.0))
+        self.index = index
+        self.resolver.setNamed { index.hasMatch(of: BeaconID(uuid: $0, major: 0, minor: 0)) }
         regionNames = patterns.map(\.1)
         self.includesOthers = includesOthers
     }
@@ -60,9 +62,9 @@ struct ScanTable {
     ) {
         var telemetry: BeaconTelemetry?
         let beacon = decoder.sighting(in: data, of: report, by: receiver, at: now) { telemetry = $0 }
+        let sender = resolver.sender(of: report, data: data, by: receiver, at: now)
         let named =
-            resolver.frame(in: data, of: report, by: receiver)
-            ?? resolver.sender(of: report, data: data, by: receiver, at: now)
+            resolver.frame(in: data, of: report, by: receiver) ?? sender.flatMap { resolver.alias(of: $0) } ?? sender
         guard beacon != nil || named != nil || includesOthers else { return }
         let frame = beacon == nil ? IdentityFrame(advertisingData: data) : nil
         let subject = beacon.map { .beacon($0.beacon) } ?? frame.map { .frame($0) } ?? Subject.other(report.address)

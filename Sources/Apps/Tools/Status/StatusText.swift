@@ -13,12 +13,45 @@ struct StatusText {
             + "running for \(Self.span(status["uptime"]))"
         var blocks = [head, Terminal.table(["PART", "STATE", "MORE"], parts)]
         blocks.append(regions.isEmpty ? "no beacon regions yet" : regionTable)
+        if !phones.isEmpty { blocks.append(Self.phoneTable(phones)) }
         let trouble = (status["findings"]?.array ?? []).filter { $0["level"]?.string != "ok" }.map { finding in
             let cure = string(finding["cure"])
             return "\(string(finding["level"])): \(string(finding["text"]))" + (cure.isEmpty ? "" : "\n    -> \(cure)")
         }
         if !trouble.isEmpty { blocks.append(trouble.joined(separator: "\n")) }
         return blocks.joined(separator: "\n\n")
+    }
+
+    private var phones: [JSONValue] { status["phones"]?.array ?? [] }
+
+    /// The phones and watches whose keys are known, and where.
+    static func phoneTable(_ phones: [JSONValue]) -> String {
+        Terminal.table(
+            phones,
+            [
+                ("PHONE", { string($0["name"]) }), ("UUID", { string($0["uuid"]) }), ("HEARD", silence),
+                (
+                    "ALSO AT",
+                    { phone in (phone["gateways"]?.array ?? []).map { string($0) }.joined(separator: ", ") }
+                ),
+                ("NOTE", note),
+            ])
+    }
+
+    /// `now` within ten seconds, `silent for 4 min`.
+    private static func silence(_ phone: JSONValue) -> String {
+        guard let seconds = phone["heardAgo"]?.asNumber else { return "never" }
+        guard seconds >= 10 else { return "now" }
+        let time =
+            seconds < 60 ? "\(Int(seconds)) s" : seconds < 3600 ? "\(Int(seconds / 60)) min" : span(phone["heardAgo"])
+        return "silent for \(time)"
+    }
+
+    private static func note(_ phone: JSONValue) -> String {
+        if phone["lost"] == .bool(true) {
+            return "away, or it was reset and has another key: ibeacon-gateway phones add '\(string(phone["name"]))'"
+        }
+        return phone["ordered"] == .bool(false) ? "the order of its key is not known yet" : ""
     }
 
     private var parts: [[String]] {

@@ -33,6 +33,8 @@ package struct StatusSnapshot: Sendable {
     package var lowBatteries: [LowBattery] = []
     /// The newest first.
     package var transitions: [PastTransition] = []
+    /// The phones and watches whose keys are known.
+    package var phones: [PhoneStatus] = []
     package var counters = Counters()
     /// Data that was dropped because of a limit, since the start.
     package var overflow = OverflowState()
@@ -90,6 +92,7 @@ extension StatusSnapshot {
             "beacons": .array(beacons.prefix(Self.listedBeacons).map { $0.json(at: now, names: regionNames) }),
             "beaconCount": .integer(Int64(beacons.count)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
+            "phones": .array(phones.map { $0.json(at: now) }),
             "counters": counters.json,
             "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
             "malformed": .count(malformed.total),

@@ -1,0 +1,241 @@
+import Base
+import Beacon
+import Configuration
+import Gateway
+import Identities
+import JSON
+import Messaging
+import OwnTracks
+import Runtime
+import Shell
+import Status
+import Storage
+import System
+
+/// The keys of phones: their file, which commands change too, and the lists of the other gateways of the site.
+extension Service {
+    /// How often the file is looked at.
+    private static let phonePeriod: Duration = .seconds(5)
+
+    /// Reads the keys, and begins to look at their file.
+    func startPhones() {
+        do throws(Failure) { phones.adopt(provided: try PhoneKeyFile.provided()) } catch {
+            log.error("the keys of phones were not read: \(error.message)")
+        }
+        readPhones()
+        takeConfiguredKeys()
+        publishPhones()
+        let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in
+            checkPhones()
+            phones.timer?.arm(after: Self.phonePeriod)
+        }
+        phones.timer = timer
+        timer.arm(after: Self.phonePeriod)
+    }
+
+    /// Takes the site of the configuration, before a connection is opened.
+    func preparePhones() {
+        let site = PhoneSite(configuration)
+        guard site != phones.site else { return }
+        phones.site = site
+        phones.forgetLists()
+    }
+
+    /// The configuration has changed: the site may be another one, and there may be other keys in it.
+    func refreshPhones() {
+        preparePhones()
+        readPhones()
+        takeConfiguredKeys()
+        publishPhones()
+    }
+
+    /// Reads the file. If that fails, the keys that were read before stay in force.
+    private func readPhones() {
+        let stamp = PhoneKeyFile.stamp(in: app.settings.stateDirectory)
+        do throws(Failure) {
+            adopt(try PhoneKeyFile.read(in: app.settings.stateDirectory), stamp)
+        } catch {
+            phones.stamp = stamp
+            log.error("the keys of phones were not read: \(error.message)")
+            setKeys()
+        }
+    }
+
+    private func adopt(_ keys: PhoneKeys, _ stamp: FileStamp?) {
+        let isNews = keys != phones.keys
+        phones.adopt(keys, stamp: stamp)
+        setKeys()
+        if isNews { app.changed() }
+    }
+
+    private func setKeys() {
+        let keys = phones.phones.map(\.key)
+        links.radio.setKeys(keys)
+        app.handle(.phones(Set(keys.flatMap { [$0.uuid, $0.otherUUID] })), at: host.now)
+        namePhones()
+    }
+
+    /// Regions or tags have changed, or keys: a region may have either UUID of a key whose order was not known.
+    func namePhones() {
+        links.radio.setNamed { uuid in
+            namedTags.contains(uuid) || app.core.regionName(of: BeaconID(uuid: uuid, major: 0, minor: 0)) != nil
+        }
+    }
+
+    /// The file may have been changed by a command, the radio may have learned the order of a key, and a list may have come
+    /// while a command changed the file.
+    func checkPhones() {
+        if PhoneKeyFile.stamp(in: app.settings.stateDirectory) != phones.stamp {
+            readPhones()
+            if phones.isRead {
+                log.notice("the keys of phones have changed: \(phones.phones.count) phones")
+                publishPhones()
+            }
+        }
+        if phones.stored.duration(to: host.now) >= Self.heardPeriod { storeHeardPhones() }
+        let clock = app.core.wallClock
+        let unstamped = phones.site != nil && clock.isKnown && phones.keys.phones.contains { $0.changed == 0 }
+        let learned = links.radio.phones.map(\.phone).filter { phone in
+            phone.isOrdered
+                && phones.keys.phones.contains { $0.key.key.unordered == phone.key.unordered && !$0.key.isOrdered }
+        }
+        guard unstamped || !learned.isEmpty || phones.missing else { return }
+        let lists = phones.lists.values
+        let now = clock.epochSeconds(at: host.now)
+        changeKeys { keys in
+            if unstamped { keys.stamp(at: now) }
+            for phone in learned { keys.note(phone) }
+            for list in lists { keys.merge(list) }
+        }
+    }
+
+    /// Changes the file. If another program changes it now, the next check does it.
+    private func changeKeys(_ change: (inout PhoneKeys) -> Void) {
+        do throws(Failure) {
+            guard let keys = try PhoneKeyFile.update(in: app.settings.stateDirectory, waits: false, change),
+                keys != phones.keys
+            else { return }
+            adopt(keys, PhoneKeyFile.stamp(in: app.settings.stateDirectory))
+            publishPhones()
+        } catch {
+            log.once("phones", .error, "the keys of phones were not stored: \(error.message)")
+        }
+    }
+
+    // MARK: - What was heard
+
+    /// The key of the store under which it has the time of the last packet of each phone.
+    static let heardPhonesKey = "phones heard"
+    /// How often these times are stored.
+    private static let heardPeriod: Duration = .seconds(3600)
+
+    func restorePhones(_ stored: [UInt8]?) {
+        let json = stored.flatMap { try? JSONValue(parsing: $0) }
+        phones.heard = (json?.object ?? [:]).compactMapValues(\.asInteger)
+        phones.stored = host.now
+    }
+
+    /// Stores when each phone was heard last.
+    func storeHeardPhones() {
+        phones.stored = host.now
+        let clock = app.core.wallClock
+        guard clock.isKnown, !phones.phones.isEmpty else { return }
+        var heard = phones.heard
+        for hearing in links.radio.phones {
+            guard let last = hearing.lastHeard else { continue }
+            heard["\(hearing.phone.uuid)"] = clock.epochSeconds(at: last)
+        }
+        let names = Set(phones.phones.flatMap { ["\($0.key.uuid)", "\($0.key.otherUUID)"] })
+        heard = heard.filter { names.contains($0.key) }
+        guard heard != phones.heard else { return }
+        phones.heard = heard
+        let json = JSONValue.object(heard.mapValues { .integer($0) })
+        app.links.store.submit(.commit([.value(key: Self.heardPhonesKey, json.bytes)]))
+    }
+
+    func phoneStates(at now: MonotonicInstant) -> [StatusSnapshot.PhoneStatus] {
+        let live = Dictionary(links.radio.phones.map { ($0.phone.key.unordered, $0) }) { first, _ in first }
+        let clock = app.core.wallClock
+        return phones.phones.map { phone in
+            let stored =
+                clock.isKnown ? [phone.key.uuid, phone.key.otherUUID].compactMap { phones.heard["\($0)"] } : []
+            let earlier = stored.max().map { seconds in
+                now.advanced(by: .seconds(min(0, seconds - clock.epochSeconds(at: now))))
+            }
+            return StatusSnapshot.PhoneStatus(
+                name: phone.name, uuid: "\(phone.key.uuid)", isOrdered: phone.key.isOrdered,
+                lastHeard: live[phone.key.key.unordered]?.lastHeard ?? earlier,
+                gateways: phones.site == nil ? nil : phones.gateways(having: phone))
+        }
+    }
+
+    // MARK: - Keys in descriptions
+
+    /// Stores the keys of a command.
+    func take(_ keys: [NamedKey]) {
+        let now = app.core.wallClock.isKnown ? app.core.wallClock.epochSeconds(at: host.now) : nil
+        var problems: [String] = []
+        changeKeys { phones in
+            for named in keys where !phones.phones.has(PhoneKey(named.key)) {
+                do throws(PhoneKeysError) {
+                    try phones.set(PhoneKey(named.key), of: named.name, at: now)
+                } catch {
+                    problems.append("the key of '\(named.name)' was not stored: \(error)")
+                }
+            }
+        }
+        for problem in problems { log.warning(problem) }
+    }
+
+    /// Stores the keys of the configuration. A phone that was given another key since, or that was removed, stays so.
+    private func takeConfiguredKeys() {
+        let keys = configuration.trackers.flatMap(\.waypoints.keys)
+        guard !keys.isEmpty else { return }
+        for named in keys where phones.keys.removals.contains(where: { $0.name.hasSameBytes(as: named.name) }) {
+            log.warning("the configuration has a key of '\(named.name)', which was removed; remove it there, too")
+        }
+        take(
+            keys.filter { named in
+                !phones.keys.phones.contains { $0.name.hasSameBytes(as: named.name) }
+                    && !phones.keys.removals.contains { $0.name.hasSameBytes(as: named.name) }
+            })
+    }
+
+    // MARK: - The site
+
+    /// The subscription to the lists of the gateways.
+    var phoneFilter: String? { phones.site?.filter }
+
+    /// Publishes the list of this gateway.
+    func publishPhones() {
+        guard let site = phones.site, phones.isRead, links.availability.isConnected,
+            !phones.keys.isEmpty || phones.hasPublished, let payload = site.payload(of: phones.keys)
+        else { return }
+        let publication = Publication(.state, topic: site.topic, payload: payload, isRetained: true)
+        phones.hasPublished = links.availability.publish(publication, as: MessageToken(rawValue: 0))
+        if !phones.hasPublished { log.once("phones", .warning, "the broker's queue is full") }
+    }
+
+    /// Handles a message on the availability's connection.
+    ///
+    /// - Returns: false if the message is no list of phones.
+    func phonesReceived(_ message: ReceivedMessage) -> Bool {
+        guard let site = phones.site, let gateway = site.gateway(of: message.topic) else { return false }
+        let isOwn = gateway.hasSameBytes(as: site.gateway)
+        guard !message.payload.isEmpty else {
+            phones.setList(nil, of: gateway)
+            if isOwn { publishPhones() }
+            return true
+        }
+        do {
+            let list = try site.keys(in: message.payload, of: gateway)
+            // The own list of an earlier run has what a lost state lacks.
+            if !isOwn || list.sorted != phones.keys.sorted { phones.setList(list, of: gateway) }
+            if phones.missing { checkPhones() }
+            if isOwn, !phones.missing { phones.setList(nil, of: gateway) }
+        } catch {
+            log.once("phones", .warning, "the list of phones on \(message.topic) is ignored: \(error)")
+        }
+        return true
+    }
+}
