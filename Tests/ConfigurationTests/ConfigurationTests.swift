@@ -54,6 +54,12 @@ private func read(_ text: String) throws -> Configuration {
         #expect(configuration.warnings == [])
     }
 
+    @Test("Enters are repeated only where that is asked for, also beside discovery")
+    func reannounce() throws {
+        let home = try Configuration(parsing: "{homeAssistant: {discovery: true}}".utf8, hostName: "pi")
+        #expect(!home.reannounces)
+    }
+
     @Test(
         "A mask that gives no level, or leaves no identity, is pointed out",
         arguments: [
@@ -292,6 +298,14 @@ private func read(_ text: String) throws -> Configuration {
         ("{rooms: {encryptionKey: 'a', encryptionKeyFile: 'b'}}", "rooms.encryptionKeyFile", "one of the two"),
         ("{rooms: {encryptionKey: '(hidden)'}}", "rooms.encryptionKey", "hidden secret"),
         ("{rooms: {encryptionKey: 'a', espresense: true}}", "rooms.espresense", "plainState: true"),
+        (
+            "{rooms: {encryptionKeyFile: 'f', publishAsEspresense: true}}", "rooms.publishAsEspresense",
+            "plainState: true"
+        ),
+        (
+            "{rooms: {espresense: true, publishAsEspresense: true}}", "rooms.publishAsEspresense",
+            "remove one of the two"
+        ),
         ("{rooms: {encryptionKeyFile: 'f'}, homeAssistant: {discovery: true}}", "homeAssistant", "plainState: true"),
         ("{username: 'u', password: 'a', passwordFile: 'b'}", "passwordFile", "one of the two"),
         ("{password: 'a'}", "username", "required together with the password"),

@@ -38,6 +38,8 @@ import Testing
                 "homeassistant/sensor/ibeacon-rooms-home/gateway-kitchen-pi_version/config",
                 "homeassistant/sensor/ibeacon-rooms-home/room-living-room_count/config",
                 "homeassistant/sensor/ibeacon-rooms-home/tag-jane_confidence/config",
+                "homeassistant/sensor/ibeacon-rooms-home/tag-jane_last_heard/config",
+                "homeassistant/sensor/ibeacon-rooms-home/tag-jane_last_room/config",
                 "homeassistant/sensor/ibeacon-rooms-home/tag-jane_room/config",
             ])
     }
@@ -48,6 +50,7 @@ import Testing
         #expect(
             byObject == [
                 "service": nil, "tag-jane": nil, "tag-jane_room": nil, "tag-jane_confidence": nil,
+                "tag-jane_last_room": nil, "tag-jane_last_heard": nil,
                 "room-living-room_occupancy": "Living room", "room-living-room_count": "Living room",
                 "gateway-kitchen-pi_listening": "Kitchen", "gateway-kitchen-pi_version": "Kitchen",
                 "gateway-esp_20hall_listening": "Hall",
@@ -64,6 +67,8 @@ import Testing
                 "tag-jane": "ibeacon-rooms/home/tag/jane",
                 "tag-jane_room": "ibeacon-rooms/home/tag/jane",
                 "tag-jane_confidence": "ibeacon-rooms/home/tag/jane",
+                "tag-jane_last_room": "ibeacon-rooms/home/tag/jane",
+                "tag-jane_last_heard": "ibeacon-rooms/home/tag/jane",
                 "room-living-room_occupancy": "ibeacon-rooms/home/room/living-room",
                 "room-living-room_count": "ibeacon-rooms/home/room/living-room",
                 "gateway-kitchen-pi_listening": "ibeacon-rooms/home/health/kitchen-pi",
@@ -87,6 +92,12 @@ import Testing
                 "value_template":"{{ (value_json.roomName or ('unknown' if value_json.home else 'not_home')) \
                 if value_json is defined else 'unknown' }}"}
                 """)
+    }
+
+    @Test func `The last place of a tag is disabled until a user enables it, and nothing else is`() throws {
+        let disabled = try described().filter { $0.value["enabled_by_default"] == false }
+        #expect(
+            disabled.keys.map { $0.split(separator: "/")[3] }.sorted() == ["tag-jane_last_heard", "tag-jane_last_room"])
     }
 
     @Test func `The device of a gateway is the one that the gateway's own discovery describes`() throws {
@@ -115,7 +126,7 @@ import Testing
     @Test func `Of more than 200 tags the first become entities`() {
         var picture = SiteDiscovery.Picture(instance: "attic")
         picture.tags = (0..<1_000).map { .init(id: "t\($0)", name: "T\($0)") }
-        #expect(Self.discovery.descriptions(of: picture).count == 1 + 3 * SiteDiscovery.tagLimit)
+        #expect(Self.discovery.descriptions(of: picture).count == 1 + 5 * SiteDiscovery.tagLimit)
     }
 
     @Test func `What was removed while Home Assistant was off is shown to it once more and removed again`() {

@@ -30,7 +30,7 @@ import Testing
         #expect(service.says("the active one"), "\(service.log)")
         let of = { (gateways: [Int], rooms: [String]) -> Set<String> in
             Set(
-                ["service", "tag-jane", "tag-jane_room", "tag-jane_confidence"]
+                ["service", "tag-jane"] + ["room", "confidence", "last_room", "last_heard"].map { "tag-jane_\($0)" }
                     + gateways.flatMap { ["gateway-g\($0)_listening", "gateway-g\($0)_version"] }
                     + rooms.flatMap { ["room-\($0)_occupancy", "room-\($0)_count"] })
         }

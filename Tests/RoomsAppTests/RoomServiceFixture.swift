@@ -104,6 +104,20 @@ final class RoomServiceFixture: ServiceRig {
         }
     }
 
+    /// The gateways listen and hear no tag, for so many seconds.
+    func hearNothing(seconds: Int) {
+        for _ in 0..<seconds {
+            for gateway in Self.rooms.indices {
+                receive(
+                    sealed: "ibeacon-rooms/home/heard/g\(gateway)",
+                    #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"beacons":[]}"#
+                )
+            }
+            second += 1
+            wait(.seconds(1))
+        }
+    }
+
     /// Payloads that reached the broker on a topic, decrypted.
     func opened(_ topic: String) throws -> [String] {
         let roomTopic = try #require(RoomTopic(topic))

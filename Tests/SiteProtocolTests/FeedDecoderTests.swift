@@ -68,7 +68,17 @@ import Testing
         #expect(node == "attic")
         #expect(beacon.major == 1 && beacon.minor == 7)
         let second = try FeedDecoder.espresense(beacon, #"{"rssi":-71.2,"rssi@1m":-59,"distance":2.3}"#.utf8)
-        #expect(second.readings.first?.level == -71.2)
+        #expect(second?.readings.first?.level == -71.2)
+    }
+
+    @Test func `What a service publishes in the place of an ESPresense node is no reading`() throws {
+        let beacon = try #require(BeaconID("11112222-3333-4444-5555-666677778888:1:7"))
+        for isNear in [true, false] {
+            let node = VirtualNode(beacon, tag: "Jane", room: "Living room", isNear: isNear)
+            #expect(
+                node.topic.text == "espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/Living_20room")
+            #expect(try SiteMessage(node.topic, node.payload) == nil)
+        }
     }
 
     @Test func `Two names of another script do not become one room`() {

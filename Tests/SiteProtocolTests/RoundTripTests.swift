@@ -141,10 +141,24 @@ import Testing
         PublishedTag(
             name: "Jane", room: RoomName(id: "kitchen", name: "Kitchen"), isHome: true, since: 1_700_000_000,
             confidence: 0.97),
-        PublishedTag(name: "Jané", isHome: true, since: 1_700_000_000, confidence: 0.5), PublishedTag(name: ""),
+        PublishedTag(name: "Jané", isHome: true, since: 1_700_000_000, confidence: 0.5), PublishedTag(name: ""), away,
     ])
     func `The state of a tag is read as it was written`(_ state: PublishedTag) {
         #expect(PublishedTag(state.json.bytes) == state)
+    }
+
+    private static var away: PublishedTag {
+        var state = PublishedTag(name: "Jane", since: 1_700_000_000)
+        (state.lastRoom, state.lastHeard) = (RoomName(id: "living-room", name: "Living room"), 1_699_999_900)
+        return state
+    }
+
+    @Test(arguments: [
+        #""lastRoom":"a/b","lastRoomName":"A""#, #""lastRoom":7"#, #""lastHeard":-1"#, #""lastHeard":"x""#,
+    ])
+    func `A last place that is none is not read`(_ members: String) {
+        let state = PublishedTag(Array(#"{"name":"Jane","since":1,"confidence":1,"home":false,\#(members)}"#.utf8))
+        #expect(state?.lastRoom == nil && state?.lastHeard == nil && state?.since == 1)
     }
 
     @Test(arguments: 0...100)

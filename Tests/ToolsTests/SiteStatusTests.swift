@@ -1,4 +1,5 @@
 import JSON
+import System
 import Testing
 
 @testable import Tools
@@ -21,5 +22,51 @@ import Testing
         #expect(try state(isActive: false) == "unknown")
         let health = #"{"v":1,"room":"Attic","listening":true,"problem":null}"#
         #expect(try state(isActive: true, health: health) == "listening")
+    }
+
+    // MARK: Tags
+
+    private static let now: Int64 = 1_700_010_000
+
+    /// - Parameter members: The members of the retained state beside the name.
+    private func status(_ members: String) -> SiteStatus {
+        let retained = [
+            Self.root + "tag/bunch-of-keys": #"{"name":"Bunch of keys",\#(members)}"#,
+            Self.root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#,
+        ]
+        return SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+    }
+
+    static let kitchen =
+        #""room":"kitchen","roomName":"Kitchen","since":1700009940,"confidence":0.97,"home":true"#
+    static let gone =
+        #""room":null,"roomName":null,"since":1700002800,"confidence":1,"home":false,"lastRoom":"hall","lastRoomName":"Hall","lastHeard":1700002740"#
+
+    @Test(arguments: [
+        (kitchen, "Bunch of keys is in Kitchen for 1 min, 97 % sure."),
+        (
+            gone,
+            "Bunch of keys is away for 2 h 0 min. It was last in Hall. A gateway last heard it on 2023-11-14 22:59:00 (UTC), 2 h 1 min ago."
+        ),
+        (#""home":false,"since":0"#, "Bunch of keys is away."),
+        (
+            #""home":true,"since":1700009990,"lastRoom":"hall","lastRoomName":"Hall""#,
+            "Bunch of keys is at home for 10 s; the room is not known yet. It was last in Hall."
+        ),
+    ])
+    func `A tag that is looked for is in a room, or was last in one`(members: String, text: String) throws {
+        for name in ["Bunch of keys", "bunch-of-keys", "BUNCH OF KEYS"] {
+            #expect(try status(members).tag(name).sentences(now: Self.now) == text)
+        }
+    }
+
+    @Test func `A tag that does not exist is named, with one that is like it`() {
+        let error = #expect(throws: Failure.self) { try status(Self.gone).tag("Bunch of key") }
+        #expect(error?.message.contains("did you mean 'Bunch of keys'") == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `The table of tags says where a tag that is away was last`() {
+        #expect(status(Self.gone).text(now: Self.now).contains("away, last in Hall"))
+        #expect(status(Self.kitchen).text(now: Self.now).contains("Kitchen"))
     }
 }

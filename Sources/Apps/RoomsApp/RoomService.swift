@@ -140,8 +140,11 @@ extension RoomService: AppOwner {
         case .regions(let tags): return .regions(tracker: base, tags.regions)
         case .store(let value):
             let key = value.key(ofService: base)
-            if case .learned = value { return .madeValue(key: key) { value.bytes ?? [] } }
-            return .value(key: key, value.bytes)
+            switch value {
+            // Of ten thousand tags.
+            case .learned, .heard: return .madeValue(key: key) { value.bytes ?? [] }
+            default: return .value(key: key, value.bytes)
+            }
         case .editsTaken(let topic, let last): return .editsTaken(tracker: topic ?? base, upTo: last)
         case .eraseHistory(let topic): return .eraseHistory(tracker: topic)
         case .send, .deliver, .found, .refused, .log, .pageChanged, .obsoleteRemoved: return nil

@@ -50,6 +50,8 @@ package struct RoomServiceIdentity: Hashable, Sendable {
         settings.limits.transientPerSecond = 4_000
         let root = "ibeacon-rooms/\(site)"
         settings.transientFilters = ["\(root)/heard/+", "\(root)/nearby/+", "espresense/devices/+/+"]
+        // The session is clean, and all but requests is retained.
+        settings.subscriptionQoS = .atMostOnce
         settings.will = BrokerSettings.Will(
             topic: topic, payload: seal.sealed(card, for: topic), qos: .atLeastOnce, retain: true)
         return settings

@@ -73,6 +73,7 @@ final class SitePage: PageSource {
         snapshot.gateways = gateways(of: site, snapshot)
         snapshot.services = site.services
         snapshot.question = site.question
+        if let nodes = site.virtualNodes?.rivals(at: now), !nodes.isEmpty { snapshot.rivals = site.rivalAdvice(nodes) }
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
             commands: site.commandCounts)

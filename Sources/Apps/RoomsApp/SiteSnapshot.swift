@@ -95,6 +95,8 @@ struct SiteSnapshot {
     var services: [String: ServiceCard] = [:]
     /// What a person must decide about the site's list of tags, with advice; nil: nothing.
     var question: (text: String, cure: String)?
+    /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
+    var rivals: (text: String, cure: String)?
     /// nil before the site is read.
     var counters: Counters?
 
@@ -146,6 +148,7 @@ extension SiteSnapshot {
                     .warning, "gateways", "no gateway has announced itself",
                     cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
         }
+        if let rivals { findings.append(.init(.error, "espresense", rivals.text, cure: rivals.cure)) }
         findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
@@ -242,6 +245,7 @@ extension SiteSnapshot.ShownTag {
     fileprivate func json(at now: MonotonicInstant) -> JSONValue {
         var members = published.json.object ?? [:]
         members["name"] = .shown(members["name"]?.string ?? id)
+        members["lastRoomName"] = members["lastRoomName"]?.string.map { .shown($0) }
         members["beacon"] = .string(beacon)
         members["configured"] = .bool(isConfigured)
         members["belief"] = .object(

@@ -98,7 +98,7 @@ package struct RetainedStates<Value: RetainedValue>: Sendable {
 }
 
 extension PublishedTag: RetainedValue {
-    package var byteCount: Int { 128 + name.utf8.count + 2 * (room?.name.utf8.count ?? 0) }
+    package var byteCount: Int { 128 + name.utf8.count + 2 * ((room ?? lastRoom)?.name.utf8.count ?? 0) }
 }
 
 extension PublishedRoom: RetainedValue {

@@ -25,10 +25,13 @@ extension Site {
         let tag = roster.tags[decision.tag]
         let (from, to, epoch) = (decision.from, decision.to, epoch(at: now))
         unstamped[tag.id] = wallClock.isKnown ? nil : now
-        roster.adopt(
-            PublishedTag(
-                name: tag.name, room: to, isHome: decision.isHome, since: epoch, confidence: decision.confidence),
-            ofTag: decision.tag)
+        let before = roster.states[decision.tag]
+        var state = PublishedTag(
+            name: tag.name, room: to, isHome: decision.isHome, since: epoch, confidence: decision.confidence)
+        if to == nil { state.lastRoom = from ?? before.room ?? before.lastRoom }
+        if !decision.isHome { state.lastHeard = lastHeard(ofTag: decision.tag) }
+        roster.adopt(state, ofTag: decision.tag)
+        moveVirtualNode(ofTag: decision.tag, from: from ?? before.room, &effects)
         if let from { effects.append(.record(RoomVisit(.ends, tag, from, epoch))) }
         if let to {
             effects.append(.record(RoomVisit(.begins, tag, to, epoch)))
@@ -54,8 +57,25 @@ extension Site {
         return switch report {
         case .transition, .location: now
         case .tag(let id, .some): unstamped[id]
-        case .tag, .room, .health, .tags, .card, .learn, .nearbyRequest, .entity: nil
+        case .tag, .room, .health, .tags, .card, .learn, .nearbyRequest, .entity, .virtualNode: nil
         }
+    }
+
+    /// When a gateway last heard the tag, epoch seconds; nil if that is not known.
+    private func lastHeard(ofTag position: Int) -> Int64? {
+        if let packet = engine.latestPacket(ofTag: position) { return epoch(at: packet) }
+        // Without a wall clock all times of a state are shifted later, and this one is right already.
+        return wallClock.isKnown ? heardBefore[roster.tags[position].id] : nil
+    }
+
+    /// The same of the tags at home, which the next start needs if they go away meanwhile.
+    var heard: [String: Int64] {
+        guard wallClock.isKnown else { return heardBefore }
+        var heard: [String: Int64] = [:]
+        for (position, tag) in roster.tags.enumerated() where roster.states[position].isHome {
+            heard[tag.id] = lastHeard(ofTag: position)
+        }
+        return heard
     }
 
     /// Publishes a report. The state that the broker then retains is recorded; that of a tag is stored, too.
@@ -71,10 +91,10 @@ extension Site {
         }
     }
 
-    /// A state as it is stored: `since` is 0 while its time of day is not known, because the next run cannot find that time.
+    /// A state as it is stored: without its times while the time of day is not known, because the next run cannot find them.
     func stored(_ state: PublishedTag, ofTag id: String) -> PublishedTag {
         var state = state
-        if unstamped[id] != nil { state.since = 0 }
+        if unstamped[id] != nil { (state.since, state.lastHeard) = (0, nil) }
         return state
     }
 
@@ -111,10 +131,13 @@ extension Site {
         let begins = isActive && !self.isActive
         self.isActive = isActive
         guard begins else { return }
+        virtualNodes?.due = now
         engine.adopt(roster.reported, at: now)
         for (position, state) in roster.states.enumerated() {
             let decided = engine.decided(ofTag: position)
-            guard decided.isHome != state.isHome || decided.room?.id != state.room?.id else { continue }
+            let isOther = decided.isHome != state.isHome || decided.room?.id != state.room?.id
+            // Where nothing was stored of a tag that is away, the retained state says where it was last.
+            guard isOther || (state.since == 0 && !state.isHome) else { continue }
             let id = roster.tags[position].id
             // A retained state is not believed. If it says what this service has decided itself, there is nothing new.
             if var kept = retained.tags.value(of: id), kept.isHome == decided.isHome, kept.room?.id == decided.room?.id
@@ -125,6 +148,7 @@ extension Site {
                 effects.append(.store(.tag(id: id, kept)))
                 continue
             }
+            guard isOther else { continue }
             let decision = RoomEngine.Decision(
                 tag: position, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1)
             publish(decision, at: now, &effects)

@@ -8,6 +8,7 @@ extension Site {
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Effect]) {
         retained.begin(at: now)
         siteList.begin()
+        if isActive { virtualNodes?.due = now }
         pass(.connected(true), at: now, &effects)
         if let decided = election?.connected(at: now) { elect(decided, at: now, &effects) }
         if role == .active { effects.append(.send(.tags(tagList))) }

@@ -13,6 +13,8 @@ package struct GatewayTable: Sendable {
     private(set) var feeding: Set<String> = []
     /// Gateways whose messages cannot be decrypted.
     package internal(set) var strangers: Set<String> = []
+    /// The names under which gateways with cards publish as ESPresense nodes, by gateway.
+    private var nodeNames: [String: String] = [:]
 
     private static let most = 4 * RoomEngine.mostGateways
 
@@ -23,9 +25,10 @@ package struct GatewayTable: Sendable {
         guard cards[gateway] != card else { return false }
         if cards[gateway] == nil, cards.count >= Self.most {
             guard let other = cards.keys.first(where: { !engine.isHeard(gateway: $0) }) else { return false }
-            cards[other] = nil
+            (cards[other], nodeNames[other]) = (nil, nil)
         }
         cards[gateway] = card
+        nodeNames[gateway] = card?.room.map { TopicIdentifier.identifier(of: $0) }
         return true
     }
 
@@ -43,6 +46,10 @@ package struct GatewayTable: Sendable {
         feeding.insert(gateway)
         if feeding.count > RoomEngine.mostGateways { feeding.removeAll() }
     }
+
+    /// Whether an ESPresense node has the name of a gateway that sends readings, or that under which the gateway publishes as a
+    /// node.
+    func isFed(_ node: String) -> Bool { feeding.contains(node) || feeding.contains { nodeNames[$0] == node } }
 }
 
 extension Site {
@@ -97,7 +104,7 @@ extension Site {
     private mutating func hear(
         _ second: HeardSecond, of node: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        guard !isFedByOurs(node) else { return }
+        guard !isFedByOurs(node) else { return recordRival(node, at: now, &effects) }
         if !engine.hasRoom(gateway: node) {
             pass(.card(gateway: node, room: settings.gateways[node] ?? node), at: now, &effects)
         }
@@ -107,7 +114,7 @@ extension Site {
     /// Whether an ibeacon-gateway feeds readings for the room of an ESPresense node: both are the same radio, or the
     /// gateway itself publishes the message in the node's name.
     private func isFedByOurs(_ node: String) -> Bool {
-        gateways.feeding.contains(node)
+        gateways.isFed(node)
             || gateways.feeding.contains { engine.roomID(ofGateway: $0) == RoomName.id(of: node) }
     }
 

@@ -92,7 +92,7 @@ extension Site {
         guard isActive else { return }
         let left = Set(roster.tags.map(\.id))
         for (tag, state) in old where !left.contains(tag.id) {
-            unstamped[tag.id] = nil
+            (unstamped[tag.id], heardBefore[tag.id]) = (nil, nil)
             if let room = state.room { effects.append(.record(RoomVisit(.ends, tag, room, epoch(at: now)))) }
             publish(.tag(id: tag.id, nil), &effects)
         }

@@ -38,6 +38,10 @@ package struct Site: Sendable {
     var wallClock: WallClock
     /// When the states of tags were decided that have no time of day yet, by the tag's id.
     var unstamped: [String: MonotonicInstant] = [:]
+    /// When tags were last heard before this start, epoch seconds, by the tag's id.
+    var heardBefore: [String: Int64] = [:]
+    /// nil if decisions are not published as ESPresense nodes.
+    package internal(set) var virtualNodes: VirtualNodes?
     var learning = LearnedWrites()
     /// Whether the stored state was read.
     package private(set) var isStarted = false
@@ -73,6 +77,7 @@ package struct Site: Sendable {
         election = settings.instance.map(ActiveService.init)
         isActive = settings.instance == nil
         retained = RetainedSite(settings)
+        virtualNodes = settings.publishesVirtualNodes ? VirtualNodes() : nil
     }
 
     /// The tags in force.
@@ -93,7 +98,7 @@ package struct Site: Sendable {
     package var nextDeadline: MonotonicInstant? {
         [
             engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, retained.removalDue, learning.due,
-            siteList.due,
+            siteList.due, virtualNodes?.due,
         ].compactMap(\.self).min()
     }
 
@@ -135,7 +140,7 @@ package struct Site: Sendable {
         case .checkpoint: if lacksWrite { storeEverything(&effects) }
         // No message arrived meanwhile, as without a connection.
         case .absent: if retained.connected != nil { pass(.connected(true), at: now, &effects) }
-        case .stopping: if isStarted { effects.append(.store(.learned(engine.learnedSource))) }
+        case .stopping: if isStarted { effects += [.store(.learned(engine.learnedSource)), .store(.heard(heard))] }
         }
         return effects
     }
@@ -150,7 +155,7 @@ package struct Site: Sendable {
         regions = stored.regions
         regions.apply(settings.tags)
         configuredTags = Self.ids(of: settings.tags)
-        created = stored.created
+        (created, heardBefore) = (stored.created, stored.heard)
         appliedCommands = stored.appliedCommands
         siteList.version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
         if let learned = stored.learned { engine.restore(learned) }
@@ -184,6 +189,7 @@ package struct Site: Sendable {
         }
         if let due = retained.removalDue, due <= now { removeObsolete(at: now, &effects) }
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
+        if let due = virtualNodes?.due, due <= now { repeatVirtualNodes(at: now, &effects) }
     }
 
     /// States that were decided before the wall clock was known get their times, as the store gives them to the messages
@@ -194,7 +200,9 @@ package struct Site: Sendable {
         for (position, tag) in roster.tags.enumerated() {
             guard let decided = unstamped[tag.id] else { continue }
             var state = roster.states[position]
-            state.since = epoch(at: decided)
+            let since = epoch(at: decided)
+            state.lastHeard? += since - state.since
+            state.since = since
             roster.adopt(state, ofTag: position)
             effects.append(.store(.tag(id: tag.id, state)))
             if let room = state.room { remember(room, state.since, &effects) }
@@ -205,7 +213,7 @@ package struct Site: Sendable {
     /// Stores the whole state again, after the database was removed or damaged.
     private mutating func storeEverything(_ effects: inout [Effect]) {
         lacksWrite = false
-        effects += [.regions(regions), .store(.learned(engine.learnedSource))]
+        effects += [.regions(regions), .store(.learned(engine.learnedSource)), .store(.heard(heard))]
         for (tag, state) in zip(roster.tags, roster.states) {
             effects.append(.store(.tag(id: tag.id, stored(state, ofTag: tag.id))))
         }
@@ -217,7 +225,7 @@ package struct Site: Sendable {
 
     private mutating func storeLearned(at now: MonotonicInstant, _ effects: inout [Effect]) {
         learning.due = now.advanced(by: LearnedWrites.period)
-        effects.append(.store(.learned(engine.learnedSource)))
+        effects += [.store(.learned(engine.learnedSource)), .store(.heard(heard))]
     }
 
     /// Stores a deletion by a user at once. All learned data is written for it, so the rate is limited: a client with

@@ -52,7 +52,7 @@ package struct SiteDiscovery: Sendable {
         package init(instance: String) { self.instance = instance }
     }
 
-    /// Largest number of tags that become entities, three each; no home has more.
+    /// Largest number of tags that become entities, five each; no home has more.
     package static let tagLimit = 200
 
     package let settings: Settings
@@ -185,6 +185,36 @@ package struct SiteDiscovery: Sendable {
                 "name": "Confidence", "icon": "mdi:percent", "unit_of_measurement": "%", "state_class": "measurement",
                 "entity_category": "diagnostic", "state_topic": state,
                 "value_template": "{{ (value_json.confidence * 100) | round | int if value_json is defined else '' }}",
+            ], to: &list)
+        describeLastPlace(object, device, state, &list)
+    }
+
+    // Optional members are read with "get": Home Assistant warns of a member that is not defined.
+
+    /// Where the tag was last, for somebody who looks for it. Both are disabled until a user wants them.
+    private func describeLastPlace(
+        _ object: String, _ device: JSONValue, _ state: JSONValue, _ list: inout [Publication]
+    ) {
+        add(
+            "sensor", "\(object)_last_room", device,
+            [
+                "name": "Last room", "icon": "mdi:map-marker-question", "enabled_by_default": false,
+                "state_topic": state,
+                "value_template":
+                    "{{ (value_json.roomName or value_json.get('lastRoomName') or 'unknown') if value_json is defined else 'unknown' }}",
+            ], to: &list)
+        add(
+            "sensor", "\(object)_last_heard", device,
+            [
+                "name": "Last heard", "device_class": "timestamp", "enabled_by_default": false,
+                // A tag at home is heard all the time, so that the entity is not available then. Home Assistant reads the value in
+                // any case, and warns of one that is no time.
+                "availability_topic": state,
+                "availability_template":
+                    "{{ 'online' if value_json is defined and value_json.get('lastHeard') else 'offline' }}",
+                "state_topic": state,
+                "value_template":
+                    "{{ ((value_json.get('lastHeard') or value_json.since) if value_json is defined else 0) | timestamp_custom('%Y-%m-%dT%H:%M:%S+00:00', false) }}",
             ], to: &list)
     }
 

@@ -23,6 +23,8 @@ package enum SiteReport: Hashable, Sendable {
     case nearbyRequest(Duration)
     /// An entity in Home Assistant.
     case entity(Publication)
+    /// The room of a tag, as an ESPresense node would publish it.
+    case virtualNode(VirtualNode)
 }
 
 /// The topics of one site.
@@ -68,6 +70,8 @@ extension SiteReport {
             return Publication(
                 .state, topic: RoomTopic.nearbyRequest(site: site).text, payload: NearbyRequest.payload(duration))
         case .entity(let message): return message
+        case .virtualNode(let node):
+            return Publication(.transient, topic: node.topic.text, payload: node.payload, qos: .atMostOnce)
         }
     }
 }

@@ -9,6 +9,7 @@ extension SiteSettings {
         tags = configuration.rooms?.tags ?? []
         for entry in configuration.rooms?.gateways ?? [] { gateways[entry.gateway] = entry.room }
         position = configuration.position
+        publishesVirtualNodes = configuration.rooms?.publishesVirtualNodes ?? false
         commandRights = CommandGate.Rights(
             obeysCommands: configuration.obeysCommands,
             allowsRemoteConfiguration: configuration.allowsRemoteConfiguration, needsEncryption: false)

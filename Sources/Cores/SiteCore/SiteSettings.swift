@@ -54,6 +54,8 @@ package struct SiteSettings: Hashable, Sendable {
     package var discovery: SiteDiscovery.Settings?
     /// Whether the gateways' cards are encrypted, so that Home Assistant cannot read them.
     package var areCardsSealed = false
+    /// Whether the rooms of tags are published as ESPresense nodes would publish them.
+    package var publishesVirtualNodes = false
 
     package init() {}
 

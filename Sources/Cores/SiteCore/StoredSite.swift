@@ -11,6 +11,8 @@ package enum StoredValue: Sendable {
     case tag(id: String, PublishedTag?)
     /// When a tag first entered each room, epoch seconds, by the room's id.
     case created([String: Int64])
+    /// When each tag that is at home was last heard, epoch seconds, by the tag's id.
+    case heard([String: Int64])
     case learned(LearnedSource)
     case appliedCommands(AppliedCommands)
     /// The version of the list of tags.
@@ -18,6 +20,7 @@ package enum StoredValue: Sendable {
 
     private static let tagPrefix = "rooms.tag."
     private static let created = "rooms.created"
+    private static let heard = "rooms.heard"
     private static let learned = "rooms.learned"
     private static let listVersion = "rooms.list"
 
@@ -28,6 +31,7 @@ package enum StoredValue: Sendable {
         switch self {
         case .tag(let id, _): Self.tagPrefix + id
         case .created: Self.created
+        case .heard: Self.heard
         case .learned: Self.learned
         case .listVersion: Self.listVersion
         case .appliedCommands: AppliedCommands.storeKey(of: base)
@@ -38,7 +42,7 @@ package enum StoredValue: Sendable {
     package var bytes: [UInt8]? {
         switch self {
         case .tag(_, let state): state?.json.bytes
-        case .created(let created): JSONValue.object(created.mapValues { .integer($0) }).bytes
+        case .created(let times), .heard(let times): JSONValue.object(times.mapValues { .integer($0) }).bytes
         case .learned(let source): source.site.json.bytes
         case .appliedCommands(let commands): commands.bytes
         case .listVersion(let version): JSONValue.object(version.members).bytes
@@ -55,8 +59,12 @@ package enum StoredValue: Sendable {
         key.hasPrefix(tagPrefix) ? String(key.dropFirst(tagPrefix.count)) : nil
     }
 
-    fileprivate static func created(in values: [ExactString: [UInt8]]) -> [String: Int64] {
-        let json = values[ExactString(created)].flatMap { try? JSONValue(parsing: $0) }
+    fileprivate static func created(in values: [ExactString: [UInt8]]) -> [String: Int64] { times(created, in: values) }
+
+    fileprivate static func heard(in values: [ExactString: [UInt8]]) -> [String: Int64] { times(heard, in: values) }
+
+    private static func times(_ key: String, in values: [ExactString: [UInt8]]) -> [String: Int64] {
+        let json = values[ExactString(key)].flatMap { try? JSONValue(parsing: $0) }
         return (json?.object ?? [:]).compactMapValues(\.asInteger)
     }
 
@@ -76,6 +84,8 @@ package struct StoredSite: Sendable {
     /// The published states by the tag's id.
     package var states: [String: PublishedTag] = [:]
     package var created: [String: Int64] = [:]
+    /// When each tag that was at home was last heard, epoch seconds, by the tag's id.
+    package var heard: [String: Int64] = [:]
     package var learned: LearnedSite?
     /// Why the learned data cannot be read; nil if it can.
     package var problem: String?
@@ -102,6 +112,7 @@ package struct StoredSite: Sendable {
             states[id] = state
         }
         created = StoredValue.created(in: values)
+        heard = StoredValue.heard(in: values)
         listVersion = StoredValue.listVersion(in: values)
         appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: base))] ?? [])
         do {

@@ -159,6 +159,8 @@ package struct RoomsSettings: Hashable, Sendable {
     package var gateways: [GatewayRoom] = []
     /// Whether the gateway also publishes what it hears of the tags as an ESPresense node does.
     package var actsAsESPresenseNode = false
+    /// Whether the rooms service publishes the room of each tag as ESPresense nodes would.
+    package var publishesVirtualNodes = false
     /// Days for which the history of rooms is kept; nil for those of the gateway.
     package var historyDays: Int?
     /// Where the page of the rooms service is served; nil if it is not served.

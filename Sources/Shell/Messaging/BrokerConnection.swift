@@ -41,8 +41,8 @@ package final class BrokerConnection: Sendable {
         worker.submit(.publish(QueuedPublication(token: token, publication: publication)))
     }
 
-    /// Replaces the set of topic filters. They are subscribed to on this connection and on each later one, with QoS 1, and
-    /// those of `BrokerSettings.transientFilters` with QoS 0. libmosquitto keeps a QoS 2 message in memory until the broker
+    /// Replaces the set of topic filters. They are subscribed to on this connection and on each later one, with
+    /// `BrokerSettings.subscriptionQoS`, and those of `transientFilters` with QoS 0. libmosquitto keeps a QoS 2 message in memory until the broker
     /// releases it.
     package func subscribe(to filters: Set<String>) { worker.submit(.subscribe(to: filters)) }
 

@@ -33,6 +33,10 @@ package struct BrokerSettings: Hashable, Sendable {
     /// Filters of the topics whose messages are useless later, such as readings. They are subscribed to with QoS 0, so that
     /// the newest come, and not those that have waited for acknowledgements.
     package var transientFilters: Set<String> = []
+    /// The quality of the other subscriptions. With a clean session QoS 1 repeats nothing that was lost with a connection. In a
+    /// cluster of nats-server each subscription with QoS 1 needs a consumer, whose making may take 4 s after the death of a node,
+    /// and what the client publishes waits behind all of them.
+    package var subscriptionQoS: QoS = .atLeastOnce
     /// Messages are posted there over HTTP; nil: they go to the MQTT broker.
     package var endpoint: Posting?
 

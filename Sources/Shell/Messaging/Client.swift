@@ -209,7 +209,7 @@ struct Client: ~Copyable {
     mutating func subscribe(_ topicFilter: String) -> Int32? {
         guard !topicFilter.utf8.contains(0) else { return nil }
         var messageID: Int32 = 0
-        let qos: QoS = settings.transientFilters.contains(topicFilter) ? .atMostOnce : .atLeastOnce
+        let qos = settings.transientFilters.contains(topicFilter) ? .atMostOnce : settings.subscriptionQoS
         let result = mosquitto_subscribe(handle, &messageID, topicFilter, Int32(qos.rawValue))
         return result == MOSQ_ERR_INVAL.rawValue || result == MOSQ_ERR_MALFORMED_UTF8.rawValue ? nil : messageID
     }

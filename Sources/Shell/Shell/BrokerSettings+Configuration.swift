@@ -1,3 +1,4 @@
+import Base
 package import Configuration
 import JSON
 package import Messaging
@@ -42,7 +43,7 @@ extension BrokerSettings {
                 retain: false)
         case .availability(let topic):
             clientID += "-availability"
-            cleanSession = true
+            (cleanSession, subscriptionQoS) = (true, .atMostOnce)
             will = Will(
                 topic: topic, payload: Array("offline".utf8), qos: broker.qos, retain: true)
         case .command(let name):

@@ -13,7 +13,13 @@ extension Restamp {
             // The same rule as for messages whose time was known from the beginning.
             if renderedAt > happened + 1 { members["created_at"] = .integer(renderedAt) }
         }
-        if members["since"] != nil { members["since"] = .integer(happened) }
+        if let since = members["since"] {
+            // Both are by the same clock.
+            if let since = since.asInteger, let heard = members["lastHeard"]?.asInteger {
+                members["lastHeard"] = .integer(heard &+ (happened &- since))
+            }
+            members["since"] = .integer(happened)
+        }
         if createsRegions, members["wtst"] == .integer(0) { members["wtst"] = .integer(happened) }
         return JSONValue.object(members).bytes
     }

@@ -22,6 +22,11 @@ extension RoomEngine {
         return (states[tag].isHome, roomName(states[tag].room))
     }
 
+    /// When the tag at a position in `tags` sent the latest packet that a gateway heard; nil if none was heard since the start.
+    package func latestPacket(ofTag position: Int) -> MonotonicInstant? {
+        states.index(at: position).flatMap { states[$0].latestPacket }
+    }
+
     /// Continues from what was reported. Set the tags first; call this before anything is heard of these tags.
     ///
     /// A tag that was at home stays at home, in its room, until listening gateways have been silent about it for as long as for

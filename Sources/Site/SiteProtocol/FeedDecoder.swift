@@ -82,10 +82,13 @@ package enum FeedDecoder {
     // MARK: ESPresense
 
     /// Reads ESPresense's message about one beacon.
+    ///
+    /// - Returns: nil if it is the message of a `VirtualNode`, of this service or of another.
     package static func espresense(
         _ beacon: BeaconID, _ payload: some Collection<UInt8>
-    ) throws(FeedError) -> HeardSecond {
+    ) throws(FeedError) -> HeardSecond? {
         let json = try read(payload, bytes: 8192, values: 256)
+        if json["virtual"]?.asBool == true { return nil }
         guard let level = level(json["rssi"]) else { throw FeedError("'rssi' is not a level in dBm") }
         let reading = Reading(beacon: beacon, count: 1, level: level, power: self.level(json["rssi@1m"]), age: .zero)
         return HeardSecond(

@@ -2,7 +2,8 @@ import Base
 package import JSON
 
 /// The retained state of a tag on `ibeacon-rooms/<site>/tag/<tag>`:
-/// `{"name":"Jane","room":"kitchen","roomName":"Kitchen","since":1700000000,"confidence":0.97,"home":true}`.
+/// `{"name":"Jane","room":"kitchen","roomName":"Kitchen","since":1700000000,"confidence":0.97,"home":true}`; while the tag is in
+/// no room also `"lastRoom":"kitchen","lastRoomName":"Kitchen"`, and while it is away `"lastHeard":1700000000`.
 package struct PublishedTag: Hashable, Sendable {
     /// The name of the tag.
     package var name: String
@@ -12,6 +13,10 @@ package struct PublishedTag: Hashable, Sendable {
     package var since: Int64
     /// Probability of the room, 0 … 100 %. A whole number, so that its text is the same on every machine.
     package var percent: Int
+    /// While the tag is in no room: the last room in which it was; nil if none is known.
+    package var lastRoom: RoomName?
+    /// While the tag is away: when a gateway last heard it, epoch seconds; nil if that is not known.
+    package var lastHeard: Int64?
 
     /// - Parameter confidence: 0 … 1
     package init(
@@ -28,21 +33,31 @@ package struct PublishedTag: Hashable, Sendable {
         self.init(
             name: json["name"]?.string ?? "", isHome: isHome, since: json["since"]?.asInteger ?? 0,
             confidence: json["confidence"]?.asNumber.map { Float(max(0, min(1, $0))) } ?? 1)
-        if let id = json["room"]?.string, let name = json["roomName"]?.string, TopicIdentifier.isIdentifier(id),
+        room = Self.room(json["room"], named: json["roomName"])
+        guard room == nil else { return }
+        lastRoom = Self.room(json["lastRoom"], named: json["lastRoomName"])
+        lastHeard = isHome ? nil : json["lastHeard"]?.asInteger.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private static func room(_ id: JSONValue?, named name: JSONValue?) -> RoomName? {
+        guard let id = id?.string, let name = name?.string, TopicIdentifier.isIdentifier(id),
             (1...FeedDecoder.mostNameBytes).contains(name.utf8.count)
-        {
-            room = RoomName(id: id, name: name)
-        }
+        else { return nil }
+        return RoomName(id: id, name: name)
     }
 
     package var json: JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "name": .string(name),
             "room": room.map { .string($0.id) } ?? .null,
             "roomName": room.map { .string($0.name) } ?? .null,
             "since": .integer(since),
             "confidence": .number(Double(percent) / 100),
             "home": .bool(isHome),
-        ])
+        ]
+        members["lastRoom"] = lastRoom.map { .string($0.id) }
+        members["lastRoomName"] = lastRoom.map { .string($0.name) }
+        members["lastHeard"] = lastHeard.map { .integer($0) }
+        return .object(members)
     }
 }

@@ -48,13 +48,14 @@ package struct ReceivedTagList: Hashable, Sendable {
 extension SiteMessage {
     /// Reads a message.
     ///
-    /// - Returns: nil for a topic on which a service receives nothing.
+    /// - Returns: nil for a topic on which a service receives nothing, and for what a service publishes in the place of a node.
     /// - Throws: The first error in the payload.
     package init?(_ topic: RoomTopic, _ payload: some Collection<UInt8>) throws(FeedError) {
         switch topic {
         case .heard(_, let gateway): self = .heard(gateway: gateway, try FeedDecoder.heard(payload))
         case .espresense(let beacon, let node):
-            self = .nodeHeard(node: node, try FeedDecoder.espresense(beacon, payload))
+            guard let second = try FeedDecoder.espresense(beacon, payload) else { return nil }
+            self = .nodeHeard(node: node, second)
         case .espresenseTelemetry(let node): self = .nodeTelemetry(node: node)
         case .availability(let gateway), .espresenseStatus(let gateway):
             let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }

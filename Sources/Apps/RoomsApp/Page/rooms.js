@@ -98,6 +98,8 @@ function drawTag([id, tag]) {
   const text = clean(tag.name);
   const facts = [sinceText(tag)];
   const trains = tag.training && !tag.training.over;
+  if (tag.lastRoomName) facts.push("last in " + clean(tag.lastRoomName));
+  if (tag.lastHeard && state.time !== null) facts.push("heard " + span(Math.max(0, state.time - tag.lastHeard)) + " ago");
   if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
   if (trains) facts.push("trains " + clean(tag.training.roomName));
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
@@ -135,7 +137,7 @@ function fillPlaces() {
   fill($("places"), list, place => place.id,
     place => JSON.stringify([place.name, place.note, place.room && [place.room.gateways, place.room.trainedSeconds >= 1, place.room.ownSeconds >= 1, colour(place.id)], place.tags.length]), drawPlace);
   list.forEach((place, index) => fill($("places").children[index].querySelector("ul"), place.tags, entry => entry[0],
-    ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.confidence, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
+    ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.lastRoomName, tag.lastHeard, tag.confidence, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
 }
 
 // For screen readers: one sentence for each tag that changed its room.

@@ -7,7 +7,7 @@ enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",
         operands:
-            "run | status | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
+            "run | status | find TAG | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
         words: [("tags", RegionsCommand.actions + ["adopt"]), ("gateways", RoomsGatewaysCommand.actions)],
         "find the room of each tag from the readings of several gateways",
         options: [
@@ -30,6 +30,7 @@ enum RoomsCommand {
                 "run the rooms service in the foreground, as ibeacon-gateway-rooms.service does"
             ),
             ("ibeacon-gateway rooms status", "show the room of each tag, and the gateways, from any machine"),
+            ("ibeacon-gateway rooms find Keys", "say where a tag is, or where it was last and when it was last heard"),
             (
                 "sudo ibeacon-gateway rooms tags add 'Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
                 "add a tag, on the machine of the rooms service; list, remove, import and export work as for regions"
@@ -64,11 +65,14 @@ enum RoomsCommand {
             ),
         ])
 
-    private static let actions = ["run", "status", "tags", "gateways", "learn", "forget", "history", "clear", "replay"]
+    private static let actions = [
+        "run", "status", "find", "tags", "gateways", "learn", "forget", "history", "clear", "replay",
+    ]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         switch arguments.operands.first {
         case "run": return try RoomsRunCommand.run(arguments)
+        case "find": return try RoomsFindCommand.run(arguments)
         case "status": return try RoomsStatusCommand.run(arguments)
         case "tags" where arguments.operands.dropFirst().first == "adopt": return try RoomsAdoptCommand.run(arguments)
         case "tags": return try RegionsCommand.run(arguments, on: try .tags(arguments))

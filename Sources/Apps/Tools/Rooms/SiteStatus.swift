@@ -11,7 +11,7 @@ struct SiteStatus {
     static let filters = ["tags", "tag/+", "room/+", "gateway/+", "health/+", "service/+"]
 
     let site: String
-    private var tags: [(id: String, state: JSONValue)] = []
+    private var tags: [SiteTag] = []
     private var rooms: [(id: String, state: JSONValue)] = []
     private(set) var gateways: [SiteGateway] = []
     private var services: [(id: String, card: JSONValue)] = []
@@ -39,7 +39,7 @@ struct SiteStatus {
             }
             guard let json = try? JSONValue(parsing: payload) else { continue }
             switch RoomTopic(topic) {
-            case .tag(_, let id): tags.append((id, json))
+            case .tag(_, let id): tags.append(SiteTag(id: id, state: json))
             case .room(_, let id): rooms.append((id, json))
             case .service(_, let id): services.append((id, json))
             case .card(_, let id): found[id, default: SiteGateway(id: id)].card = json
@@ -96,6 +96,19 @@ struct SiteStatus {
         throw Failure(.badData, "site '\(site)' has no room '\(name)'\(hint(for: name, among: known))")
     }
 
+    /// The tag with this id or name, in any case of letters.
+    func tag(_ name: String) throws(Failure) -> SiteTag {
+        let lowered = name.lowercased()
+        if let tag = tags.first(where: { $0.id == name || $0.name == name })
+            ?? tags.first(where: { $0.id.lowercased() == lowered || $0.name.lowercased() == lowered })
+        {
+            return tag
+        }
+        throw Failure(
+            .badData,
+            "site '\(site)' has no tag '\(name)', or it was never heard\(hint(for: name, among: tags.map(\.name)))")
+    }
+
     func gateway(_ name: String) throws(Failure) -> SiteGateway {
         if let gateway = gateways.first(where: { $0.id == name }) { return gateway }
         throw Failure(.badData, "site '\(site)' has no gateway '\(name)'\(hint(for: name, among: gateways.map(\.id)))")
@@ -109,10 +122,10 @@ struct SiteStatus {
             members["gateways"] = .array(gateways.filter { $0.roomID == id }.map { .string($0.id) })
             return (id, JSONValue.object(members))
         }
-        let tagsWithReasons = tags.map { id, state in
-            var members = state.object ?? [:]
-            members["reasons"] = reasons[id].map { .array($0.map(JSONValue.string)) }
-            return (id, JSONValue.object(members))
+        let tagsWithReasons = tags.map { tag in
+            var members = tag.state.object ?? [:]
+            members["reasons"] = reasons[tag.id].map { .array($0.map(JSONValue.string)) }
+            return (tag.id, JSONValue.object(members))
         }
         return .object([
             "tags": Self.object(tagsWithReasons), "rooms": Self.object(roomsWithGateways),
@@ -136,18 +149,9 @@ struct SiteStatus {
                 ? "no tag was heard yet; add one with: ibeacon-gateway rooms tags add NAME:UUID:MAJOR:MINOR"
                 : Terminal.table(
                     ["TAG", "ROOM", "FOR", "CONFIDENCE"],
-                    tags.map { id, state in
-                        let isHome = state["home"]?.asBool == true
-                        let room = isHome ? state["roomName"]?.string ?? "at home" : "away"
-                        let confidence =
-                            state["confidence"]?.asNumber.map { "\(Int((max(0, min(1, $0)) * 100).rounded())) %" } ?? ""
-                        let seconds = state["since"]?.asInteger.map { now - max(0, min(now, $0)) }
-                        return [
-                            state["name"]?.string ?? id, room, seconds.map(Self.span) ?? "", isHome ? confidence : "",
-                        ]
-                    }))
-        let explained = tags.compactMap { id, state in
-            reasons[id].map { Terminal.printable("\(state["name"]?.string ?? id): \($0.joined(separator: " "))") }
+                    tags.map { [$0.name, $0.place, $0.age(now: now), $0.confidence] }))
+        let explained = tags.compactMap { tag in
+            reasons[tag.id].map { Terminal.printable("\(tag.name): \($0.joined(separator: " "))") }
         }
         if !explained.isEmpty { blocks.append(explained.joined(separator: "\n")) }
         return (blocks + [gatewaysText]).joined(separator: "\n\n")
@@ -221,14 +225,5 @@ struct SiteStatus {
         }
         let others = standby.isEmpty ? "" : ", not active: \(standby.joined(separator: ", "))"
         return Terminal.printable("site '\(site)': decided by \(active.joined(separator: " and "))\(others)")
-    }
-
-    private static func span(_ seconds: Int64) -> String {
-        switch seconds {
-        case ..<60: "\(seconds) s"
-        case ..<3600: "\(seconds / 60) min"
-        case ..<86_400: "\(seconds / 3600) h \(seconds / 60 % 60) min"
-        default: "\(seconds / 86_400) d \(seconds / 3600 % 24) h"
-        }
     }
 }

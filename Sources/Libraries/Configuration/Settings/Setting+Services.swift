@@ -78,6 +78,11 @@ extension Setting {
             "rooms.espresense", .gateway(.reconnect), "false",
             "Publish the tags as an ESPresense node does, too."
         ) { .bool($0.rooms?.actsAsESPresenseNode ?? false) },
+        setting(
+            "rooms.publishAsEspresense", .rooms(.restart), "false",
+            "For the rooms service: publish the room of each tag as ESPresense nodes would, one in each room."
+        ) { .bool($0.rooms?.publishesVirtualNodes ?? false) }
+        .keep(inRooms: \.publishesVirtualNodes),
         example(
             "rooms.encryptionKey", SettingEffects(gateway: .reconnect, rooms: .restart), "\"…\"",
             "The key of the site, the same on all its machines. Better in a file: encryptionKeyFile."
@@ -138,7 +143,8 @@ extension MemberReader {
         let read = RoomsSettings(
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
             tags: inner.tags(base: base), gateways: inner.gateways(),
-            actsAsESPresenseNode: inner.flag("espresense") ?? false, historyDays: inner.historyDays(),
+            actsAsESPresenseNode: inner.flag("espresense") ?? false,
+            publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false, historyDays: inner.historyDays(),
             statusPage: inner.statusPage(standard: .rooms), encryptionKey: inner.secret("encryptionKey"),
             encryptionKeyFile: inner.text("encryptionKeyFile"), publishesPlainState: inner.flag("plainState") ?? false)
         rooms = read
@@ -148,10 +154,18 @@ extension MemberReader {
         if read.encryptionKey != nil, read.encryptionKeyFile != nil {
             inner.complain("encryptionKeyFile", "it is given together with encryptionKey; give one of the two")
         }
-        if read.hasKey, read.actsAsESPresenseNode, !read.publishesPlainState {
+        for (member, isOn) in [
+            ("espresense", read.actsAsESPresenseNode), ("publishAsEspresense", read.publishesVirtualNodes),
+        ] where isOn && read.hasKey && !read.publishesPlainState {
             inner.complain(
-                "espresense",
+                member,
                 "its messages are not encrypted, and the site has a key; write plainState: true if this is wanted")
+        }
+        if read.actsAsESPresenseNode, read.publishesVirtualNodes {
+            inner.complain(
+                "publishAsEspresense",
+                "together with espresense the same nodes would say what is heard and what is decided; remove one of the two"
+            )
         }
         inner.refuseUnknown(known: Setting.rooms.map(\.member))
         add(inner.problems)
