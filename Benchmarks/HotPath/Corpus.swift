@@ -24,7 +24,8 @@ struct Corpus {
             }
             events.append(
                 floor_event(
-                    offset: offset, length: UInt16(bytes.count - Int(offset)), receiver: record.receiver.index,
+                    offset: offset, length: UInt16(bytes.count - Int(offset)),
+                    receiver: UInt8(clamping: record.receiver.index),
                     nanoseconds: record.instant.nanoseconds))
         }
         let whole = (events.last?.nanoseconds ?? 0) / 1_000_000_000 * 1_000_000_000
@@ -46,7 +47,9 @@ extension Corpus {
         var sightings: [(sighting: Sighting, nanoseconds: Int64)] = []
         for event in events {
             let start = Int(event.offset)
-            let (receiver, now) = (Receiver(index: event.receiver), MonotonicInstant(nanoseconds: event.nanoseconds))
+            let (receiver, now) = (
+                Receiver(index: UInt16(event.receiver)), MonotonicInstant(nanoseconds: event.nanoseconds)
+            )
             parser.parse(event: bytes.span.extracting(start..<start + Int(event.length))) { report, data in
                 let found = decoder.sighting(in: data, of: report, by: receiver, at: now) { _ in }
                 if let found { sightings.append((found, event.nanoseconds)) }

@@ -24,7 +24,7 @@ struct IdentityCourse {
         for event in corpus.events {
             let start = Int(event.offset)
             let now = MonotonicInstant(nanoseconds: event.nanoseconds)
-            let receiver = Receiver(index: event.receiver)
+            let receiver = Receiver(index: UInt16(event.receiver))
             parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
                 if resolver.sender(of: report, data: data, by: receiver, at: now) != nil { found += 1 }
                 if resolver.frame(in: data, of: report, by: receiver) != nil { found += 1 }

@@ -101,7 +101,7 @@ struct Course {
         for event in corpus.events {
             let start = Int(event.offset)
             let now = MonotonicInstant(nanoseconds: event.nanoseconds + passes * corpus.span)
-            let receiver = Receiver(index: event.receiver)
+            let receiver = Receiver(index: UInt16(event.receiver))
             parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
                 let found = decoder.sighting(in: data, of: report, by: receiver, at: now) { _ in }
                 guard let sighting = found else { return }

@@ -15,7 +15,7 @@ func instant(_ seconds: Double) -> MonotonicInstant {
 func sighting(_ rssi: Int, receiver: Int = 0) -> Sighting {
     Sighting(
         beacon: benchmarkBeacon, measuredPower: MeasuredPower(dBm: -59),
-        rssi: Int8(exactly: rssi).flatMap { RSSI(reported: $0) }, receiver: Receiver(index: UInt8(receiver)))
+        rssi: Int8(exactly: rssi).flatMap { RSSI(reported: $0) }, receiver: Receiver(index: UInt16(receiver)))
 }
 
 /// An engine with one region and one receiver that listens.

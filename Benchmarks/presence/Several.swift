@@ -28,7 +28,7 @@ private struct Together: Receivers {
     init(count: Int, at start: Double) {
         engine = makeEngine(at: start)
         for receiver in 1..<count {
-            _ = engine.handle(.listening(Receiver(index: UInt8(receiver)), true), at: instant(start))
+            _ = engine.handle(.listening(Receiver(index: UInt16(receiver)), true), at: instant(start))
         }
     }
 

@@ -25,7 +25,7 @@ struct TelemetryJoinerTests {
         /// The device becomes known by its first telemetry frame.
         init() { tlm(0) }
 
-        mutating func tlm(_ time: Int64, _ address: UInt64 = 0xa, isRandom: Bool = true, by receiver: UInt8 = 0) {
+        mutating func tlm(_ time: Int64, _ address: UInt64 = 0xa, isRandom: Bool = true, by receiver: UInt16 = 0) {
             guard let telemetry else { return }
             joiner.heard(
                 telemetry, from: TelemetryJoinerTests.address(address, isRandom: isRandom),
@@ -33,7 +33,7 @@ struct TelemetryJoinerTests {
         }
 
         mutating func ibeacon(
-            _ time: Int64, _ minor: UInt16 = 1, _ address: UInt64 = 0xa, isRandom: Bool = true, by receiver: UInt8 = 0
+            _ time: Int64, _ minor: UInt16 = 1, _ address: UInt64 = 0xa, isRandom: Bool = true, by receiver: UInt16 = 0
         ) {
             let found = joiner.heard(
                 beacon(minor), from: TelemetryJoinerTests.address(address, isRandom: isRandom),
@@ -109,8 +109,8 @@ struct TelemetryJoinerTests {
 
     @Test(
         "another address, another kind of address and another receiver are other devices",
-        arguments: [(0xb, true, 0), (0xa, false, 0), (0xa, true, 1)] as [(UInt64, Bool, UInt8)])
-    func otherDevice(address: UInt64, isRandom: Bool, receiver: UInt8) {
+        arguments: [(0xb, true, 0), (0xa, false, 0), (0xa, true, 1)] as [(UInt64, Bool, UInt16)])
+    func otherDevice(address: UInt64, isRandom: Bool, receiver: UInt16) {
         var air = Air()
         air.ibeacon(1)
         air.tlm(2, address, isRandom: isRandom, by: receiver)

@@ -53,10 +53,10 @@ import Testing
                     steps.append(
                         Step(
                             seconds: seconds,
-                            input: .sighting(sighting(UInt16(number), rssi: rssi, receiver: UInt8(receiver)))))
+                            input: .sighting(sighting(UInt16(number), rssi: rssi, receiver: UInt16(receiver)))))
                 }
             }
-            let receiver = Receiver(index: UInt8(random.unit() * 2))
+            let receiver = Receiver(index: UInt16(random.unit() * 2))
             let chance = random.unit()
             if chance < 0.003 {
                 listening[Int(receiver.index)].toggle()

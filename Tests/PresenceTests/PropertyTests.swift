@@ -15,13 +15,13 @@ private func randomRun(_ seed: UInt64) -> [(seconds: Double, input: PresenceEngi
             if random.unit() < 0.002 { present[number].toggle() }
             for receiver in 0..<2 where present[number] && listening[receiver] && random.unit() < 0.6 {
                 let rssi = Int8(-60 - 10 * receiver - Int(random.unit() * 20))
-                let heard = sighting(UInt16(number), rssi: rssi, receiver: UInt8(receiver))
+                let heard = sighting(UInt16(number), rssi: rssi, receiver: UInt16(receiver))
                 inputs.append((seconds, .sighting(heard)))
             }
         }
         for receiver in 0..<2 where random.unit() < 0.003 {
             listening[receiver].toggle()
-            inputs.append((seconds, .listening(Receiver(index: UInt8(receiver)), listening[receiver])))
+            inputs.append((seconds, .listening(Receiver(index: UInt16(receiver)), listening[receiver])))
         }
     }
     return inputs
@@ -140,7 +140,7 @@ struct PropertyTests {
             let state = split.engine.state(at: at(split.now))
             split.engine = PresenceEngine()
             split.handle(.regions(regions))
-            for receiver in 0..<2 { split.handle(.listening(Receiver(index: UInt8(receiver)), listening[receiver])) }
+            for receiver in 0..<2 { split.handle(.listening(Receiver(index: UInt16(receiver)), listening[receiver])) }
             split.record(split.engine.restore(state, at: at(split.now)))
             #expect(split.engine.state(at: at(split.now)) == state)
         }

@@ -8,13 +8,13 @@ import Testing
 @Suite struct ReceiverBoundTests {
     private static let remembered = 3
 
-    private func simulation(receivers: Range<UInt8>, remembered: Int = Self.remembered) -> Simulation {
+    private func simulation(receivers: Range<UInt16>, remembered: Int = Self.remembered) -> Simulation {
         Simulation([region("a")], receivers: Array(receivers), mostReceivers: remembered, decidesJointly: false)
     }
 
     /// A beacon of one second until `end`, of which each receiver hears a share.
     private func advertise(
-        to simulation: inout Simulation, until end: Double, _ shares: [UInt8: Double], _ random: inout Random
+        to simulation: inout Simulation, until end: Double, _ shares: [UInt16: Double], _ random: inout Random
     ) {
         var time = simulation.now.rounded(.up) + 1
         while time <= end {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    private func equalShares(_ receivers: Range<UInt8>, _ share: Double) -> [UInt8: Double] {
+    private func equalShares(_ receivers: Range<UInt16>, _ share: Double) -> [UInt16: Double] {
         Dictionary(uniqueKeysWithValues: receivers.map { ($0, share) })
     }
 
@@ -53,7 +53,7 @@ import Testing
         var random = Random(2)
         var simulation = simulation(receivers: 0..<4)
         advertise(to: &simulation, until: 300, equalShares(0..<3, 1), &random)
-        for receiver in 0..<3 { simulation.handle(.listening(Receiver(index: UInt8(receiver)), false)) }
+        for receiver in 0..<3 { simulation.handle(.listening(Receiver(index: UInt16(receiver)), false)) }
         advertise(to: &simulation, until: 7200, [3: 0.9], &random)
         #expect(simulation.leaves.isEmpty)
     }
@@ -71,7 +71,7 @@ import Testing
         var random = Random(4)
         var simulation = simulation(receivers: 0..<16)
         for step in 0..<12 {
-            let near = UInt8(step)..<UInt8(step + 5)
+            let near = UInt16(step)..<UInt16(step + 5)
             advertise(to: &simulation, until: Double(step + 1) * 60, equalShares(near, 0.8), &random)
         }
         #expect(simulation.leaves.isEmpty)
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: [0.95, 0.5, 0.2])
     func `A beacon that is gone leaves within the leave timeout of the slowest of all receivers`(share: Double) throws {
-        for receivers in [2, 3, 4, 8] as [UInt8] {
+        for receivers in [2, 3, 4, 8] as [UInt16] {
             var random = Random(5)
             var few = simulation(receivers: 0..<receivers)
             advertise(to: &few, until: 1200, equalShares(0..<receivers, share), &random)
@@ -105,10 +105,23 @@ import Testing
     @Test func `The receiver that heard the beacon last is remembered`() {
         var simulation = simulation(receivers: 0..<8)
         for second in 1...100 {
-            let receiver = UInt8(second * second % 8)
+            let receiver = UInt16(second * second % 8)
             simulation.hear(sighting(receiver: receiver), at: Double(second))
             #expect(links(of: simulation).contains { $0.receiver.index == receiver && $0.silence == .zero })
         }
+    }
+
+    @Test func `Receivers from 256 on are told apart from others, and are not in a state`() {
+        var simulation = simulation(receivers: 0..<1)
+        simulation.handle(.listening(Receiver(index: 256), true))
+        simulation.hear(sighting(1, receiver: 256), at: 1)
+        #expect(links(of: simulation).map(\.receiver.index) == [256])
+        simulation.hear(sighting(1, receiver: 0), at: 2)
+        #expect(links(of: simulation).count == 2)
+        let state = simulation.engine.state(at: at(simulation.now))
+        #expect(state.beacons.first?.links.map(\.receiver) == [0])
+        let bytes = simulation.engine.stateBytes(at: at(simulation.now))
+        #expect(bytes == state.bytes && PresenceState(bytes: bytes) == state)
     }
 
     @Test func `A state of more receivers than are remembered is restored`() throws {

@@ -81,7 +81,7 @@ struct RegionTests {
         var simulation = Simulation(
             [region("a", leave: leave), region("b", major: 1, leave: leave), region("c")], mostStrangers: 100)
         for number in 1..<100 { simulation.hear(sighting(UInt16(number)), at: 1) }
-        for receiver in [UInt8(3), 1, 2] { simulation.hear(sighting(0, receiver: receiver), at: 15) }
+        for receiver in [UInt16(3), 1, 2] { simulation.hear(sighting(0, receiver: receiver), at: 15) }
         simulation.run(to: 30)
         simulation.handle(.regions([region("a", leave: leave), region("b", major: 1, leave: leave)]))
         simulation.hear(sighting(60_000), at: 31)

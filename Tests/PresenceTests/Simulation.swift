@@ -21,7 +21,7 @@ func region(
 
 func at(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64((seconds * 1e9).rounded())) }
 
-func sighting(_ minor: UInt16 = 1, rssi: Int8? = -60, receiver: UInt8 = 0) -> Sighting {
+func sighting(_ minor: UInt16 = 1, rssi: Int8? = -60, receiver: UInt16 = 0) -> Sighting {
     Sighting(
         beacon: beacon(minor), measuredPower: MeasuredPower(dBm: -59), rssi: rssi.flatMap { RSSI(reported: $0) },
         receiver: Receiver(index: receiver))
@@ -58,7 +58,7 @@ struct Simulation {
     var now = 0.0
 
     init(
-        _ regions: [MonitoredRegion], receivers: [UInt8] = [0], mostStrangers: Int = PresenceTiming.mostStrangers,
+        _ regions: [MonitoredRegion], receivers: [UInt16] = [0], mostStrangers: Int = PresenceTiming.mostStrangers,
         mostReceivers: Int = PresenceTiming.mostReceivers, decidesJointly: Bool = true
     ) {
         engine = PresenceEngine(
@@ -109,7 +109,7 @@ struct Simulation {
     /// A beacon that advertises until `end`, of which a share is heard.
     mutating func advertise(
         _ minor: UInt16 = 1, every interval: Double, until end: Double, heard: Double = 1, rssi: Int8 = -60,
-        receiver: UInt8 = 0, _ random: inout Random
+        receiver: UInt16 = 0, _ random: inout Random
     ) {
         var next = now + interval
         while next <= end {

@@ -13,7 +13,7 @@ import Testing
         var simulation = Simulation(Self.regions, receivers: [0, 1])
         for second in 1...120 {
             for minor in 1...UInt16(beacons) where random.unit() < 0.6 {
-                let sighting = sighting(minor, rssi: Int8(-50 - second % 30), receiver: UInt8(minor % 2))
+                let sighting = sighting(minor, rssi: Int8(-50 - second % 30), receiver: UInt16(minor % 2))
                 simulation.hear(sighting, at: Double(second) + Double(minor) / 100)
             }
             // It listened for the first half only.

@@ -15,7 +15,7 @@ import Testing
         var time = interval
         while time < seconds {
             for receiver in 0..<3 where random.unit() < 0.85 {
-                let heard = sighting(receiver: UInt8(receiver))
+                let heard = sighting(receiver: UInt16(receiver))
                 simulation.hear(heard, at: time + Double(receiver) * skew)
             }
             time += interval + random.unit() * 0.01
@@ -74,12 +74,12 @@ import Testing
     private func falseLeaves(receivers: Int) -> Int {
         var random = Random(8)
         var losses = Random(9)
-        var simulation = Simulation([region("a")], receivers: (0..<receivers).map { UInt8($0) })
+        var simulation = Simulation([region("a")], receivers: (0..<receivers).map { UInt16($0) })
         var isShadowed = false
         for second in 1...(50 * 3600) {
             if random.unit() < (isShadowed ? 1 / 6.0 : 1 / 40.0) { isShadowed.toggle() }
             for receiver in 0..<receivers where losses.unit() < (isShadowed ? 0.1 : 0.8) {
-                simulation.hear(sighting(receiver: UInt8(receiver)), at: Double(second))
+                simulation.hear(sighting(receiver: UInt16(receiver)), at: Double(second))
             }
         }
         return simulation.leaves.count

@@ -150,7 +150,7 @@ import Testing
 
     enum Input: Sendable {
         case duty(Double)
-        case listening(UInt8, Bool)
+        case listening(UInt16, Bool)
     }
 
     @Test func aDeafRadioIsSeenInAnEmptyMessage() throws {

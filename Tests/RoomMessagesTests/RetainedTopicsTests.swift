@@ -158,13 +158,13 @@ import Testing
 
     @Test func `However many invented gateways have cards or are offline, those of a real one are known`() throws {
         var site = try site()
-        for number in 0..<2000 {
+        for number in 0..<GatewayTable.most + 100 {
             handle(&site, "ibeacon-gateway/junk\(number)/availability", "offline")
-            handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Junk \#(number)"}"#)
+            handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Junk"}"#)
         }
         handle(&site, "ibeacon-gateway/k/availability", "offline")
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        #expect(site.core.gateways.cards["k"]?.room == "Kitchen" && site.core.gateways.cards.count == 1000)
+        #expect(site.core.gateways.cards["k"]?.room == "Kitchen" && site.core.gateways.cards.count == GatewayTable.most)
         let health = site.core.engine.gatewayHealth(at: instant(0), connected: instant(0))
         #expect(health.first { $0.name == "k" }?.trouble == .offline)
     }
@@ -172,11 +172,46 @@ import Testing
     @Test func `A gateway whose place another took is in its room again with its next message`() throws {
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        for number in 0..<300 {
+        for number in 0..<RoomEngine.mostGateways + 50 {
             handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Kitchen"}"#)
         }
         #expect(!site.core.engine.hasRoom(gateway: "k"))
         stay(&site)
         #expect(site.core.retainedTags[0].value?.room?.id == "kitchen")
+    }
+
+    @Test func `Where invented cards left no place for that of a gateway, it is fetched again once the gateway counts`()
+        throws
+    {
+        var site = try site()
+        _ = site.handle(.brokerConnected, at: instant(0))
+        for number in 0...GatewayTable.most {
+            handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Kitchen"}"#)
+        }
+        #expect(fetches(&site, seconds: 1...2) == 0, "it does not count yet")
+        #expect(fetches(&site, seconds: 3...9) == 1)
+        handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
+        #expect(site.core.engine.hasRoom(gateway: "k"))
+        #expect(fetches(&site, seconds: 10...12) == 0)
+    }
+
+    @Test func `A gateway that counts and has no card causes nothing if no card was dropped`() throws {
+        var site = try site()
+        _ = site.handle(.brokerConnected, at: instant(0))
+        #expect(fetches(&site, seconds: 1...9) == 0)
+    }
+
+    /// How often the cards are asked for while gateway `k` sends.
+    private func fetches(_ site: inout SiteHarness, seconds: ClosedRange<Int>) -> Int {
+        var count = 0
+        for second in seconds {
+            let heard = HeardSecond(
+                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                readings: [])
+            for effect in site.handle(.message(.heard(gateway: "k", heard), isRetained: false), at: instant(second)) {
+                if case .cardMissing = effect { count += 1 }
+            }
+        }
+        return count
     }
 }

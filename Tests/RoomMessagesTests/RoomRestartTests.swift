@@ -190,7 +190,9 @@ import Testing
     }
 
     @Test func `What was learned comes back as it was, by way of JSON`() throws {
-        let learned = try walked().site.core.engine.learned
+        let source = try walked().site.core.engine.learnedSource
+        let learned = source.site
+        #expect(source.bytes == learned.json.bytes)
         #expect(learned.rooms.contains { $0.own.seconds > 0 && !$0.own.cells.isEmpty })
         let read = try LearnedSite(try JSONValue(parsing: learned.json.bytes))
         #expect(read == learned)

@@ -39,6 +39,8 @@ struct SiteHarness {
         messages(.tick, at: now, epoch: epoch)
     }
 
+    mutating func handle(_ input: Site.Input, at now: MonotonicInstant) -> [Site.Effect] { core.handle(input, at: now) }
+
     /// A card of a service arrives live.
     mutating func hear(_ instance: String, isActive: Bool, counter: UInt64 = 0, at now: MonotonicInstant) {
         let card = ServiceCard(isActive: isActive, counter: counter, version: "")

@@ -95,6 +95,33 @@ import Testing
         #expect(findings().contains { $0.contains("another version") && $0.contains("g1") && !$0.contains("g0") })
     }
 
+    @Test func `Of a thousand gateways and rooms the page lists those that matter, and says how many there are`() {
+        fixture.stay(in: 0, seconds: 20)
+        for number in 0..<1000 {
+            fixture.receive("ibeacon-rooms/home/gateway/a\(number)", #"{"v":1,"room":"A room \#(number)"}"#)
+        }
+        for _ in 0..<3 {
+            fixture.stay(in: 0, seconds: 1)
+            for number in 0..<999 {
+                fixture.receive("ibeacon-rooms/home/heard/a\(number)", Self.heard(at: fixture.host.now))
+            }
+        }
+        fixture.receive("ibeacon-gateway/a999/availability", "offline")
+        let state = state()
+        let all = (rooms: state["roomCount"]?.asInteger ?? 0, gateways: state["gatewayCount"]?.asInteger ?? 0)
+        #expect(all.rooms > 1000 && all.gateways > 1000)
+        #expect(state["rooms"]?.object?.count == SiteSnapshot.listedRooms)
+        #expect(state["gateways"]?.object?.count == SiteSnapshot.listedGateways)
+        #expect(state["rooms"]?["kitchen"]?["tags"] == ["Jane"])
+        #expect(state["gateways"]?["a999"]?["health"]?["problem"]?.string == "offline")
+    }
+
+    private static func heard(at now: MonotonicInstant) -> String {
+        let milliseconds = now.nanoseconds / 1_000_000
+        return
+            #"{"v":1,"boot":"b","seq":\#(milliseconds),"at":\#(milliseconds),"listening":1000,"reports":4,"beacons":[]}"#
+    }
+
     @Test func `A gateway that falls silent is named, and one that the broker says is gone differs from it`() {
         fixture.stay(in: 0, seconds: 3)
         #expect(!findings().contains { $0.contains("g0") })

@@ -114,6 +114,21 @@ import Testing
         #expect(fixture.broker.connections == (dropped == 0 ? 1 : 2))
     }
 
+    @Test func `A card that is missing because of invented cards is read over a new connection`() throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        for number in 0...GatewayTable.most {
+            fixture.receive(Self.root + "gateway/junk\(number)", #"{"v":1,"room":"Junk"}"#, isRetained: true)
+        }
+        for second in 1...4 {
+            fixture.wait(.seconds(1))
+            fixture.receive(
+                Self.root + "heard/new",
+                #"{"v":1,"boot":"n","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+            )
+        }
+        #expect(fixture.broker.connections == 2)
+    }
+
     @Test func `However much is dropped, a new connection is made for it once a minute at most`() throws {
         let fixture = try RoomServiceFixture(in: directory)
         func junk(dropped: Int) {

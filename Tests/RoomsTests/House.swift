@@ -17,9 +17,10 @@ struct House {
 
     /// - Parameter areKnown: Whether the gateways count from their first message on, as after a restart of the service.
     init(
-        _ rooms: [(gateway: String, room: String)], _ tuning: RoomTuning = RoomTuning(), areKnown: Bool = true
+        _ rooms: [(gateway: String, room: String)], _ tuning: RoomTuning = RoomTuning(), areKnown: Bool = true,
+        bounds: RoomEngine.Bounds = RoomEngine.Bounds()
     ) {
-        engine = RoomEngine(tuning: tuning)
+        engine = RoomEngine(tuning: tuning, bounds: bounds)
         var learned = LearnedSite()
         learned.gateways = rooms.map { LearnedSite.Gateway(name: $0.gateway, room: nil, isKnown: areKnown) }
         engine.restore(learned)

@@ -6,8 +6,14 @@ import Testing
 
 /// The places of the bounded tables of gateways and rooms: who may have one, and how it becomes free.
 @Suite struct TablePlaceTests {
-    private var house = House([("k", "Kitchen")])
-    private static let most = RoomEngine.mostGateways
+    private var house = House([("k", "Kitchen")], bounds: Self.bounds)
+    /// Smaller than those of a site, because these tests fill the tables several times.
+    private static let most = 250
+    private static var bounds: RoomEngine.Bounds {
+        var bounds = RoomEngine.Bounds()
+        (bounds.gateways, bounds.rooms) = (most, most)
+        return bounds
+    }
 
     /// A gateway that is new, and hears the tag best from now on.
     private mutating func welcome(_ gateway: String, room: String) {
@@ -47,14 +53,14 @@ import Testing
         welcome("a", room: "Attic")
         #expect(house.reported.last == "Attic")
         #expect(house.engine.counters.refused == 0)
-        var next = RoomEngine()
+        var next = RoomEngine(bounds: Self.bounds)
         next.restore(house.engine.learned)
         #expect(Set(next.learned.gateways.map(\.name)) == ["k", "a"])
         #expect(Set(next.learned.rooms.map(\.name.id)) == ["kitchen", "attic"])
     }
 
     @Test mutating func `Rooms that were forgotten leave their places to others`() {
-        for number in 0..<2 * RoomEngine.mostRooms {
+        for number in 0..<2 * Self.most {
             house.pass(.learn(room: "Junk \(number)", tag: "jane", .seconds(1)))
             house.pass(.forgetRoom("Junk \(number)"))
         }
@@ -72,7 +78,7 @@ import Testing
         }
         welcome("a", room: "Attic")
         #expect(house.reported.last == "Attic")
-        #expect(house.engine.gateways.count == Self.most && house.engine.rooms.count <= RoomEngine.mostRooms)
+        #expect(house.engine.gateways.count == Self.most && house.engine.rooms.count <= Self.most)
         // A room is found to have no place when its gateway is, or not at all.
         let first = try #require(fullTables().first)
         #expect(first == .tooManyGateways(newest: "junk249", idle: ["junk0", "junk1", "junk2", "junk3", "junk4"]))
@@ -118,7 +124,7 @@ import Testing
 
     @Test mutating func `Where every room has something to lose, one refusal counts once`() {
         house.seconds(2, ["k": -70])
-        for number in 1..<RoomEngine.mostRooms {
+        for number in 1..<Self.most {
             house.pass(.learn(room: "Room \(number)", tag: "jane", .seconds(3)))
             house.seconds(3, ["k": -70])
         }
@@ -171,5 +177,35 @@ import Testing
         let learned = house.engine.learned.rooms[0]
         #expect(learned.own.seconds > 0 && learned.own.cells.count == 1)
         #expect(learned.own == other.engine.learned.rooms[0].own)
+    }
+
+    @Test func `A site has two thousand gateways in as many rooms, of which each decides about the tags near it`() {
+        let names = (0..<RoomEngine.mostGateways).map { "g\($0)" }
+        var house = House([("k", "Kitchen")])
+        for name in names.dropFirst() { house.pass(.card(gateway: name, room: "Room of \(name)")) }
+        for _ in 0..<3 {
+            house.second(["k": -90])
+            for name in names.dropFirst() { house.send(from: name, level: nil) }
+        }
+        #expect(house.engine.counters.refused == 0 && house.findings.isEmpty)
+        for _ in 0..<8 {
+            house.second([:])
+            house.send(from: "g1743", level: -80)
+            house.send(from: "g1999", level: -50)
+        }
+        #expect(house.reported.last == "Room of g1999")
+        #expect(house.engine.states.elements[0].levels.count <= Tag.mostLevels)
+        house.pass(.card(gateway: "one more", room: "Kitchen"))
+        #expect(house.engine.counters.refused == 1)
+        var next = RoomEngine()
+        next.restore(house.engine.learned)
+        #expect(next.gateways.count == 2000 && next.rooms.count == 2000)
+    }
+
+    @Test func `A room gains nothing by the number of its gateways, if they do not hear the tag`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall")])
+        for number in 0..<400 { house.pass(.card(gateway: "junk\(number)", room: "Hall")) }
+        house.seconds(10, ["k": -75, "h": nil])
+        #expect(house.reported.last == "Kitchen")
     }
 }

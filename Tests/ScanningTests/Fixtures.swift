@@ -30,7 +30,7 @@ struct Played {
     /// Milliseconds since the first record, one for each HCI event.
     var milliseconds: [Int64] = []
     var wallMicroseconds: [Int64] = []
-    var receivers: [UInt8] = []
+    var receivers: [UInt16] = []
     var events: [[UInt8]] = []
     var minors: [UInt16] = []
     var rssi: [Int8?] = []

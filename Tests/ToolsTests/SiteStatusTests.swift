@@ -1,4 +1,5 @@
 import JSON
+import RoomsApp
 import System
 import Testing
 
@@ -68,5 +69,18 @@ import Testing
     @Test func `The table of tags says where a tag that is away was last`() {
         #expect(status(Self.gone).text(now: Self.now).contains("away, last in Hall"))
         #expect(status(Self.kitchen).text(now: Self.now).contains("Kitchen"))
+    }
+
+    @Test(arguments: [3, 1000])
+    func `Many gateways with one problem have one advice, which names a few of them`(count: Int) {
+        var retained = [Self.root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#]
+        for number in 0..<count {
+            retained[Self.root + "health/g\(number)"] = #"{"v":1,"room":"Hall","listening":false,"problem":"offline"}"#
+            retained[Self.root + "room/r\(number)"] = #"{"count":0,"name":"Room \#(number)","tags":[]}"#
+        }
+        let status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        #expect(status.gatewayAdvice.count == (count == 3 ? 3 : 1))
+        #expect(status.remarks.count == (count == 3 ? 3 : 1))
+        #expect(status.gatewayAdvice.last?.text.contains("and 995 more") == (count == 1000))
     }
 }

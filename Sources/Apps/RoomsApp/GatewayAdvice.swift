@@ -6,6 +6,15 @@ package struct GatewayAdvice: Hashable, Sendable {
     /// What the user can do about it.
     package let cure: String
 
+    /// Names for a sentence; of many, the first few.
+    package static func list(_ names: [String]) -> String {
+        let shown = names.prefix(mostNamed).joined(separator: ", ")
+        return names.count > mostNamed ? "\(shown) and \(names.count - mostNamed) more" : shown
+    }
+
+    /// Largest number of gateways or rooms that a sentence names.
+    package static let mostNamed = 5
+
     /// - Parameters:
     ///   - trouble: The problem that all these gateways have.
     ///   - names: One gateway, or several separated by commas.

@@ -25,6 +25,8 @@ package final class RoomService {
     let startedAt: MonotonicInstant
     /// Messages of the broker that were dropped before the connection was made.
     private var droppedBefore = 0
+    /// Whether the card of a gateway was dropped that is needed now.
+    private var lacksCard = false
     /// When the last connection was made to read again what the broker retains.
     private var reread: MonotonicInstant?
     private var rereadTimer: (any ServiceTimer)?
@@ -102,20 +104,26 @@ extension RoomService: AppOwner {
             case .refused(let error): log.once("feed", .warning, "a message was refused: \(error)")
             case .log(let priority, let text, let kind?): log.once(kind, priority, text)
             case .log(let priority, let text, nil): log.write(priority, text)
+            case .cardMissing: lacksCard = true
             case .send, .record, .regions, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break
             }
         }
         if isShown { app.changed() }
         // Last, because the inputs that follow make decisions of their own.
-        for case .obsoleteRemoved in effects { rereadRetained() }
+        for effect in effects {
+            switch effect {
+            case .obsoleteRemoved, .cardMissing: rereadRetained()
+            default: break
+            }
+        }
     }
 
     /// Of tens of thousands of retained states a part is dropped on the way here. A new connection brings what is left of them.
     private func rereadRetained() {
-        guard app.links.broker.droppedMessages > droppedBefore else { return }
+        guard lacksCard || app.links.broker.droppedMessages > droppedBefore else { return }
         let now = host.now
         if let due = reread?.advanced(by: Self.rereadPeriod), now < due { return rereadTimer?.arm(at: due) ?? () }
-        reread = now
+        (reread, lacksCard) = (now, false)
         log.notice("not all that the broker retains has arrived; connecting again for the rest")
         app.disconnect()
         app.connect()
@@ -147,7 +155,7 @@ extension RoomService: AppOwner {
             }
         case .editsTaken(let topic, let last): return .editsTaken(tracker: topic ?? base, upTo: last)
         case .eraseHistory(let topic): return .eraseHistory(tracker: topic)
-        case .send, .deliver, .found, .refused, .log, .pageChanged, .obsoleteRemoved: return nil
+        case .send, .deliver, .found, .refused, .log, .pageChanged, .cardMissing, .obsoleteRemoved: return nil
         }
     }
 

@@ -78,6 +78,10 @@ struct SiteSnapshot {
 
     /// Largest number of listed tags; `tagCount` is the number of all tags.
     static let listedTags = 250
+    /// Largest numbers of listed rooms and gateways; `roomCount` and `gatewayCount` are the numbers of all. There are as many rooms as
+    /// tags, so that the room of each listed tag is listed.
+    static let listedRooms = listedTags
+    static let listedGateways = 250
     /// Largest number of tags named in a room.
     static let namedTags = 50
 
@@ -153,8 +157,9 @@ extension SiteSnapshot {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
         // Known gateways are in the findings above.
-        let strangers = service.unreadable.filter { name in !gateways.contains { $0.report.name == name } }
-        if !strangers.isEmpty { findings.append(finding(.wrongKey, names(strangers))) }
+        let known = Set(gateways.map(\.report.name))
+        let strangers = service.unreadable.filter { !known.contains($0) }
+        if !strangers.isEmpty { findings.append(finding(.wrongKey, GatewayAdvice.list(strangers))) }
         let others = gateways.filter(\.isOfOtherVersion)
         if !others.isEmpty {
             findings.append(
@@ -171,12 +176,7 @@ extension SiteSnapshot {
     }
 
     /// The names of the gateways; of many, the first few.
-    private func names(_ gateways: [ShownGateway]) -> String { names(gateways.map(\.report.name)) }
-
-    private func names(_ gateways: [String]) -> String {
-        let shown = gateways.prefix(5).joined(separator: ", ")
-        return gateways.count > 5 ? "\(shown) and \(gateways.count - 5) more" : shown
-    }
+    private func names(_ gateways: [ShownGateway]) -> String { GatewayAdvice.list(gateways.map(\.report.name)) }
 }
 
 // MARK: - As JSON
@@ -199,14 +199,37 @@ extension SiteSnapshot {
             "store": ["ok": .bool(storeProblem == nil), "problem": .optional(storeProblem.map { .shown($0) })],
             "tags": object(tags.map { ($0.id, $0.json(at: now)) }),
             "tagCount": .integer(Int64(tagCounts.all)), "adopt": .bool(question != nil),
-            "rooms": object(rooms.map { ($0.report.name.id, $0.json) }),
-            "gateways": object(gateways.map { ($0.report.name, $0.json(at: now)) }),
+            "rooms": object(shownRooms.map { ($0.report.name.id, $0.json) }), "roomCount": .integer(Int64(rooms.count)),
+            "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now)) }),
+            "gatewayCount": .integer(Int64(gateways.count)),
+            "listening": .integer(Int64(gateways.count { $0.report.isListening })),
             "services": object(
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
             "counters": .optional(counters?.json),
             "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
         ]
+    }
+
+    /// Of very many rooms, those of the listed tags, then others with tags, then others.
+    private var shownRooms: [ShownRoom] {
+        guard rooms.count > Self.listedRooms else { return rooms }
+        let ofTags = Set(tags.compactMap(\.published.room?.id))
+        let ranked = rooms.map { room in
+            (rank: ofTags.contains(room.report.name.id) ? 0 : room.count > 0 ? 1 : 2, room: room)
+        }
+        return ranked.sorted {
+            ($0.rank, $0.room.report.name.id) < ($1.rank, $1.room.report.name.id)
+        }.prefix(Self.listedRooms).map(\.room)
+    }
+
+    /// Of very many gateways, first those with a problem.
+    private var shownGateways: [ShownGateway] {
+        guard gateways.count > Self.listedGateways else { return gateways }
+        let ranked = gateways.map { (rank: $0.trouble != nil || $0.isOfOtherVersion ? 0 : 1, gateway: $0) }
+        return ranked.sorted {
+            ($0.rank, $0.gateway.report.name) < ($1.rank, $1.gateway.report.name)
+        }.prefix(Self.listedGateways).map(\.gateway)
     }
 
     private func object(_ members: [(String, JSONValue)]) -> JSONValue {

@@ -10,19 +10,25 @@ package import SiteProtocol
 extension LearnedSite {
     package var json: JSONValue {
         .object([
-            "v": 1,
-            "gateways": .array(
-                gateways.map { .array([.string($0.name), $0.room.map { .integer(Int64($0)) } ?? .null]) }),
-            "unknown": .array(gateways.indices.filter { !gateways[$0].isKnown }.map { .integer(Int64($0)) }),
-            "rooms": .array(
-                rooms.map { room in
-                    .object([
-                        "id": .string(room.name.id), "name": .string(room.name.name),
-                        "labelled": .array(room.labelled.map(Self.json)), "own": Self.json(of: room.own),
-                        "exits": .array(
-                            room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
-                    ])
-                }),
+            "v": 1, "gateways": Self.json(of: gateways), "unknown": Self.unknown(in: gateways),
+            "rooms": .array(rooms.map(Self.json)),
+        ])
+    }
+
+    fileprivate static func json(of gateways: [Gateway]) -> JSONValue {
+        .array(gateways.map { .array([.string($0.name), $0.room.map { .integer(Int64($0)) } ?? .null]) })
+    }
+
+    /// The positions of the gateways that do not count yet.
+    fileprivate static func unknown(in gateways: [Gateway]) -> JSONValue {
+        .array(gateways.indices.filter { !gateways[$0].isKnown }.map { .integer(Int64($0)) })
+    }
+
+    fileprivate static func json(of room: LearnedRoom) -> JSONValue {
+        .object([
+            "id": .string(room.name.id), "name": .string(room.name.name),
+            "labelled": .array(room.labelled.map(Self.json)), "own": Self.json(of: room.own),
+            "exits": .array(room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
         ])
     }
 
@@ -125,5 +131,22 @@ extension LearnedSite {
             moments.append(Moment(seconds: Float(seconds), levels: levels))
         }
         return moments
+    }
+}
+
+extension LearnedSource {
+    /// The bytes of `site.json`, made room by room: the values of all rooms at once take several times their memory.
+    package var bytes: [UInt8] {
+        var bytes = Array(#"{"gateways":"#.utf8)
+        bytes += LearnedSite.json(of: learnedGateways).bytes
+        bytes += #","rooms":["#.utf8
+        for position in 0..<roomCount {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += LearnedSite.json(of: room(at: position)).bytes
+        }
+        bytes += #"],"unknown":"#.utf8
+        bytes += LearnedSite.unknown(in: learnedGateways).bytes
+        bytes += #","v":1}"#.utf8
+        return bytes
     }
 }

@@ -22,6 +22,8 @@ extension Site {
         case eraseHistory(topic: String)
         /// The store hands out the messages that wait for the broker.
         case deliver
+        /// There was no place for the card of a gateway that counts now; the broker still has the card.
+        case cardMissing
         /// All obsolete states that arrived since the connection was made are removed.
         case obsoleteRemoved
         /// The engine found something that a user should know.

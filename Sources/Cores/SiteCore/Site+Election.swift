@@ -7,6 +7,7 @@ extension Site {
     /// Without a connection no tag goes away, because no message of a gateway arrives.
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Effect]) {
         retained.begin(at: now)
+        gateways.hasDroppedCards = false
         siteList.begin()
         if isActive { virtualNodes?.due = now }
         pass(.connected(true), at: now, &effects)

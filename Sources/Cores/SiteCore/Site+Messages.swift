@@ -2,21 +2,46 @@ import Base
 import Rooms
 package import SiteProtocol
 
-/// What is known about the gateways of a site outside the engine, by name. It holds at most four times as many gateways as the
-/// engine accepts.
+/// What is known about the gateways of a site outside the engine, by name. It holds at most twice as many gateways as the engine
+/// accepts.
 package struct GatewayTable: Sendable {
     /// ESPresense nodes have no card.
     package private(set) var cards: [String: GatewayCard] = [:]
+    /// Whether cards were dropped since the connection was made, because there was no place.
+    var hasDroppedCards = false
     /// Gateways that are offline according to the broker.
     private(set) var offline: Set<String> = []
-    /// ibeacon-gateways that send readings. Messages of an ESPresense node in the room of one are ignored.
-    private(set) var feeding: Set<String> = []
+    /// What arrived on the topics of ibeacon-gateways. Messages of an ESPresense node in the room of one that feeds are ignored.
+    private var feeds: [String: Feed] = [:]
     /// Gateways whose messages cannot be decrypted.
     package internal(set) var strangers: Set<String> = []
     /// The names under which gateways with cards publish as ESPresense nodes, by gateway.
     private var nodeNames: [String: String] = [:]
+    private var gatewaysOfNode: [String: Set<String>] = [:]
 
-    private static let most = 4 * RoomEngine.mostGateways
+    package static let most = 2 * RoomEngine.mostGateways
+
+    /// The readings that arrive in the name of an ibeacon-gateway.
+    private struct Feed: Sendable {
+        /// A gateway sends at least every ten seconds.
+        private static let silence: Duration = .seconds(25)
+
+        /// One message proves nothing: any client may send it.
+        private var acquaintance = Acquaintance.unknown
+        private var latest: MonotonicInstant
+
+        init(at now: MonotonicInstant) { latest = now }
+
+        mutating func record(boot: String, at now: MonotonicInstant) {
+            if latest.duration(to: now) > Self.silence { acquaintance = .unknown }
+            _ = acquaintance.record(boot: boot, at: now)
+            latest = now
+        }
+
+        func isActive(at now: MonotonicInstant) -> Bool {
+            acquaintance == .known && latest.duration(to: now) <= Self.silence
+        }
+    }
 
     /// In a full table, a gateway that was not heard gives way.
     ///
@@ -24,11 +49,13 @@ package struct GatewayTable: Sendable {
     mutating func record(_ card: GatewayCard?, of gateway: String, in engine: RoomEngine) -> Bool {
         guard cards[gateway] != card else { return false }
         if cards[gateway] == nil, cards.count >= Self.most {
+            hasDroppedCards = true
             guard let other = cards.keys.first(where: { !engine.isHeard(gateway: $0) }) else { return false }
-            (cards[other], nodeNames[other]) = (nil, nil)
+            cards[other] = nil
+            setNode(nil, of: other)
         }
         cards[gateway] = card
-        nodeNames[gateway] = card?.room.map { TopicIdentifier.identifier(of: $0) }
+        setNode(card?.room.map { TopicIdentifier.identifier(of: $0) }, of: gateway)
         return true
     }
 
@@ -42,14 +69,33 @@ package struct GatewayTable: Sendable {
         offline.insert(gateway)
     }
 
-    mutating func recordFeed(of gateway: String) {
-        feeding.insert(gateway)
-        if feeding.count > RoomEngine.mostGateways { feeding.removeAll() }
+    /// Records a message on the topic of an ibeacon-gateway. In a full table, one that does not feed gives way.
+    mutating func recordFeed(of gateway: String, boot: String, at now: MonotonicInstant) {
+        if feeds[gateway] == nil {
+            if feeds.count >= RoomEngine.mostGateways {
+                guard let other = feeds.first(where: { !$0.value.isActive(at: now) }) else { return }
+                feeds[other.key] = nil
+            }
+            feeds[gateway] = Feed(at: now)
+        }
+        feeds[gateway]?.record(boot: boot, at: now)
     }
 
-    /// Whether an ESPresense node has the name of a gateway that sends readings, or that under which the gateway publishes as a
-    /// node.
-    func isFed(_ node: String) -> Bool { feeding.contains(node) || feeding.contains { nodeNames[$0] == node } }
+    /// Whether readings of an ibeacon-gateway with this name arrive, so many that they cannot be a single invented message.
+    func isFeeding(_ gateway: String, at now: MonotonicInstant) -> Bool { feeds[gateway]?.isActive(at: now) ?? false }
+
+    /// The gateways that publish as an ESPresense node of this name, if they are set to.
+    func gateways(ofNode node: String) -> Set<String> { gatewaysOfNode[node] ?? [] }
+
+    private mutating func setNode(_ node: String?, of gateway: String) {
+        guard node != nodeNames[gateway] else { return }
+        if let old = nodeNames[gateway] {
+            gatewaysOfNode[old]?.remove(gateway)
+            if gatewaysOfNode[old]?.isEmpty == true { gatewaysOfNode[old] = nil }
+        }
+        nodeNames[gateway] = node
+        if let node { gatewaysOfNode[node, default: []].insert(gateway) }
+    }
 }
 
 extension Site {
@@ -69,14 +115,16 @@ extension Site {
         }
         switch message {
         case .heard(let gateway, let second):
-            gateways.recordFeed(of: gateway)
+            gateways.recordFeed(of: gateway, boot: second.boot, at: now)
             // Its place was another's meanwhile.
             if !engine.hasRoom(gateway: gateway), let room = gateways.cards[gateway]?.room {
                 pass(.card(gateway: gateway, room: room), at: now, &effects)
             }
             pass(.heard(gateway: gateway, second), at: now, &effects)
+            fetchCard(of: gateway, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
-        case .nodeTelemetry(let node): if !isFedByOurs(node) { pass(.telemetry(node: node), at: now, &effects) }
+        case .nodeTelemetry(let node):
+            if !isFedByOurs(node, at: now) { pass(.telemetry(node: node), at: now, &effects) }
         case .available(let gateway, let isAvailable):
             gateways.record(isOffline: isAvailable == false, gateway, in: engine)
             pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)
@@ -100,11 +148,21 @@ extension Site {
         }
     }
 
+    /// Asks for the cards that the broker retains if that of a gateway that counts now was dropped: any client may have written so
+    /// many that there was no place for it. A gateway that counts keeps its card.
+    private mutating func fetchCard(of gateway: String, _ effects: inout [Effect]) {
+        guard gateways.hasDroppedCards, gateways.cards[gateway] == nil, engine.isTrusted(gateway: gateway),
+            !engine.hasRoom(gateway: gateway)
+        else { return }
+        gateways.hasDroppedCards = false
+        effects.append(.cardMissing)
+    }
+
     /// The room of an ESPresense node is its name, unless the configuration says otherwise.
     private mutating func hear(
         _ second: HeardSecond, of node: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        guard !isFedByOurs(node) else { return recordRival(node, at: now, &effects) }
+        guard !isFedByOurs(node, at: now) else { return recordRival(node, at: now, &effects) }
         if !engine.hasRoom(gateway: node) {
             pass(.card(gateway: node, room: settings.gateways[node] ?? node), at: now, &effects)
         }
@@ -112,11 +170,21 @@ extension Site {
     }
 
     /// Whether an ibeacon-gateway feeds readings for the room of an ESPresense node: both are the same radio, or the
-    /// gateway itself publishes the message in the node's name.
-    private func isFedByOurs(_ node: String) -> Bool {
-        gateways.isFed(node)
-            || gateways.feeding.contains { engine.roomID(ofGateway: $0) == RoomName.id(of: node) }
+    /// gateway itself publishes the message in the node's name. A new node waits a moment if a gateway with a card is in its room:
+    /// that gateway counts as feeding from its third message on.
+    private func isFedByOurs(_ node: String, at now: MonotonicInstant) -> Bool {
+        let others = gateways.gateways(ofNode: node).union(engine.gateways(inRoom: RoomName.id(of: node)))
+        if gateways.isFeeding(node, at: now) || others.contains(where: { gateways.isFeeding($0, at: now) }) {
+            return true
+        }
+        guard let connected = retained.connected, connected.duration(to: now) < Self.firstFeed,
+            !engine.isTrusted(gateway: node)
+        else { return false }
+        return gateways.cards[node] != nil || others.contains { gateways.cards[$0] != nil }
     }
+
+    /// After a connection, all gateways have sent three messages within this time.
+    private static let firstFeed: Duration = .seconds(25)
 
     /// New and removed gateways are published at once, if their messages count.
     private mutating func receive(

@@ -98,7 +98,7 @@ extension Site {
         let new = RetainedSite.Shape(
             tags: roster.tags, rooms: engine.trustedRooms, gateways: retainedGateways(at: now))
         // Descriptions come before the states to which they refer.
-        if new != old || retained.isHomeAssistantNew { describe(new, &effects) }
+        if old.map(new.isDescribed(like:)) != true || retained.isHomeAssistantNew { describe(new, &effects) }
         if new.tags != old?.tags {
             for (id, state) in retained.tags.update(to: retainedTags) { publish(.tag(id: id, state), &effects) }
         }
@@ -194,6 +194,14 @@ extension Site {
 }
 
 extension RetainedSite.Shape {
+    /// Whether Home Assistant has the same descriptions of another shape. A gateway's health is in its state.
+    fileprivate func isDescribed(like other: Self) -> Bool {
+        tags == other.tags && rooms == other.rooms && gateways.count == other.gateways.count
+            && zip(gateways, other.gateways).allSatisfy {
+                $0.hasCard == $1.hasCard && $0.health.name == $1.health.name && $0.health.room == $1.health.room
+            }
+    }
+
     fileprivate var health: [(id: String, value: HealthMessage?)] {
         gateways.map { gateway in
             let health = gateway.health

@@ -54,6 +54,8 @@ package struct SiteDiscovery: Sendable {
 
     /// Largest number of tags that become entities, five each; no home has more.
     package static let tagLimit = 200
+    /// The same of rooms and of gateways, up to two each.
+    package static let placeLimit = 250
 
     package let settings: Settings
     private var removed = RemovedDescriptions()
@@ -102,8 +104,8 @@ package struct SiteDiscovery: Sendable {
         var list: [Publication] = []
         describeService(picture.instance, &list)
         for tag in picture.tags.prefix(Self.tagLimit) { describe(tag: tag, &list) }
-        for room in picture.rooms { describe(room: room, &list) }
-        for gateway in picture.gateways { describe(gateway: gateway, &list) }
+        for room in picture.rooms.prefix(Self.placeLimit) { describe(room: room, &list) }
+        for gateway in picture.gateways.prefix(Self.placeLimit) { describe(gateway: gateway, &list) }
         return list
     }
 

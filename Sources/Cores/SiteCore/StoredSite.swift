@@ -43,7 +43,7 @@ package enum StoredValue: Sendable {
         switch self {
         case .tag(_, let state): state?.json.bytes
         case .created(let times), .heard(let times): JSONValue.object(times.mapValues { .integer($0) }).bytes
-        case .learned(let source): source.site.json.bytes
+        case .learned(let source): source.bytes
         case .appliedCommands(let commands): commands.bytes
         case .listVersion(let version): JSONValue.object(version.members).bytes
         }
@@ -71,7 +71,7 @@ package enum StoredValue: Sendable {
     fileprivate static func learned(in values: [ExactString: [UInt8]]) throws -> LearnedSite? {
         guard let bytes = values[ExactString(learned)] else { return nil }
         var limits = JSONLimits()
-        limits.bytes = 64 << 20
+        limits.bytes = 128 << 20
         limits.values = 10_000_000
         return try LearnedSite(try JSONValue(parsing: bytes, limits: limits))
     }

@@ -147,7 +147,7 @@ package struct ListeningClock: Hashable, Sendable {
     package func absences(at now: MonotonicInstant) -> [(receiver: Receiver, missed: Int64)] {
         clocks.enumerated().compactMap { index, clock in
             guard clock.isKnown, clock.resumed == nil, missed(clock, at: now) > 0 else { return nil }
-            return (Receiver(index: UInt8(clamping: index)), missed(clock, at: now))
+            return (Receiver(index: UInt16(clamping: index)), missed(clock, at: now))
         }
     }
 

@@ -4,7 +4,9 @@ import Regions
 
 /// The whole state of the engine as a value, for storing and restoring.
 ///
-/// It contains silences and no instants, because the monotonic clock starts at 0 with each boot.
+/// It contains silences and no instants, because the monotonic clock starts at 0 with each boot. A receiver is stored as one
+/// byte, so what receivers from 256 on heard is left out: no machine has as many adapters, and the engine of a site, which has
+/// more gateways, is not stored.
 package struct PresenceState: Hashable, Sendable {
     /// One beacon at one receiver.
     package struct Link: Hashable, Sendable {
@@ -100,7 +102,9 @@ extension PresenceEngine {
     var sortedSlowingUUIDs: [BeaconUUID] { slowingUUIDs.sorted { ($0.high, $0.low) < ($1.high, $1.low) } }
 
     func absences(at now: MonotonicInstant) -> [PresenceState.Absence] {
-        clock.absences(at: now).map { PresenceState.Absence(receiver: $0.receiver.index, missed: $0.missed) }
+        clock.absences(at: now).compactMap { receiver, missed in
+            UInt8(exactly: receiver.index).map { PresenceState.Absence(receiver: $0, missed: missed) }
+        }
     }
 
     /// The beacons that are near, and at most `mostAbsent` others, those heard last; in their order.
@@ -153,7 +157,7 @@ extension PresenceEngine {
     package mutating func restore(_ state: PresenceState, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         for absence in state.absences {
-            clock.resume(absenceOf: Receiver(index: absence.receiver), missed: max(0, absence.missed), at: now)
+            clock.resume(absenceOf: Receiver(index: UInt16(absence.receiver)), missed: max(0, absence.missed), at: now)
         }
         clock.restoreJointSilence()
         var gone: [RegionKey: BeaconID] = [:]
@@ -202,12 +206,13 @@ extension PresenceEngine {
         var position = tracked[place].link
         while position >= 0 {
             let link = link(position, of: place)
+            position = Int(link.next)
+            guard let receiver = UInt8(exactly: link.receiver.index) else { continue }
             var model = link.model
             // Only the silence matters. Otherwise equal states would differ by the time of the boot.
             model.setLastHeard(0)
-            body(PresenceState.Link(receiver: link.receiver.index, silence: silence(of: link, at: now), model: model))
+            body(PresenceState.Link(receiver: receiver, silence: silence(of: link, at: now), model: model))
             count += 1
-            position = Int(link.next)
         }
         return count
     }
@@ -224,13 +229,14 @@ extension PresenceEngine {
         while position >= 0 {
             let member = membership(position, of: place)
             let listened = clock.time(of: Receiver(index: member.receiver), at: now)
-            let crossingTime = member.crossingTime(at: listened)
+            let receiver = UInt8(exactly: member.receiver)
+            let crossingTime = receiver == nil ? nil : member.crossingTime(at: listened)
             if member.isNear || crossingTime != nil {
                 let key = keys[Int(member.region)]
                 body(
                     PresenceState.Membership(
                         tracker: key.tracker, rid: key.rid, isNear: member.isNear, crossingTime: crossingTime,
-                        receiver: crossingTime == nil ? 0 : member.receiver))
+                        receiver: crossingTime == nil ? 0 : receiver ?? 0))
                 count += 1
             }
             position = Int(member.next)
@@ -254,7 +260,7 @@ extension PresenceEngine {
             places.keep(found)
         }
         var chain = kept.links.prefix(mostReceivers).map { link in
-            let receiver = Receiver(index: link.receiver)
+            let receiver = Receiver(index: UInt16(link.receiver))
             var model = link.model
             model.setLastHeard(clock.time(of: receiver, at: now) - max(0, link.silence))
             return Link(model: model, receiver: receiver)
@@ -283,8 +289,8 @@ extension PresenceEngine {
                     nearCount[region] += 1
                 }
                 if let crossingTime = kept.crossingTime {
-                    let listened = clock.time(of: Receiver(index: kept.receiver), at: now)
-                    member.restoreCrossing(crossingTime, by: kept.receiver, at: listened)
+                    let listened = clock.time(of: Receiver(index: UInt16(kept.receiver)), at: now)
+                    member.restoreCrossing(crossingTime, by: UInt16(kept.receiver), at: listened)
                 }
                 setMembership(position, of: place, to: member)
             }

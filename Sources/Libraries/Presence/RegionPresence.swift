@@ -15,7 +15,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     /// Whether the level is beyond the threshold, for less than the dwell so far. Otherwise `since` has no meaning.
     private var isCrossingThreshold = false
     /// The receiver whose clock `since` refers to.
-    private(set) var receiver: UInt8 = 0
+    private(set) var receiver: UInt16 = 0
 
     init(region: Int32) { self.region = region }
 
@@ -30,7 +30,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     ///   - dwell: Nanoseconds for which the level must stay beyond the threshold.
     /// - Returns: whether the beacon is near now.
     mutating func judge(
-        level: Float?, of rule: RegionRule, at listened: Int64, by receiver: UInt8, dwell: Int64
+        level: Float?, of rule: RegionRule, at listened: Int64, by receiver: UInt16, dwell: Int64
     ) -> Bool {
         guard let threshold = isNear ? rule.leaveRSSI : rule.enterRSSI ?? rule.leaveRSSI else {
             isCrossingThreshold = false
@@ -66,7 +66,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     /// Nanoseconds of listening for which the level has been beyond the threshold; nil if it is not.
     func crossingTime(at listened: Int64) -> Int64? { isCrossingThreshold ? listened - since : nil }
 
-    mutating func restoreCrossing(_ duration: Int64, by receiver: UInt8, at listened: Int64) {
+    mutating func restoreCrossing(_ duration: Int64, by receiver: UInt16, at listened: Int64) {
         isCrossingThreshold = true
         self.receiver = receiver
         since = listened - duration

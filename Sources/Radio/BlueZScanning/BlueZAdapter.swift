@@ -28,7 +28,7 @@ final class BlueZAdapter {
 
     init?(path: String) {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
-        guard name.hasPrefix("hci"), let number = UInt8(name.dropFirst(3)) else { return nil }
+        guard name.hasPrefix("hci"), let number = UInt16(name.dropFirst(3)) else { return nil }
         self.path = path
         status = AdapterStatus(receiver: Receiver(index: number), name: name)
     }

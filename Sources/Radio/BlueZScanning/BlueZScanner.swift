@@ -215,7 +215,7 @@ package final class BlueZScanner: Scanner {
 
     private func begin(_ adapter: BlueZAdapter) {
         let address = DeviceAddress(value: adapter.address, isRandom: false)
-        guard selection.includes(index: UInt16(adapter.status.receiver.index), address: address) else { return }
+        guard selection.includes(index: adapter.status.receiver.index, address: address) else { return }
         guard adapter.way == nil else { return }
         guard adapter.isPowered else { return powerOn(adapter) }
         if adapter.offersMonitor && !adapter.monitorFailed {

@@ -27,7 +27,7 @@ final class AdapterWatch {
         self.host = host
         self.kernel = kernel
         self.output = output
-        let receiver = Receiver(index: UInt8(truncatingIfNeeded: index))
+        let receiver = Receiver(index: index)
         status = AdapterStatus(receiver: receiver, name: "hci\(index)")
     }
 

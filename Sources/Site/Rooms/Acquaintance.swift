@@ -1,10 +1,10 @@
-import Base
+package import Base
 
 /// Whether the messages of a gateway count.
 ///
 /// Any client with publish rights can invent a gateway with one message. A real gateway keeps sending, so it counts from its
 /// third message of one start on, if that message comes late enough. It then counts permanently, also after a restart.
-enum Acquaintance: Hashable, Sendable {
+package enum Acquaintance: Hashable, Sendable {
     case unknown
     case met(boot: String, first: MonotonicInstant, messages: Int)
     case known
@@ -18,7 +18,7 @@ enum Acquaintance: Hashable, Sendable {
     ///
     /// - Parameter boot: Identifies the start of the gateway; empty for an ESPresense node.
     /// - Returns: Whether the gateway counts.
-    mutating func record(boot: String, at now: MonotonicInstant) -> Bool {
+    package mutating func record(boot: String, at now: MonotonicInstant) -> Bool {
         switch self {
         case .known: return true
         case .met(boot, let first, let messages):

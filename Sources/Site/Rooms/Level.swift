@@ -1,4 +1,4 @@
-/// A level in dBm, or none, in the size of a `Float`: 250 of them are read for each window of a tag.
+/// A level in dBm, or none, in the size of a `Float`: there is one for each gateway of a site, and those that matter are read for each window.
 struct OptionalLevel: Sendable, BitwiseCopyable {
     /// NaN represents none. It does not leave this type.
     private var value: Float

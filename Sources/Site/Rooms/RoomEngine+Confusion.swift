@@ -23,7 +23,7 @@ extension RoomEngine {
 
     /// Weighs each moment of a room's training as if it were heard again, without the moment itself: which rooms fit?
     ///
-    /// A room is compared with all others, up to 2,400 · 64 distances: call this on request, not for each reading.
+    /// A room is compared with all others, up to 8,000 · 64 distances: call this on request, not for each reading.
     ///
     /// - Returns: nil if nothing was trained in the room.
     package func confusion(ofRoom id: String) -> RoomConfusion? {

@@ -15,7 +15,8 @@ extension RoomEngine {
 
     /// The gateways that seem to have swapped rooms with another gateway.
     func exchangedGateways(at now: MonotonicInstant) -> Set<GatewayIndex> {
-        let strangers = Table<RoomIndex, GatewayIndex?>(rooms.indices.map(strangerThatHearsBest(in:)))
+        var sums = LevelSums(gateways: gateways.count)
+        let strangers = Table<RoomIndex, GatewayIndex?>(rooms.indices.map { strangerThatHearsBest(in: $0, &sums) })
         var found: Set<GatewayIndex> = []
         for room in strangers.indices {
             guard let stranger = strangers[room], let home = gateways[stranger].room, let other = strangers[home],
@@ -24,14 +25,25 @@ extension RoomEngine {
             found.insert(stranger)
         }
         let moved = gateways.indices.filter { hasMoved($0, at: now) }
+        var byMove: [Move: GatewayIndex] = [:]
+        for gateway in moved.reversed() { if let move = move(of: gateway) { byMove[move] = gateway } }
         for gateway in moved {
-            let partner = moved.first { other in
-                gateways[other].room == gateways[gateway].formerRoom
-                    && gateways[other].formerRoom == gateways[gateway].room
+            guard let move = move(of: gateway), let partner = byMove[Move(from: move.to, to: move.from)] else {
+                continue
             }
-            if let partner { found.formUnion([gateway, partner]) }
+            found.formUnion([gateway, partner])
         }
         return found
+    }
+
+    private struct Move: Hashable {
+        var from: RoomIndex
+        var to: RoomIndex
+    }
+
+    private func move(of gateway: GatewayIndex) -> Move? {
+        guard let from = gateways[gateway].formerRoom, let to = gateways[gateway].room else { return nil }
+        return Move(from: from, to: to)
     }
 
     /// Whether the gateway's room changed recently.
@@ -42,30 +54,54 @@ extension RoomEngine {
     }
 
     /// The gateway that heard the walks through a room clearly better than the room's own gateways, if there is one.
-    private func strangerThatHearsBest(in room: RoomIndex) -> GatewayIndex? {
-        let walks = rooms[room].labelled
-        guard walks.seconds >= Self.leastWalk, !rooms[room].gateways.isEmpty else { return nil }
-        let levels = walks.meanLevels(of: gateways.count, missing: tuning.missLevel)
-        let own = rooms[room].gateways.compactMap { levels[$0] }
-        // The room's own gateways must have taken part: what a gateway heard is forgotten when it moves.
-        guard own.count == rooms[room].gateways.count, let loudest = own.max() else { return nil }
-        let heard = gateways.indices.compactMap { gateway in
-            gateways[gateway].room == nil ? nil : levels[gateway].map { (gateway: gateway, level: $0) }
+    private func strangerThatHearsBest(in room: RoomIndex, _ sums: inout LevelSums) -> GatewayIndex? {
+        guard rooms[room].labelled.seconds >= Self.leastWalk, !rooms[room].gateways.isEmpty else { return nil }
+        sums.add(rooms[room].labelled, missing: tuning.missLevel)
+        defer { sums.removeAll() }
+        var loudest = -Float.infinity
+        for gateway in rooms[room].gateways {
+            // The room's own gateways must have taken part: what a gateway heard is forgotten when it moves.
+            guard let level = sums.meanLevel(of: gateway, missing: tuning.missLevel) else { return nil }
+            loudest = max(loudest, level)
         }
-        guard let best = heard.max(by: { $0.level < $1.level }) else { return nil }
+        // A gateway of which no walk knows anything heard nothing, so it is none that hears best.
+        var best: (gateway: GatewayIndex, level: Float)?
+        for gateway in sums.gateways.sorted() where gateways[gateway].room != nil {
+            guard let level = sums.meanLevel(of: gateway, missing: tuning.missLevel) else { continue }
+            if best.map({ $0.level < level }) ?? true { best = (gateway, level) }
+        }
+        guard let best else { return nil }
         return best.level - loudest > Self.clearlyWeaker ? best.gateway : nil
     }
 }
 
-extension RoomFingerprints {
-    /// The mean level of each gateway, dBm; nil if it was unknown for half of the time or more.
-    ///
+/// The levels of the gateways in the fingerprints of one room after the other. The memory is that of all gateways, and is used
+/// for all rooms; the work is that of the gateways in the fingerprints.
+private struct LevelSums {
+    /// dB above the level of a gateway that heard nothing, times seconds.
+    private var sums: Table<GatewayIndex, Float>
+    /// Seconds in which the gateway was not listening.
+    private var unknown: Table<GatewayIndex, Float>
+    private var isFound: Table<GatewayIndex, Bool>
+    private var seconds: Float = 0
+    /// Those in the fingerprints.
+    private(set) var gateways: [GatewayIndex] = []
+
+    init(gateways count: Int) {
+        sums = Table([Float](repeating: 0, count: count))
+        unknown = sums
+        isFound = Table([Bool](repeating: false, count: count))
+    }
+
     /// - Parameter missing: The level of a gateway that listened and heard nothing.
-    fileprivate func meanLevels(of count: Int, missing: Float) -> Table<GatewayIndex, Float?> {
-        var sums = Table<GatewayIndex, Float>([Float](repeating: 0, count: count))
-        var unknown = sums
-        for print in prints {
+    mutating func add(_ fingerprints: RoomFingerprints, missing: Float) {
+        seconds = fingerprints.seconds
+        for print in fingerprints.prints {
             for entry in print.levels where sums.contains(index: entry.gateway) {
+                if !isFound[entry.gateway] {
+                    isFound[entry.gateway] = true
+                    gateways.append(entry.gateway)
+                }
                 if let eighths = entry.eighths {
                     sums[entry.gateway] += (Float(eighths) / 8 - missing) * print.seconds
                 } else {
@@ -73,9 +109,15 @@ extension RoomFingerprints {
                 }
             }
         }
-        return Table(
-            zip(sums.elements, unknown.elements).map { sum, unknown in
-                unknown < 0.5 * seconds ? missing + sum / (seconds - unknown) : nil
-            })
+    }
+
+    /// The mean level of a gateway, dBm; nil if it was unknown for half of the time or more.
+    func meanLevel(of gateway: GatewayIndex, missing: Float) -> Float? {
+        unknown[gateway] < 0.5 * seconds ? missing + sums[gateway] / (seconds - unknown[gateway]) : nil
+    }
+
+    mutating func removeAll() {
+        for gateway in gateways { (sums[gateway], unknown[gateway], isFound[gateway]) = (0, 0, false) }
+        gateways.removeAll(keepingCapacity: true)
     }
 }

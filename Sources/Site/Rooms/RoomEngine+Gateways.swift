@@ -43,6 +43,12 @@ struct GatewayState: Sendable {
         lastMessage?.advanced(bySeconds: silenceSeconds(tuning))
     }
 
+    /// The level that its silence about a tag stands for; none if the silence says nothing. A node's silence says nothing,
+    /// whatever it reports about other tags.
+    func levelOfSilence(_ tuning: RoomTuning) -> OptionalLevel {
+        isListening && !isQuiet && sendsAlways ? OptionalLevel(tuning.missLevel) : .none
+    }
+
     /// It counts as listening for this long after its last message. One that has sent none yet may be an ibeacon-gateway.
     func silenceSeconds(_ tuning: RoomTuning) -> Float {
         lastMessage == nil || sendsAlways ? tuning.gatewaySilenceSeconds : tuning.nodeSilenceSeconds
@@ -80,6 +86,7 @@ extension RoomEngine {
         gateways[gateway].room = room
         gateways[gateway].placed = now
         rooms[room].gateways.append(gateway)
+        roomsWithoutGateway = nil
     }
 
     /// Forgets what a gateway measured in each room.
@@ -116,6 +123,7 @@ extension RoomEngine {
         setListening(gateway, false, at: now, &effects)
         if let room = gateways[gateway].room { rooms[room].gateways.removeAll { $0 == gateway } }
         gateways[gateway].room = nil
+        roomsWithoutGateway = nil
         gateways[gateway].clock.forget()
         // Nothing was taken from a gateway that did not count.
         guard gateways[gateway].isKnown else { return gateways[gateway].acquaintance = .unknown }
@@ -146,12 +154,14 @@ extension RoomEngine {
         endInterruption(at: now)
         gateways[gateway].lastMessage = now
         if !second.readings.isEmpty { gateways[gateway].lastReading = now }
-        if !second.boot.isEmpty { gateways[gateway].sendsAlways = true }
+        // The latest message decides: a client that sends one in the name of a node must not make the node's silence evidence.
+        gateways[gateway].sendsAlways = !second.boot.isEmpty
         // A message is proof, whatever the retained availability says.
         gateways[gateway].isAvailable = true
         recordReports(of: gateway, second, at: now, &effects)
         gateways[gateway].isQuiet = second.reports == 0 && second.readings.isEmpty
         setListening(gateway, second.listening > .zero && !gateways[gateway].isDeaf, at: now, &effects)
+        updateSilence(of: gateway)
     }
 
     /// Records the telemetry of an ESPresense node, which is running and listening. A node that has reported no tag is unknown.
@@ -194,15 +204,31 @@ extension RoomEngine {
     ) {
         guard gateways[gateway].isListening != isListening else { return }
         gateways[gateway].isListening = isListening
+        updateSilence(of: gateway)
         take(presence.setListening(gateway, isListening, at: now), at: now, &effects)
+    }
+
+    /// Records what the silence of a gateway about a tag says, and when it counts as silent itself. This is called whenever
+    /// either may have changed, so that neither a window nor an input looks at all gateways.
+    private mutating func updateSilence(of gateway: GatewayIndex) {
+        scratch.vector.levels[gateway] = gateways[gateway].levelOfSilence(tuning)
+        guard gateways[gateway].isListening, let silent = gateways[gateway].silentAt(tuning) else { return }
+        silenceDue = min(silenceDue ?? silent, silent)
     }
 
     /// Gateways that have sent nothing for too long count as no longer listening.
     mutating func silence(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard let silenceDue, silenceDue <= now else { return }
+        self.silenceDue = nil
+        var next: MonotonicInstant?
         for gateway in gateways.indices where gateways[gateway].isListening {
-            if let silent = gateways[gateway].silentAt(tuning), silent <= now {
+            guard let silent = gateways[gateway].silentAt(tuning) else { continue }
+            if silent <= now {
                 setListening(gateway, false, at: now, &effects)
+            } else {
+                next = min(next ?? silent, silent)
             }
         }
+        self.silenceDue = next
     }
 }

@@ -56,8 +56,8 @@ extension RoomEngine {
     }
 
     private func roomNames(where hasGateway: (Room) -> Bool) -> [RoomName] {
-        var known = Set(rooms.indices.filter { rooms[$0].isLearned || hasGateway(rooms[$0]) })
-        for tag in states.elements { if let room = tag.room { known.insert(room) } }
-        return known.map { rooms[$0].name }.sorted { $0.id < $1.id }
+        let isTaken = roomsOfTags
+        return rooms.indices.filter { isTaken[$0] || rooms[$0].isLearned || hasGateway(rooms[$0]) }
+            .map { rooms[$0].name }.sorted { $0.id < $1.id }
     }
 }

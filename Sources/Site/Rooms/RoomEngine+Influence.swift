@@ -42,7 +42,7 @@ extension RoomEngine {
         else { return [] }
         let whole = margin(of: place, tag)
         let heard = states[tag].levels
-        let nearby = scratch.rooms.flatMap { rooms[$0].gateways }
+        let nearby = scratch.rooms.flatMap { rooms[$0].gateways.prefix(Self.mostSilent) }
         var found: [ReadingInfluence] = []
         for gateway in Set(heard.map(\.gateway) + nearby).sorted() {
             let level = scratch.vector.levels[gateway]

@@ -95,6 +95,7 @@ extension RoomEngine {
         guard let room = roomIndices[name] ?? roomIndices[RoomName.id(of: name)] else { return }
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
+        roomsWithoutGateway = nil
         forgetExits(of: room)
     }
 
@@ -118,6 +119,7 @@ extension RoomEngine {
         order += 1
         scratch.learning.levels.removeAll(keepingCapacity: true)
         Self.append(scratch.vector, gateways, to: &scratch.learning.levels, missLevel: tuning.missLevel)
+        if rooms[room].labelled.count == 0 { roomsWithoutGateway = nil }
         rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]

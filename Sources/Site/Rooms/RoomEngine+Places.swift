@@ -6,8 +6,6 @@ import SiteProtocol
 /// Any client may name gateways and rooms, so both tables are bounded. An index is never moved, because what was learned
 /// refers to it: once a table is full, a new entry takes the index of one that is of no use any more.
 extension RoomEngine {
-    /// A gateway that counts keeps its place in a full table until it has been silent for this long.
-    private static let longestSilence: Duration = .seconds(86_400)
     /// Time between two findings about a full table.
     private static let findingPeriod: Duration = .seconds(600)
     /// Largest number of entries that a finding names.
@@ -32,13 +30,14 @@ extension RoomEngine {
             scratch.resize(to: gateways.count)
         } else {
             guard let now else { return nil }
-            let idle = idleGateways(at: now)
+            let idlest = idlestGateway(at: now)
             if Self.isDue(&fullTables.gateways, at: now) {
+                let idle = idleGateways(at: now)
                 let all = idle.isEmpty ? Array(gateways.indices) : idle
                 let names = all.sorted(by: isIdler).prefix(Self.mostNamed).map { gateways[$0].name }
                 effects.append(.found(.tooManyGateways(newest: name, idle: names)))
             }
-            guard let least = idle.min(by: isIdler) else { return nil }
+            guard let least = idlest else { return nil }
             forget(least, at: now, &effects)
             gatewayIndices[gateways[least].name] = nil
             gateways[least] = GatewayState(name: name)
@@ -48,28 +47,30 @@ extension RoomEngine {
         return gateway
     }
 
-    /// The gateways that may give way to a new one: those that do not count, and those that have been silent for a day.
+    /// The gateways that may give way to a new one.
     private func idleGateways(at now: MonotonicInstant) -> [GatewayIndex] {
-        gateways.indices.filter { gateway in
-            guard !gateways[gateway].isConfigured else { return false }
-            return !gateways[gateway].isKnown || sign(of: gateway).duration(to: now) > Self.longestSilence
-        }
+        gateways.indices.filter { gateways[$0].givesWay(at: now, since: began) }
     }
 
-    /// Whether a gateway gives way before another: one without a room that does not count, then one that has only a card, then
-    /// one that was heard and does not count yet. Among equals it is the one that has been silent for longer.
+    /// The first of them to give way; nil if there is none. Each message with an invented name may look for it in a full table,
+    /// so it is found in one pass.
+    private func idlestGateway(at now: MonotonicInstant) -> GatewayIndex? {
+        let began = began
+        var idlest: (rank: Int, sign: MonotonicInstant, gateway: GatewayIndex)?
+        for gateway in gateways.indices where gateways[gateway].givesWay(at: now, since: began) {
+            let (rank, sign) = (gateways[gateway].rank, gateways[gateway].sign(since: began))
+            // Of equals, the first found stays.
+            if let idlest, (idlest.rank, idlest.sign) <= (rank, sign) { continue }
+            idlest = (rank, sign, gateway)
+        }
+        return idlest?.gateway
+    }
+
+    /// Whether a gateway gives way before another: by its rank, and among equals the one that has been silent for longer.
     private func isIdler(_ left: GatewayIndex, _ right: GatewayIndex) -> Bool {
-        func rank(_ gateway: GatewayIndex) -> Int {
-            switch gateways[gateway].acquaintance {
-            case .known: 3
-            case .unknown, .met: gateways[gateway].room == nil ? 0 : gateways[gateway].acquaintance == .unknown ? 1 : 2
-            }
-        }
-        return (rank(left), sign(of: left), left) < (rank(right), sign(of: right), right)
+        (gateways[left].rank, gateways[left].sign(since: began), left)
+            < (gateways[right].rank, gateways[right].sign(since: began), right)
     }
-
-    /// When anything of the gateway last arrived; at the start, if nothing has arrived since.
-    private func sign(of gateway: GatewayIndex) -> MonotonicInstant { gateways[gateway].lastSign ?? began ?? .zero }
 
     // MARK: Rooms
 
@@ -103,14 +104,26 @@ extension RoomEngine {
     /// A room that gives way to a new one: nothing was learned of it, no tag is in it, it is not trained, and it has no gateway
     /// that counts. A room without any gateway is preferred, then the one whose gateways have been silent for longest.
     private func idleRoom(at now: MonotonicInstant) -> RoomIndex? {
-        func latestSign(_ room: RoomIndex) -> MonotonicInstant {
-            rooms[room].gateways.map(sign).max() ?? MonotonicInstant(nanoseconds: .min)
+        var isTaken = roomsOfTags
+        for training in trainings.values where !training.isOver && training.until > now {
+            isTaken[training.room] = true
         }
-        var taken = Set(trainings.values.filter { !$0.isOver && $0.until > now }.map(\.room))
-        for tag in states.elements { if let room = tag.room { taken.insert(room) } }
-        return rooms.indices.filter { room in
-            !rooms[room].isLearned && !hasGatewayThatCounts(rooms[room]) && !taken.contains(room)
-        }.min { (latestSign($0), $0) < (latestSign($1), $1) }
+        var idlest: (sign: MonotonicInstant, room: RoomIndex)?
+        for room in rooms.indices where !isTaken[room] && !rooms[room].isLearned {
+            guard !hasGatewayThatCounts(rooms[room]) else { continue }
+            var latest = MonotonicInstant(nanoseconds: .min)
+            for gateway in rooms[room].gateways { latest = max(latest, gateways[gateway].sign(since: began)) }
+            if let idlest, idlest.sign <= latest { continue }
+            idlest = (latest, room)
+        }
+        return idlest?.room
+    }
+
+    /// For each room, whether a tag is in it.
+    var roomsOfTags: Table<RoomIndex, Bool> {
+        var found = Table<RoomIndex, Bool>([Bool](repeating: false, count: rooms.count))
+        for tag in states.indices { if let room = states[tag].room { found[room] = true } }
+        return found
     }
 
     func hasGatewayThatCounts(_ room: Room) -> Bool {
@@ -124,6 +137,7 @@ extension RoomEngine {
             if gateways[gateway].formerRoom == room { gateways[gateway].formerRoom = nil }
         }
         rooms[room].gateways = []
+        roomsWithoutGateway = nil
         for tag in states.indices {
             learnRest(of: tag)
             states[tag].belief.removeAll { $0.room == room }
@@ -139,4 +153,29 @@ extension RoomEngine {
         last = now
         return true
     }
+}
+
+extension GatewayState {
+    /// A gateway that counts keeps its place in a full table until it has been silent for this long.
+    private static let longestSilence: Duration = .seconds(86_400)
+
+    /// Whether it may give way to a new one: it does not count, or has been silent for a day.
+    ///
+    /// - Parameter began: When the first input came.
+    fileprivate func givesWay(at now: MonotonicInstant, since began: MonotonicInstant?) -> Bool {
+        !isConfigured && (!isKnown || sign(since: began).duration(to: now) > Self.longestSilence)
+    }
+
+    /// One without a room that does not count gives way first, then one that has only a card, then one that was heard and does
+    /// not count yet.
+    fileprivate var rank: Int {
+        switch acquaintance {
+        case .known: 3
+        case .unknown: room == nil ? 0 : 1
+        case .met: room == nil ? 0 : 2
+        }
+    }
+
+    /// When anything of it last arrived; at the start, if nothing has arrived since.
+    fileprivate func sign(since began: MonotonicInstant?) -> MonotonicInstant { lastSign ?? began ?? .zero }
 }

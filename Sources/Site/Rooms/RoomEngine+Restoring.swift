@@ -34,8 +34,9 @@ extension RoomEngine {
     package mutating func restore(_ reported: [ReportedTag], at now: MonotonicInstant) {
         var atHome: [(tag: TagDescription, beacon: BeaconID)] = []
         var ignored: [Effect] = []
+        let tags = tagIndices
         for report in reported where report.isHome {
-            guard let tag = states.firstIndex(where: { $0.description.id == report.id }) else { continue }
+            guard let tag = tags[report.id] else { continue }
             let description = states[tag].description
             let pattern = description.pattern
             guard let major = pattern.major, let minor = pattern.minor else { continue }
@@ -53,19 +54,23 @@ extension RoomEngine {
     /// Continues from what another service reported about tags for which this engine has decided less: nothing, or that the tag
     /// is at home but not its room.
     package mutating func adopt(_ reported: [ReportedTag], at now: MonotonicInstant) {
+        let tags = tagIndices
         let undecided = reported.filter { tag in
-            guard tag.isHome, let state = states.elements.first(where: { $0.description.id == tag.id }) else {
-                return false
-            }
+            guard tag.isHome, let index = tags[tag.id] else { return false }
+            let state = states[index]
             return state.isHome ? state.room == nil && tag.room != nil : state.since == nil
         }
         restore(undecided, at: now)
     }
 
+    private var tagIndices: [String: TagIndex] {
+        Dictionary(states.indices.map { (states[$0].description.id, $0) }) { first, _ in first }
+    }
+
     /// All that was learned.
     package var learned: LearnedSite { learnedSource.site }
 
-    /// The same, to be converted on another thread: at the limits of a site its JSON has 10 MB and takes a third of a second.
+    /// The same, to be converted on another thread: at the limits of a site its JSON has tens of MB and takes seconds.
     package var learnedSource: LearnedSource { LearnedSource(gateways: gateways, rooms: rooms) }
 }
 
@@ -76,15 +81,23 @@ package struct LearnedSource: Sendable {
 
     package var site: LearnedSite {
         var site = LearnedSite()
-        site.gateways = gateways.elements.map {
-            LearnedSite.Gateway(name: $0.name, room: $0.room?.position, isKnown: $0.isKnown)
-        }
-        site.rooms = rooms.elements.map {
-            LearnedSite.LearnedRoom(
-                name: $0.name, labelled: $0.labelled.moments, own: $0.own.kept,
-                exits: $0.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) })
-        }
+        site.gateways = learnedGateways
+        site.rooms = (0..<roomCount).map(room(at:))
         return site
+    }
+
+    package var learnedGateways: [LearnedSite.Gateway] {
+        gateways.elements.map { LearnedSite.Gateway(name: $0.name, room: $0.room?.position, isKnown: $0.isKnown) }
+    }
+
+    package var roomCount: Int { rooms.count }
+
+    /// One room, so that not all of them are in memory in another form at once.
+    package func room(at position: Int) -> LearnedSite.LearnedRoom {
+        let room = rooms.elements[position]
+        return LearnedSite.LearnedRoom(
+            name: room.name, labelled: room.labelled.moments, own: room.own.kept,
+            exits: room.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) })
     }
 }
 
@@ -93,6 +106,7 @@ extension RoomEngine {
     /// that did not count, which come back with their cards, and rooms in which neither a gateway is nor anything was learned.
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []
+        roomsWithoutGateway = nil
         let inhabited = Set(learned.gateways.filter(\.isKnown).compactMap(\.room))
         let roomIndices = learned.rooms.enumerated().map { position, room in
             let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(position)

@@ -2,9 +2,13 @@ import Base
 
 /// Memory that windows share, so that none of them allocates.
 struct Scratch: Sendable {
+    /// Between two windows, the levels of `gathered` are those of the latest window's tag, and those of all other gateways say
+    /// what their silence means: so a window touches only the gateways that heard its tag.
     var vector = LevelVector()
-    /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard.
+    var gathered: [GatewayIndex] = []
+    /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard; 0 for all but `weighed`.
     var parts = Table<GatewayIndex, Float>()
+    var weighed: [GatewayIndex] = []
     /// Rooms that are weighed, and their results.
     var rooms: [RoomIndex] = []
     var placement: [Float] = []
@@ -57,21 +61,20 @@ extension RoomEngine {
     /// Fills `scratch.vector` with the tag's level at each gateway.
     mutating func gatherLevels(of tag: TagIndex, now: MonotonicInstant) {
         let freshSince = now.advanced(bySeconds: -tuning.freshSeconds)
-        let missed = OptionalLevel(tuning.missLevel)
+        for place in scratch.gathered.indices {
+            let gateway = scratch.gathered[place]
+            scratch.vector.levels[gateway] = gateways[gateway].levelOfSilence(tuning)
+        }
+        scratch.gathered.removeAll(keepingCapacity: true)
         scratch.vector.packets = 1
         scratch.vector.heard.removeAll(keepingCapacity: true)
         scratch.vector.isLoudestNew = false
         scratch.vector.now = now
         var loudest = -Float.infinity
         var loudestHeld = -Float.infinity
-        for gateway in gateways.indices {
-            // A node's silence about a tag says nothing, whatever it reports about other tags.
-            let isHeeded =
-                gateways[gateway].isListening && !gateways[gateway].isQuiet && gateways[gateway].sendsAlways
-            scratch.vector.levels[gateway] = isHeeded ? missed : .none
-        }
         for heard in states[tag].levels {
             let gateway = heard.gateway
+            scratch.gathered.append(gateway)
             if gateways[gateway].isListening, heard.at >= freshSince {
                 scratch.vector.levels[gateway] = OptionalLevel(max(heard.level, tuning.missLevel))
                 if heard.level > tuning.missLevel { scratch.vector.heard.append(gateway) }
@@ -131,11 +134,17 @@ extension RoomEngine {
             }
             if !scratch.rooms.contains(room) { scratch.rooms.append(room) }
         }
-        for room in rooms.indices where rooms[room].gateways.isEmpty && rooms[room].labelled.count > 0 {
-            if scratch.rooms.count < 2 * Tag.mostRooms, !scratch.rooms.contains(room) {
-                scratch.rooms.append(room)
-            }
+        let trained = roomsWithoutGateway ?? findRoomsWithoutGateway()
+        for room in trained where scratch.rooms.count < 2 * Tag.mostRooms && !scratch.rooms.contains(room) {
+            scratch.rooms.append(room)
         }
+    }
+
+    /// Finds the rooms that are known from training alone.
+    private mutating func findRoomsWithoutGateway() -> [RoomIndex] {
+        let found = rooms.indices.filter { rooms[$0].gateways.isEmpty && rooms[$0].labelled.count > 0 }
+        roomsWithoutGateway = found
+        return found
     }
 
     /// Whether there can be any evidence for the room.
@@ -159,17 +168,39 @@ extension RoomEngine {
     private mutating func weighPlacement(_ tag: TagIndex) {
         scratch.placement.removeAll(keepingCapacity: true)
         var best = tuning.missLevel
-        for level in scratch.vector.levels.elements { if let level = level.dBm, level > best { best = level } }
+        for place in scratch.vector.heard.indices {
+            if let level = scratch.vector.levels[scratch.vector.heard[place]].dBm, level > best { best = level }
+        }
         for room in scratch.rooms {
             var sum: Float = 0
-            // By position: an iterator would hold the array.
-            for place in rooms[room].gateways.indices {
-                let level = heldLevel(of: rooms[room].gateways[place], tag: tag, room: room)
-                sum += FixedMath.exp(tuning.levelSlope * (level - best))
+            if rooms[room].gateways.count > Self.mostSilent {
+                sum = sumOfHall(room, tag: tag, best: best)
+            } else {
+                // By position: an iterator would hold the array.
+                for place in rooms[room].gateways.indices {
+                    let level = heldLevel(of: rooms[room].gateways[place], tag: tag, room: room)
+                    sum += FixedMath.exp(tuning.levelSlope * (level - best))
+                }
             }
             // Only fingerprints can speak for or against a room without a gateway.
             scratch.placement.append(sum > 0 ? FixedMath.log(sum) : 0)
         }
+    }
+
+    /// Largest number of gateways of one room of which each counts, also one that did not hear the tag.
+    static let mostSilent = 16
+
+    /// The same sum for a room of more gateways: those that heard the tag, and `mostSilent` that did not. Otherwise a room would
+    /// gain by the number of its gateways alone, which any client can invent, and a window would cost as much as there are.
+    private func sumOfHall(_ room: RoomIndex, tag: TagIndex, best: Float) -> Float {
+        var sum: Float = 0
+        var count = 0
+        for heard in states[tag].levels where gateways[heard.gateway].room == room {
+            sum += FixedMath.exp(tuning.levelSlope * (heldLevel(of: heard.gateway, tag: tag, room: room) - best))
+            count += 1
+        }
+        let silent = Float(min(rooms[room].gateways.count - count, Self.mostSilent))
+        return sum + silent * FixedMath.exp(tuning.levelSlope * (tuning.missLevel - best))
     }
 
     /// The level of a gateway for its own room. A failed gateway keeps the tag where it is.
@@ -207,11 +238,13 @@ extension RoomEngine {
         // Copied once, and not for each room.
         let tuning = tuning
         var base: Float = 0
-        for gateway in gateways.indices {
-            guard let level = scratch.vector.levels[gateway].dBm else {
-                scratch.parts[gateway] = 0
-                continue
-            }
+        for place in scratch.weighed.indices { scratch.parts[scratch.weighed[place]] = 0 }
+        scratch.weighed.removeAll(keepingCapacity: true)
+        // A gateway that did not hear the tag has no part.
+        for place in scratch.vector.heard.indices {
+            let gateway = scratch.vector.heard[place]
+            guard let level = scratch.vector.levels[gateway].dBm else { continue }
+            scratch.weighed.append(gateway)
             let difference = (level - tuning.missLevel) / tuning.kernelWidth
             scratch.parts[gateway] = min(difference * difference, tuning.distanceCap)
             base += scratch.parts[gateway]

@@ -82,9 +82,10 @@ package struct RoomEngine: Sendable {
         package var refused: UInt64 = 0
     }
 
-    /// Largest number of gateways of a site: presence distinguishes 256 receivers.
-    package static let mostGateways = 250
-    package static let mostRooms = 250
+    /// Largest numbers of gateways and of rooms of a site. A window of a tag costs no more with all of them than with a few: it
+    /// looks at the gateways that heard the tag, and at the rooms that these stand in.
+    package static let mostGateways = 2000
+    package static let mostRooms = 2000
     package static let mostTags = FeedDecoder.mostTags
     package let tuning: RoomTuning
     package internal(set) var counters = Counters()
@@ -102,6 +103,10 @@ package struct RoomEngine: Sendable {
     var began: MonotonicInstant?
     var fullTables = FullTables()
     var openWindows = OpenWindows()
+    /// When the next listening gateway may count as silent, or an earlier instant; nil if none listens.
+    var silenceDue: MonotonicInstant?
+    /// The rooms that are known from training alone, in their order; nil: they are to be found again.
+    var roomsWithoutGateway: [RoomIndex]?
     var learners = Table<LearnerIndex, Learner>()
     /// The latest training run with each tag. Few tags have one.
     var trainings: [TagIndex: TrainingRun] = [:]
@@ -123,13 +128,11 @@ package struct RoomEngine: Sendable {
         presence = TagPresence(mostTags: bounds.tags)
     }
 
-    /// When `tick` has something to decide; nil if nothing is pending.
+    /// When `tick` may have something to decide; nil if nothing is pending.
     package var nextDeadline: MonotonicInstant? {
         var next = presence.nextDeadline
         if let end = openWindows.earliestEnd { next = min(next ?? end, end) }
-        for gateway in gateways.elements where gateway.isListening {
-            if let silent = gateway.silentAt(tuning) { next = min(next ?? silent, silent) }
-        }
+        if let silenceDue { next = min(next ?? silenceDue, silenceDue) }
         return next
     }
 

@@ -125,6 +125,11 @@ extension RoomEngine {
         return rooms[room].name.id
     }
 
+    /// The names of the gateways in the room with this id.
+    package func gateways(inRoom id: String) -> [String] {
+        roomIndices[id].map { rooms[$0].gateways.map { gateways[$0].name } } ?? []
+    }
+
     /// Gateways in the order in which they appeared, without those that have no room and do not listen.
     package var gatewayReports: [GatewayReport] {
         gateways.elements.compactMap { gateway in

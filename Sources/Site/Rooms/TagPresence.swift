@@ -87,8 +87,7 @@ struct TagPresence: Sendable {
     /// All tags belong to one tracker: the site.
     private static func region(of tag: TagDescription) -> RegionKey { RegionKey(tracker: 0, rid: tag.id) }
 
-    /// Presence distinguishes as many receivers as a site has gateways. In the benchmark beyond that, some share one.
     private static func receiver(of gateway: GatewayIndex) -> Receiver {
-        Receiver(index: UInt8(gateway.position % RoomEngine.mostGateways))
+        Receiver(index: UInt16(truncatingIfNeeded: gateway.position))
     }
 }

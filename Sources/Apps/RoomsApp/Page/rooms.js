@@ -14,7 +14,8 @@ const tags = () => Object.entries(state.tags).sort(byName);
 const rooms = () => Object.entries(state.rooms).sort(byName);
 const roomName = id => state.rooms[id] ? clean(state.rooms[id].name) : clean(id);
 // A room keeps its colour while no other comes or goes.
-const colour = id => "c" + Math.max(0, Object.keys(state.rooms).sort().indexOf(id)) % 8;
+let colours = new Map();     // their numbers, by the room's id
+const colour = id => "c" + (colours.get(id) || 0) % 8;
 const percent = share => Math.round(share * 100) + "\u00a0%";
 const sinceText = tag => state.time === null || !tag.since ? "" : "for " + span(Math.max(0, state.time - tag.since));
 const post = (path, body, error) => act(path, body, { open: false, showModal() {} }, error);
@@ -56,9 +57,11 @@ function beliefPlot(tag) {
 // Rooms
 
 function places() {
-  const list = rooms().map(([id, room]) => ({ id, name: clean(room.name), room, tags: tags().filter(([, tag]) => tag.home && tag.room === id) }));
-  const unknown = tags().filter(([, tag]) => tag.home && !state.rooms[tag.room]);
-  const away = tags().filter(([, tag]) => !tag.home);
+  const all = tags(), inside = new Map();
+  for (const entry of all) if (entry[1].home) inside.set(entry[1].room, [...(inside.get(entry[1].room) || []), entry]);
+  const list = rooms().map(([id, room]) => ({ id, name: clean(room.name), room, tags: inside.get(id) || [] }));
+  const unknown = all.filter(([, tag]) => tag.home && !state.rooms[tag.room]);
+  const away = all.filter(([, tag]) => !tag.home);
   if (unknown.length) list.push({ id: ":unknown", name: "At home", room: null, note: "the room is not known yet", tags: unknown });
   if (away.length) list.push({ id: ":away", name: "Away", room: null, note: "", tags: away });
   return list;
@@ -296,13 +299,19 @@ function show(next) {
   state = next;
   $("site").textContent = clean(state.site);
   document.title = `${clean(state.site)} · iBeacon rooms`;
+  colours = new Map(Object.keys(state.rooms).sort().map((id, number) => [id, number]));
   const gateways = Object.entries(state.gateways), home = tags().filter(([, tag]) => tag.home).length;
-  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + `${home} of ${state.tagCount} tags at home · ${gateways.filter(([, g]) => g.health.listening).length} of ${gateways.length} gateways listen`;
+  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + `${home} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
   $("version").textContent = "version " + clean(state.version);
   $("tag-count").textContent = `(${state.tagCount})`;
   const more = state.tagCount - Object.keys(state.tags).length;
   $("more-tags").hidden = more <= 0;
   $("more-tags").textContent = `${more} more tags are not shown here; 'ibeacon-gateway rooms status' lists all.`;
+  const moreRooms = state.roomCount - Object.keys(state.rooms).length, moreGateways = state.gatewayCount - gateways.length;
+  $("more-rooms").hidden = moreRooms <= 0;
+  $("more-rooms").textContent = `${moreRooms} more rooms are not shown here: rooms with tags come first.`;
+  $("more-gateways").hidden = moreGateways <= 0;
+  $("more-gateways").textContent = `${moreGateways} more gateways are not shown here: those that need attention come first. 'ibeacon-gateway rooms gateways' lists all.`;
   for (const id of opened) if (state.tags[id]) explain(id); else opened.delete(id);
   fillPlaces();
   announce();

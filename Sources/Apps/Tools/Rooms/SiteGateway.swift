@@ -1,5 +1,4 @@
 import JSON
-import RoomsApp
 import SiteProtocol
 
 /// A gateway as the retained messages of a site show it.
@@ -25,7 +24,7 @@ struct SiteGateway {
     /// Whether the active service has published nothing about the gateway: it was not heard often enough yet.
     var isUnheard = false
 
-    private var trouble: GatewayHealth.Trouble? {
+    var trouble: GatewayHealth.Trouble? {
         report?.trouble ?? (isClosed ? .wrongKey : isUnheard ? .noReadings : nil)
     }
 
@@ -44,9 +43,6 @@ struct SiteGateway {
         case nil: report?.isListening == true ? "listening" : availability ?? "unknown"
         }
     }
-
-    /// nil if the gateway has no problem.
-    func advice(site: String) -> GatewayAdvice? { trouble.map { GatewayAdvice($0, of: id, site: site) } }
 
     var json: JSONValue {
         var members = card?.object ?? [:]

@@ -117,9 +117,10 @@ struct SiteStatus {
     // MARK: JSON
 
     var json: JSONValue {
+        let byRoom = Dictionary(grouping: gateways, by: \.roomID)
         let roomsWithGateways = rooms.map { id, state in
             var members = state.object ?? [:]
-            members["gateways"] = .array(gateways.filter { $0.roomID == id }.map { .string($0.id) })
+            members["gateways"] = .array((byRoom[id] ?? []).map { .string($0.id) })
             return (id, JSONValue.object(members))
         }
         let tagsWithReasons = tags.map { tag in
@@ -178,16 +179,29 @@ struct SiteStatus {
         (gatewayAdvice.map { "\($0.text): \($0.cure)" } + remarks).map(Terminal.printable)
     }
 
-    /// The problems of gateways, with advice.
-    var gatewayAdvice: [GatewayAdvice] { gateways.compactMap { $0.advice(site: site) } }
+    /// The problems of gateways, with advice. Many gateways with the same problem have one advice.
+    var gatewayAdvice: [GatewayAdvice] {
+        let byTrouble = Dictionary(grouping: gateways, by: \.trouble).mapValues { $0.map(\.id) }
+        return gateways.compactMap { gateway in
+            guard let trouble = gateway.trouble, let names = byTrouble[trouble] else { return nil }
+            guard names.count > GatewayAdvice.mostNamed else {
+                return GatewayAdvice(trouble, of: gateway.id, site: site)
+            }
+            return names.first == gateway.id ? GatewayAdvice(trouble, of: GatewayAdvice.list(names), site: site) : nil
+        }
+    }
 
     /// Facts that may be intended: gateways that are not part of this site, and rooms without a gateway.
     var remarks: [String] {
-        let empty = rooms.filter { room in !gateways.contains { $0.roomID == room.id } }
+        let inhabited = Set(gateways.map(\.roomID))
+        let empty = rooms.filter { !inhabited.contains($0.id) }.map { $0.state["name"]?.string ?? $0.id }
         return strangers.map {
             "\($0) is online and does not take part in this site: it has rooms: null, another site, a broker that does not "
                 + "let it read ibeacon-rooms/\(site)/tags, or a version without rooms"
-        } + empty.map { "\($0.state["name"]?.string ?? $0.id) has no gateway: the room is known from training" }
+        }
+            + (empty.count > GatewayAdvice.mostNamed
+                ? ["\(GatewayAdvice.list(empty)) have no gateway: these rooms are known from training"]
+                : empty.map { "\($0) has no gateway: the room is known from training" })
     }
 
     /// Why nothing of the site can be read here, with advice; nil if it can be read.

@@ -104,7 +104,7 @@ package struct CaptureReader: ~Copyable {
             current = packet.lowerBound + event..<packet.upperBound
             return CaptureRecord(
                 wallMicroseconds: stamp - BtsnoopFormat.unixEpoch, instant: timeline.instant,
-                receiver: Receiver(index: datalink == .monitor ? UInt8(clamping: flags >> 16) : 0))
+                receiver: Receiver(index: datalink == .monitor ? UInt16(clamping: flags >> 16) : 0))
         }
         return nil
     }

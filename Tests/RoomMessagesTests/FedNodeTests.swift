@@ -1,0 +1,97 @@
+import Base
+import Beacon
+import Configuration
+import Rooms
+import SiteCore
+import SiteProtocol
+import Testing
+
+/// An ESPresense node and an ibeacon-gateway in one room, or in one name: which of them is heard.
+@Suite struct FedNodeTests {
+    private static let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+    private var site: SiteHarness
+    private var now = 0.0
+    private var sequence: Int64 = 0
+
+    init() throws {
+        let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon)"]}}"#
+        site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
+        site.start(at: .zero)
+    }
+
+    private mutating func pass(_ message: SiteMessage) {
+        let instant = MonotonicInstant(nanoseconds: Int64(now * 1e9))
+        while let deadline = site.core.nextDeadline, deadline < instant { _ = site.handle(.tick, at: deadline) }
+        _ = site.handle(.message(message, isRetained: false), at: instant)
+    }
+
+    /// A second's message of an ibeacon-gateway, without readings.
+    private mutating func feed(_ gateway: String) {
+        sequence += 1
+        pass(
+            .heard(
+                gateway: gateway,
+                HeardSecond(
+                    boot: "b", sequence: sequence, at: .seconds(now), listening: .seconds(1), reports: 4, readings: []))
+        )
+    }
+
+    /// A message of a node about the tag.
+    private mutating func report(_ node: String) {
+        pass(
+            .nodeHeard(
+                node: node,
+                HeardSecond(
+                    boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
+                    readings: [Reading(beacon: Self.beacon, count: 1, level: -50, power: -59, age: .zero)])))
+    }
+
+    private var readings: UInt64 { site.core.engine.counters.readings }
+
+    /// The node reports every 5 s, until it counts.
+    private mutating func settle(_ node: String) {
+        for _ in 0..<6 {
+            now += 5
+            report(node)
+        }
+    }
+
+    @Test mutating func `One message of an ibeacon-gateway in the name of a node does not mute the node`() {
+        settle("kitchen")
+        feed("kitchen")
+        let before = readings
+        settle("kitchen")
+        #expect(readings == before + 6)
+        now += 60
+        report("kitchen")
+        let gateway = site.core.engine.gatewayReports.first { $0.name == "kitchen" }
+        #expect(gateway?.isListening == true)
+    }
+
+    @Test mutating func `A node is not heard while an ibeacon-gateway feeds in its room, and is again 25 s later`() {
+        settle("kitchen")
+        pass(.card(gateway: "pi", GatewayCard(room: "Kitchen")))
+        for _ in 0..<4 {
+            now += 1
+            feed("pi")
+        }
+        let before = readings
+        now += 1
+        report("kitchen")
+        #expect(readings == before)
+        now += 26
+        report("kitchen")
+        #expect(readings == before + 1)
+    }
+
+    @Test mutating func `After a connection, a new node waits for the gateway whose card is in its room`() {
+        _ = site.handle(.brokerConnected, at: .zero)
+        pass(.card(gateway: "pi", GatewayCard(room: "Kitchen")))
+        now = 1
+        report("kitchen")
+        #expect(!site.core.engine.hasRoom(gateway: "kitchen"))
+        now = 30
+        report("kitchen")
+        #expect(site.core.engine.hasRoom(gateway: "kitchen"))
+    }
+}
