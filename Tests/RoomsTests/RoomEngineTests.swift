@@ -251,6 +251,64 @@ import Testing
         #expect(house.reported == ["Hall"])
     }
 
+    @Test func `An hour in one place teaches no more than some minutes, and further stays do`() throws {
+        func learned(_ house: House) -> Float { house.engine.roomReports.reduce(0) { $0 + $1.ownSeconds } }
+        var house = Self.flat()
+        house.seconds(180, Self.kitchen)
+        let early = learned(house)
+        house.seconds(3420, Self.kitchen)
+        #expect(early > 20)
+        #expect(learned(house) < 1.3 * early)
+        for _ in 0..<3 {
+            house.seconds(60, Self.hall)
+            house.seconds(60, Self.kitchen)
+        }
+        #expect(learned(house) > 3 * early)
+    }
+
+    @Test func `How right the levels alone are in a trained room is measured, kept, and forgotten with the room`()
+        throws
+    {
+        var house = Self.flat()
+        for (room, levels) in [("Kitchen", Self.kitchen), ("Bedroom", Self.hall)] {
+            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.seconds(60, levels)
+        }
+        func placed(_ engine: RoomEngine, _ room: String) throws -> Float {
+            try #require(engine.learned.rooms.first { $0.name.name == room }).placed
+        }
+        #expect(try placed(house.engine, "Kitchen") > 0.9)
+        #expect(try placed(house.engine, "Bedroom") < 0.1)
+        var other = RoomEngine()
+        other.restore(house.engine.learned)
+        #expect(try placed(other, "Kitchen") == placed(house.engine, "Kitchen"))
+        house.pass(.forgetRoom("Kitchen"))
+        #expect(try placed(house.engine, "Kitchen") == 0)
+    }
+
+    @Test func `Where the levels alone were right in the training, they keep a part in the decision`() throws {
+        func house(_ placementWorth: Float) -> House {
+            var tuning = RoomTuning()
+            tuning.placementWorth = placementWorth
+            var house = Self.flat(tuning)
+            for (room, levels) in [("Kitchen", Self.kitchen), ("Hall", Self.hall), ("Bedroom", Self.bedroom)] {
+                house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+                house.seconds(60, levels)
+            }
+            house.pass(.learn(room: "Bedroom", tag: "Jane", .zero))
+            return house
+        }
+        /// How probable the hall is for a tag that resembles the kitchen's fingerprints more, and that the hall's gateway hears best.
+        func probability(_ house: House) -> Float? {
+            var house = house
+            house.seconds(10, Self.kitchen)
+            house.seconds(3, ["k": -57, "h": -55, "b": -82])
+            return house.engine.belief(ofTag: 0).first { $0.room.name == "Hall" }?.probability
+        }
+        let (without, with) = (try #require(probability(house(0))), try #require(probability(house(0.5))))
+        #expect(with > 2 * without)
+    }
+
     @Test func `Where a walk went is kept, and forgotten with the room`() {
         var house = Self.walked()
         let learned = house.engine.learned

@@ -5,8 +5,8 @@ package import SiteProtocol
 
 /// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
 /// "labelled":[[seconds,gateway,eighths,…],…],"own":{"seconds":…,"gateways":[[gateway,heard,unknown,mean,squares],…]},
-/// "exits":[[room,count],…]},…],"unknown":[…]}`; an unknown level is null.
-/// `exits` may be missing. `unknown` has the positions of the gateways that do not count yet, and may be missing.
+/// "placed":…,"exits":[[room,count],…]},…],"unknown":[…]}`; an unknown level is null.
+/// `placed` and `exits` may be missing. `unknown` has the positions of the gateways that do not count yet, and may be missing.
 extension LearnedSite {
     package var json: JSONValue {
         .object([
@@ -28,6 +28,7 @@ extension LearnedSite {
         .object([
             "id": .string(room.name.id), "name": .string(room.name.name),
             "labelled": .array(room.labelled.map(Self.json)), "own": Self.json(of: room.own),
+            "placed": .number(Double(room.placed)),
             "exits": .array(room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
         ])
     }
@@ -67,7 +68,8 @@ extension LearnedSite {
             rooms.append(
                 LearnedRoom(
                     name: RoomName(id: id, name: name), labelled: try Self.moments(element["labelled"]),
-                    own: try Self.levels(element["own"]), exits: try Self.exits(element["exits"])))
+                    own: try Self.levels(element["own"]),
+                    placed: Self.probability(element["placed"]), exits: try Self.exits(element["exits"])))
         }
         for element in listedGateways {
             guard let pair = element.array, pair.count == 2, let name = pair[0].string,
@@ -79,6 +81,12 @@ extension LearnedSite {
         for position in (json["unknown"]?.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:)) {
             if gateways.indices.contains(position) { gateways[position].isKnown = false }
         }
+    }
+
+    /// 0 if it is missing or impossible.
+    private static func probability(_ json: JSONValue?) -> Float {
+        guard let number = json?.asNumber, (0...1).contains(number) else { return 0 }
+        return Float(number)
     }
 
     private static func exits(_ json: JSONValue?) throws(FeedError) -> [LearnedRoom.Exit] {

@@ -66,6 +66,8 @@ package struct LearnedSite: Hashable, Sendable {
         package var labelled: [Moment]
         /// From the engine's own decisions.
         package var own: Levels
+        /// The mean probability, 0 … 1, that the levels alone gave to the room while it was trained.
+        package var placed: Float
         /// How often tags moved between this room and others, which are given by their positions in `rooms`.
         package var exits: [Exit]
 
@@ -77,8 +79,8 @@ package struct LearnedSite: Hashable, Sendable {
             package init(room: Int, count: Float) { (self.room, self.count) = (room, count) }
         }
 
-        package init(name: RoomName, labelled: [Moment], own: Levels, exits: [Exit] = []) {
-            (self.name, self.labelled, self.own, self.exits) = (name, labelled, own, exits)
+        package init(name: RoomName, labelled: [Moment], own: Levels, placed: Float = 0, exits: [Exit] = []) {
+            (self.name, self.labelled, self.own, self.placed, self.exits) = (name, labelled, own, placed, exits)
         }
     }
 

@@ -6,6 +6,8 @@ struct Room: Sendable {
     /// What was learned from training runs, and from the engine's own decisions.
     var labelled = RoomFingerprints()
     var own = RoomLevels()
+    /// The mean probability, 0 … 1, that the levels alone gave to the room while it was trained.
+    var placed: Float = 0
     /// The gateways in the room.
     var gateways: [GatewayIndex] = []
     /// Where tags came from and went to.

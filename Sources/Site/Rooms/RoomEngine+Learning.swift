@@ -62,6 +62,9 @@ extension RoomEngine {
     /// Largest distance from the last window that is certain of one room to the first that is certain of the next, in windows.
     private static let mostDoubtful = 6
 
+    /// A window counts as so many seconds at most: packets of slow beacons are independent.
+    private static let longestWindow: Float = 10
+
     // MARK: From people
 
     mutating func learn(
@@ -96,6 +99,7 @@ extension RoomEngine {
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
         roomsWithoutGateway = nil
+        rooms[room].placed = 0
         forgetExits(of: room)
     }
 
@@ -121,9 +125,18 @@ extension RoomEngine {
         Self.append(scratch.vector, gateways, to: &scratch.learning.levels, missLevel: tuning.missLevel)
         if rooms[room].labelled.count == 0 { roomsWithoutGateway = nil }
         rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
+        let share = min(1, min(elapsed, 1) / max(1, rooms[room].labelled.seconds))
+        rooms[room].placed += share * (placedProbability(of: room) - rooms[room].placed)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
         return true
+    }
+
+    /// The probability of a room after some windows like the weighed one, from the levels alone.
+    private func placedProbability(of room: RoomIndex) -> Float {
+        guard let place = scratch.rooms.firstIndex(of: room), let best = scratch.placement.max() else { return 0 }
+        let sum = scratch.placement.reduce(0) { $0 + FixedMath.exp(tuning.placementWindows * ($1 - best)) }
+        return FixedMath.exp(tuning.placementWindows * (scratch.placement[place] - best)) / sum
     }
 
     /// Appends the levels of a window in the form of a fingerprint. A gateway that does not count has none.
@@ -159,9 +172,17 @@ extension RoomEngine {
         }
         learners[learner].windows.append(
             Learner.Window(
-                levels: learners[learner].levels.count - levels, rooms: scratch.rooms.count, seconds: elapsed,
-                elapsed: elapsed))
+                levels: learners[learner].levels.count - levels, rooms: scratch.rooms.count,
+                seconds: min(elapsed, Self.longestWindow) * learningWeight(of: tag, at: now), elapsed: min(elapsed, 1)))
         if learners[learner].windows.count >= 2 * tuning.learnLag { learnOldest(of: learner, tuning.learnLag) }
+    }
+
+    /// How much a window of the tag's present stay counts: the first ones most.
+    @inline(__always)
+    private func learningWeight(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        guard let since = states[tag].since else { return 1 }
+        let stay = now.seconds(since: since) / tuning.ownStaySeconds
+        return 1 / (1 + stay * stay)
     }
 
     private mutating func addLearner(of tag: TagIndex) -> LearnerIndex? {

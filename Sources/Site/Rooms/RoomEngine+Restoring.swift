@@ -96,7 +96,7 @@ package struct LearnedSource: Sendable {
     package func room(at position: Int) -> LearnedSite.LearnedRoom {
         let room = rooms.elements[position]
         return LearnedSite.LearnedRoom(
-            name: room.name, labelled: room.labelled.moments, own: room.own.kept,
+            name: room.name, labelled: room.labelled.moments, own: room.own.kept, placed: room.placed,
             exits: room.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) })
     }
 }
@@ -134,6 +134,7 @@ extension RoomEngine {
                 rooms[index].labelled.restore(moment, gatewayIndices, order: order)
             }
             rooms[index].own = RoomLevels(room.own, gatewayIndices, tuning)
+            rooms[index].placed = (0...1).contains(room.placed) ? room.placed : 0
         }
     }
 }

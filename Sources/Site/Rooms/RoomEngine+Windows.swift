@@ -49,7 +49,7 @@ extension RoomEngine {
         } else if !scratch.rooms.isEmpty {
             believe(tag, at: now, elapsed: elapsed)
             report(tag, at: now, &effects)
-            remember(tag, at: now, elapsed: min(elapsed, 1))
+            remember(tag, at: now, elapsed: elapsed)
         }
     }
 
@@ -253,6 +253,7 @@ extension RoomEngine {
         let unknown = FixedMath.exp(novelty) * tuning.noveltySeconds
         // Where people trained, the levels alone have hardly any weight.
         var labelledSeconds: Float = 0
+        var placedSeconds: Float = 0
         var allSeconds: Float = 0
         scratch.shares.removeAll(keepingCapacity: true)
         for room in scratch.rooms {
@@ -276,6 +277,7 @@ extension RoomEngine {
                 * (tuning.ownTrustSeconds / (tuning.ownTrustSeconds + own))
             scratch.shares.append(1 - doubted)
             labelledSeconds += labelled
+            placedSeconds += labelled * rooms[room].placed
             allSeconds += labelled + own
         }
         let share = labelledSeconds / max(1, allSeconds)
@@ -284,7 +286,10 @@ extension RoomEngine {
         if let place = states[tag].room.flatMap({ scratch.rooms.firstIndex(of: $0) }), isGatewayMissing(to: tag) {
             scratch.fingerprint[place] += tuning.missingWorth
         }
-        return tuning.ownTrust + (tuning.labelledTrust - tuning.ownTrust) * share
+        let placed = placedSeconds / max(1, labelledSeconds)
+        let worth = tuning.placementWorth / max(1, scratch.vector.elapsed)
+        let labelledTrust = tuning.labelledTrust * (1 - worth * placed * placed)
+        return tuning.ownTrust + (labelledTrust - tuning.ownTrust) * share
     }
 
     /// Whether a gateway of the tag's room has failed that had heard the tag there. For a receiver that does not always send,

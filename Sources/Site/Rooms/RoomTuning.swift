@@ -64,6 +64,11 @@ package struct RoomTuning: Hashable, Sendable {
     /// Largest weight of what was learned, against the levels alone: from labels, and from the engine's own decisions.
     package var labelledTrust: Float = 1
     package var ownTrust: Float = 0.6
+    /// The levels alone keep this much of the weight of what was learned with labels, times the square of the share of the training
+    /// in which they were right: another body than the one that walked wears the tag, and where the levels alone are right, they are
+    /// the better judge of that. The weight falls with the interval of a slow beacon. `placementWindows`: the number of alike windows after which a room is compared for that share.
+    package var placementWorth: Float = 0.5
+    package var placementWindows: Float = 3
     /// Seconds of the engine's own decisions that one second with a label is worth.
     package var labelWorth: Float = 20
     /// Log likelihood that an untrained room loses if other rooms are trained and one of them fits.
@@ -125,6 +130,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var learnProbability: Float = 0.8
     /// Number of later windows that must be known before the oldest are learned.
     package var learnLag = 12
+    /// What a tag shows of a room during one stay counts as so many seconds times π / 2 at most; a window counts half after this
+    /// many seconds. Further seconds repeat it: a tag that lies where another room fits better would teach that mistake for hours.
+    package var ownStaySeconds: Float = 60
     /// Mean seconds between changes of room, for learning.
     package var learnStaySeconds: Float = 60
 }
