@@ -11,6 +11,7 @@ var areKnown = true
 var houseHours: Double?
 var homeCount: UInt64?
 var printsEach = false
+var isOneWeak = false
 var seed: UInt64?
 var every = 1
 for argument in CommandLine.arguments.dropFirst() {
@@ -30,6 +31,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isTraining = true
     } else if argument == "--each" {
         printsEach = true
+    } else if argument == "--weak" {
+        isOneWeak = true
     } else if argument.hasPrefix("--homes=") {
         homeCount = UInt64(argument.dropFirst(8))
         if homeCount == nil { fail("\(argument): not a number") }
@@ -52,7 +55,8 @@ for argument in CommandLine.arguments.dropFirst() {
 if let homeCount {
     // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.
     let first = seed ?? 1001
-    var report = HomesReport(tuning: tuning, isEngineOnly: isEngineOnly, printsEach: printsEach)
+    var report = HomesReport(
+        tuning: tuning, isEngineOnly: isEngineOnly, printsEach: printsEach, isOneWeak: isOneWeak)
     report.run(homes: first..<first + homeCount)
     exit(0)
 }

@@ -51,6 +51,9 @@ extension RoomTuning {
         case "otherBodyWidth": otherBodyWidth = value
         case "bodyDeviation": bodyDeviation = value
         case "packetDoubt": packetDoubt = value
+        case "ownStaySeconds": ownStaySeconds = value
+        case "placementWorth": placementWorth = value
+        case "placementWindows": placementWindows = value
         default: fail("there is no number called \(name)")
         }
     }

@@ -26,7 +26,8 @@ struct HomeRadio {
     /// Of one packet's level against the others of the place: three channels, which fade independently, dB.
     let fading: Double
 
-    init(_ plan: FloorPlan, _ random: inout Random) {
+    /// - Parameter weak: The number of a receiver, modulo their count, that measures 10 dB less.
+    init(_ plan: FloorPlan, weak: Int?, _ random: inout Random) {
         self.plan = plan
         func between(_ range: ClosedRange<Double>) -> Double {
             range.lowerBound + random.uniform() * (range.upperBound - range.lowerBound)
@@ -61,6 +62,7 @@ struct HomeRadio {
                     Receiver(at: at, room: room, gain: between(-6...6), lost: between(0.05...0.3), waves: waves))
             }
         }
+        if let weak { receivers[weak % receivers.count].gain -= 10 }
         self.receivers = receivers
     }
 

@@ -8,11 +8,15 @@ struct HomesReport {
         var name: String
         var scores: [Score] = []
 
-        /// Mean of all homes, and of the worst tenth of them.
-        func mean(_ value: (Score) -> Double, worstIsLeast: Bool) -> (all: Double, worst: Double) {
+        /// Mean of all homes with its interval, and of the worst tenth of them.
+        func mean(
+            _ value: (Score) -> Double, worstIsLeast: Bool
+        ) -> (all: Double, interval: (Double, Double), worst: Double) {
+            func mean(_ values: some Collection<Double>) -> Double { values.reduce(0, +) / Double(values.count) }
             let sorted = scores.map(value).sorted { worstIsLeast ? $0 < $1 : $0 > $1 }
-            let worst = sorted.prefix((sorted.count + 9) / 10)
-            return (sorted.reduce(0, +) / Double(sorted.count), worst.reduce(0, +) / Double(worst.count))
+            return (
+                mean(sorted), Bootstrap.interval(of: sorted) { mean($0) }, mean(sorted.prefix((sorted.count + 9) / 10))
+            )
         }
     }
 
@@ -35,16 +39,19 @@ struct HomesReport {
     let isEngineOnly: Bool
     /// Prints a line for each home and rule.
     let printsEach: Bool
+    /// Takes 10 dB from one receiver of each home.
+    let isOneWeak: Bool
     private var rows: [[Row]] = Kind.allCases.map { _ in [] }
     private var fits: [(noise: NoiseFit, levels: LevelFit)] = []
 
-    init(tuning: RoomTuning, isEngineOnly: Bool, printsEach: Bool) {
+    init(tuning: RoomTuning, isEngineOnly: Bool, printsEach: Bool, isOneWeak: Bool) {
         (self.tuning, self.isEngineOnly, self.printsEach) = (tuning, isEngineOnly, printsEach)
+        self.isOneWeak = isOneWeak
     }
 
     mutating func run(homes: Range<UInt64>) {
         for number in homes {
-            let random = RandomHome(number: number)
+            let random = RandomHome(number: number, isOneWeak: isOneWeak)
             measureNoise(of: random)
             for (name, use) in Self.states { add(name, random, number, engine(random, trainedBy: use)) }
             if !isEngineOnly { runOthers(random, number) }
@@ -132,8 +139,11 @@ struct HomesReport {
 
     private func printTable(of kind: Kind) {
         guard let count = rows[kind.rawValue].first?.scores.count else { return }
-        print("\n\(kind.name): \(count) homes; mean, and mean of the worst tenth of the homes")
-        print("rule                                 time right     false per tag-day   delay p50, p90 (s)  never")
+        print(
+            "\n\(kind.name): \(count) homes; mean [5 to 95 % of \(Bootstrap.draws) draws of homes, seed \(Bootstrap.seed)], "
+                + "and mean of the worst tenth of the homes")
+        print(
+            "rule                                 time right               false per tag-day        delay p50, p90 (s)  never")
         for row in rows[kind.rawValue] {
             let right = row.mean(\.right, worstIsLeast: true)
             let wrong = row.mean({ $0.falsePerHour * 24 }, worstIsLeast: false)
@@ -141,16 +151,20 @@ struct HomesReport {
             let changes = row.scores.reduce(0) { $0 + $1.changes }
             let never = row.scores.reduce(0) { $0 + $1.never }
             let texts = [
-                row.name, "\(fixed(right.all, 3)) \(fixed(right.worst, 3))",
-                "\(fixed(wrong.all, 1)) \(fixed(wrong.worst, 0))",
+                row.name, "\(fixed(right.all, 3)) \(Self.between(right.interval, 3)) \(fixed(right.worst, 3))",
+                "\(fixed(wrong.all, 1)) \(Self.between(wrong.interval, 0)) \(fixed(wrong.worst, 0))",
                 "\(fixed(percentile(0.5, of: delays), 1)) \(fixed(percentile(0.9, of: delays), 1))",
                 changes > 0 ? "\(fixed(Double(never) / Double(changes) * 100, 0)) %" : "-",
             ]
             print(
-                zip(texts, [37, 15, 20, 20, 0]).map {
+                zip(texts, [37, 25, 25, 20, 0]).map {
                     $0 + String(repeating: " ", count: max(1, $1 - $0.count))
                 }.joined())
         }
+    }
+
+    private static func between(_ interval: (Double, Double), _ digits: Int) -> String {
+        "[\(fixed(interval.0, digits)) \(fixed(interval.1, digits))]"
     }
 
     /// In how many homes training harms.
@@ -165,14 +179,14 @@ struct HomesReport {
             for row in rows.dropFirst() {
                 let pairs = zip(untrained, row.scores)
                 let losses = pairs.map { $0.right - $1.right }
-                let nervous = pairs.count { before, after in
+                let isNervous = pairs.map { before, after in
                     let count = { (score: Score) in Double(score.sessions.reduce(0) { $0 + $1.falseChanges }) }
                     return count(after) > max(1.2 * count(before), count(before) + 1)
                 }
-                let shares = [losses.count { $0 > 0.01 }, losses.count { $0 > 0.03 }, nervous].map {
-                    "\(fixed(Double($0) / Double(losses.count) * 100, 0)) %"
-                }
-                let text = shares.joined(separator: ", ")
+                let text = [losses.map { $0 > 0.01 }, losses.map { $0 > 0.03 }, isNervous].map { isWorse in
+                    func percent(_ homes: [Bool]) -> Double { Double(homes.count { $0 }) / Double(homes.count) * 100 }
+                    return "\(fixed(percent(isWorse), 0)) \(Self.between(Bootstrap.interval(of: isWorse, percent), 0)) %"
+                }.joined(separator: ", ")
                 print("\(kind.name), \(row.name): \(text); \(fixed(losses.max() ?? 0, 3))")
             }
         }

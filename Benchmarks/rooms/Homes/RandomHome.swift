@@ -24,12 +24,13 @@ struct RandomHome {
     private let radio: HomeRadio
     private var random: Random
 
-    init(number: UInt64) {
+    /// - Parameter isOneWeak: Takes 10 dB from one receiver. All else is the same.
+    init(number: UInt64, isOneWeak: Bool = false) {
         var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
         let count = 3 + random.below(13)
         let floors = count < 5 ? 1 : 1 + random.below(3)
         plan = FloorPlan(rooms: count, floors: floors, area: 8 + 12 * random.uniform(), &random)
-        radio = HomeRadio(plan, &random)
+        radio = HomeRadio(plan, weak: isOneWeak ? Int(number) : nil, &random)
         home = Home(
             name: "home \(number)", rooms: plan.rooms.map(\.name),
             gateways: radio.receivers.enumerated().map { ("receiver\($0.offset + 1)", $0.element.room) })

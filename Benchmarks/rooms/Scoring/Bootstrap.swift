@@ -23,6 +23,12 @@ struct Bootstrap {
         self.median = Self.interval(median)
     }
 
+    /// Of the mean of homes, or of any other value of them: 5th and 95th percentile. Homes are drawn again, with replacement.
+    static func interval<Home>(of homes: [Home], _ value: ([Home]) -> Double) -> (Double, Double) {
+        var random = Random(seed: seed)
+        return interval((0..<draws).map { _ in value(homes.map { _ in homes[random.below(homes.count)] }) })
+    }
+
     private static func interval(_ values: [Double]) -> (Double, Double) {
         let sorted = values.sorted()
         return (percentile(0.05, of: sorted), percentile(0.95, of: sorted))
