@@ -143,7 +143,8 @@ struct HomesReport {
             "\n\(kind.name): \(count) homes; mean [5 to 95 % of \(Bootstrap.draws) draws of homes, seed \(Bootstrap.seed)], "
                 + "and mean of the worst tenth of the homes")
         print(
-            "rule                                 time right               false per tag-day        delay p50, p90 (s)  never")
+            "rule                                 time right               false per tag-day        delay p50, p90 (s)  never"
+        )
         for row in rows[kind.rawValue] {
             let right = row.mean(\.right, worstIsLeast: true)
             let wrong = row.mean({ $0.falsePerHour * 24 }, worstIsLeast: false)
@@ -185,7 +186,8 @@ struct HomesReport {
                 }
                 let text = [losses.map { $0 > 0.01 }, losses.map { $0 > 0.03 }, isNervous].map { isWorse in
                     func percent(_ homes: [Bool]) -> Double { Double(homes.count { $0 }) / Double(homes.count) * 100 }
-                    return "\(fixed(percent(isWorse), 0)) \(Self.between(Bootstrap.interval(of: isWorse, percent), 0)) %"
+                    return
+                        "\(fixed(percent(isWorse), 0)) \(Self.between(Bootstrap.interval(of: isWorse, percent), 0)) %"
                 }.joined(separator: ", ")
                 print("\(kind.name), \(row.name): \(text); \(fixed(losses.max() ?? 0, 3))")
             }
