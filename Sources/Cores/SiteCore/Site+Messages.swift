@@ -124,7 +124,7 @@ extension Site {
             fetchCard(of: gateway, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .nodeTelemetry(let node):
-            if !isFedByOurs(node, at: now) { pass(.telemetry(node: node), at: now, &effects) }
+            if feed(inPlaceOf: node, at: now) == nil { pass(.telemetry(node: node), at: now, &effects) }
         case .available(let gateway, let isAvailable):
             gateways.record(isOffline: isAvailable == false, gateway, in: engine)
             pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)
@@ -162,25 +162,32 @@ extension Site {
     private mutating func hear(
         _ second: HeardSecond, of node: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        guard !isFedByOurs(node, at: now) else { return recordRival(node, at: now, &effects) }
+        switch feed(inPlaceOf: node, at: now) {
+        case .active: return recordRival(node, at: now, &effects)
+        case .expected: return
+        case nil: break
+        }
         if !engine.hasRoom(gateway: node) {
             pass(.card(gateway: node, room: settings.gateways[node] ?? node), at: now, &effects)
         }
         pass(.heard(gateway: node, second), at: now, &effects)
     }
 
-    /// Whether an ibeacon-gateway feeds readings for the room of an ESPresense node: both are the same radio, or the
-    /// gateway itself publishes the message in the node's name. A new node waits a moment if a gateway with a card is in its room:
-    /// that gateway counts as feeding from its third message on.
-    private func isFedByOurs(_ node: String, at now: MonotonicInstant) -> Bool {
+    /// Readings of an ibeacon-gateway that count in the place of an ESPresense node.
+    private enum Feed { case active, expected }
+
+    /// What an ibeacon-gateway feeds for the room of an ESPresense node: both are the same radio, or the gateway itself publishes
+    /// the message in the node's name. A new node waits a moment if a gateway with a card is in its room: that gateway counts as
+    /// feeding from its third message on.
+    private func feed(inPlaceOf node: String, at now: MonotonicInstant) -> Feed? {
         let others = gateways.gateways(ofNode: node).union(engine.gateways(inRoom: RoomName.id(of: node)))
         if gateways.isFeeding(node, at: now) || others.contains(where: { gateways.isFeeding($0, at: now) }) {
-            return true
+            return .active
         }
         guard let connected = retained.connected, connected.duration(to: now) < Self.firstFeed,
             !engine.isTrusted(gateway: node)
-        else { return false }
-        return gateways.cards[node] != nil || others.contains { gateways.cards[$0] != nil }
+        else { return nil }
+        return gateways.cards[node] != nil || others.contains { gateways.cards[$0] != nil } ? .expected : nil
     }
 
     /// After a connection, all gateways have sent three messages within this time.
