@@ -15,15 +15,7 @@ enum BeaconMonitorObject {
     static func describe(in message: BusMessage) {
         message.append { writer in
             writer.container(BusType.array, "{oa{sa{sv}}}") { objects in
-                objects.container(BusType.dictionaryEntry, nil) { object in
-                    object.path(path)
-                    object.container(BusType.array, "{sa{sv}}") { interfaces in
-                        interfaces.container(BusType.dictionaryEntry, nil) { entry in
-                            entry.string(interface)
-                            entry.container(BusType.array, "{sv}", properties)
-                        }
-                    }
-                }
+                objects.object(path, interface, properties)
             }
         }
     }

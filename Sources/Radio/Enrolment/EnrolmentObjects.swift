@@ -28,30 +28,16 @@ enum EnrolmentObjects {
     static func describe(_ profile: AccessoryProfile, in message: BusMessage) {
         message.append { writer in
             writer.container(BusType.array, "{oa{sa{sv}}}") { objects in
-                object(service, serviceInterface, in: &objects) { properties in
+                objects.object(service, serviceInterface) { properties in
                     properties.property("UUID", "s") { $0.string(profile.service) }
                     properties.property("Primary", "b") { $0.boolean(true) }
                 }
                 for characteristic in profile.characteristics {
-                    object(characteristic.path, characteristicInterface, in: &objects) { properties in
+                    objects.object(characteristic.path, characteristicInterface) { properties in
                         properties.property("UUID", "s") { $0.string(characteristic.uuid) }
                         properties.property("Service", "o") { $0.path(service) }
                         properties.property("Flags", "as") { $0.strings(characteristic.flags) }
                     }
-                }
-            }
-        }
-    }
-
-    private static func object(
-        _ path: String, _ interface: String, in objects: inout BusWriter, _ properties: (inout BusWriter) -> Void
-    ) {
-        objects.container(BusType.dictionaryEntry, nil) { object in
-            object.path(path)
-            object.container(BusType.array, "{sa{sv}}") { interfaces in
-                interfaces.container(BusType.dictionaryEntry, nil) { entry in
-                    entry.string(interface)
-                    entry.container(BusType.array, "{sv}", properties)
                 }
             }
         }

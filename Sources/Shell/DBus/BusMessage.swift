@@ -203,6 +203,21 @@ package struct BusWriter {
         }
     }
 
+    /// One object with one interface, as an entry of an answer to GetManagedObjects.
+    package mutating func object(
+        _ path: String, _ interface: String, _ properties: (inout BusWriter) -> Void
+    ) {
+        container(BusType.dictionaryEntry, nil) { object in
+            object.path(path)
+            object.container(BusType.array, "{sa{sv}}") { interfaces in
+                interfaces.container(BusType.dictionaryEntry, nil) { entry in
+                    entry.string(interface)
+                    entry.container(BusType.array, "{sv}", properties)
+                }
+            }
+        }
+    }
+
     private mutating func number(_ value: some FixedWidthInteger, _ type: CInt) {
         var value = value
         dbus_message_iter_append_basic(&iterator, type, &value)
