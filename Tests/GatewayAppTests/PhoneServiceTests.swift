@@ -163,6 +163,27 @@ struct PhoneServiceTests {
         #expect(fixture.service.app.core.trackers.count == 1)
     }
 
+    @Test func `A key that comes while another program changes the file is stored at the next check`() throws {
+        let fixture = try ServiceFixture("encryptionKey: 'a key of jane', http: null,", in: directory)
+        try write { _ in try command(fixture, isEncrypted: true) }
+        #expect(fixture.radio.keys.isEmpty)
+        fixture.wait(.seconds(6))
+        #expect(fixture.radio.keys == [PhoneKey(Self.key)])
+        #expect(try stored.phones.map(\.name) == ["Jane"])
+    }
+
+    @Test func `A key that comes while the file cannot be used is stored when it can`() throws {
+        let fixture = try ServiceFixture("encryptionKey: 'a key of jane', http: null,", in: directory)
+        try directory.write("no key\n", to: "phone-keys")
+        try command(fixture, isEncrypted: true)
+        fixture.wait(.seconds(20))
+        #expect(fixture.radio.keys.isEmpty)
+        try directory.write("", to: "phone-keys")
+        fixture.wait(.seconds(6))
+        #expect(fixture.radio.keys == [PhoneKey(Self.key)])
+        #expect(try stored.phones.map(\.name) == ["Jane"])
+    }
+
     // MARK: The site
 
     @Test func `A gateway publishes its list, retained and encrypted, and again when the file changes`() throws {
@@ -225,6 +246,55 @@ struct PhoneServiceTests {
         send(try #require(own.payload(of: list)), to: fixture, topic: Self.own)
         #expect(fixture.radio.keys == [PhoneKey(Self.key)])
         #expect(fixture.service.snapshot(at: fixture.host.now).phones.first?.gateways == [])
+    }
+
+    @Test func `A list that comes while another program changes the file is stored at the next check`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        var list = PhoneKeys()
+        try list.set(PhoneKey(Self.key), of: "Jane", at: 100)
+        try write { _ in try send(list, to: fixture) }
+        #expect(fixture.radio.keys.isEmpty)
+        fixture.wait(.seconds(6))
+        #expect(fixture.radio.keys == [PhoneKey(Self.key)])
+        #expect(try stored == list)
+    }
+
+    @Test func `A line that was deleted by hand comes back while another gateway has it`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        var list = PhoneKeys()
+        try list.set(PhoneKey(Self.key), of: "Jane", at: 100)
+        try send(list, to: fixture)
+        try directory.write("# nobody\n", to: "phone-keys")
+        fixture.wait(.seconds(11))
+        #expect(try stored == list)
+    }
+
+    @Test func `However often a client deletes the list, the gateway publishes it at most once in five seconds`() throws {
+        try add(at: 100)
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        let count = fixture.availability.messages.count
+        for _ in 0..<1000 { send([], to: fixture, topic: Self.own) }
+        #expect(fixture.availability.messages.count == count)
+        fixture.wait(.seconds(6))
+        #expect(fixture.availability.messages.count == count + 1)
+        #expect(try published(fixture)?.phones.map(\.name) == ["Jane"])
+    }
+
+    @Test func `The lists of all gateways are taken, and 250 of them are shown`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        var list = PhoneKeys()
+        for number in 1...20 {
+            try list.set(PhoneKey(IdentityKey(high: 1, low: UInt64(number))), of: "phone \(number)", at: 100)
+        }
+        for number in 1...300 {
+            if number == 300 { _ = list.remove("phone 1", at: 200) }
+            let json = try JSONValue(parsing: Array("{deviceId: 'g\(number)', \(Self.site)}".utf8), dialect: .json5)
+            let gateway = try #require(PhoneSite(try Configuration(json, hostName: "g")))
+            send(try #require(gateway.payload(of: list)), to: fixture, topic: gateway.topic)
+        }
+        #expect(fixture.radio.keys.count == 19)
+        #expect(try published(fixture)?.removals.map(\.name) == ["phone 1"])
+        #expect(fixture.service.snapshot(at: fixture.host.now).phones.first?.gateways?.count == 250)
     }
 
     @Test(arguments: ["plain", "another key", "another gateway", "another version", "damaged"])

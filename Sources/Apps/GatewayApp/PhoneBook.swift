@@ -13,12 +13,18 @@ struct PhoneBook {
     var stamp: FileStamp?
     /// Whether the file was read at least once since the start.
     var isRead = false
-    /// The lists of the other gateways, by their names.
-    private(set) var lists: [String: PhoneKeys] = [:]
+    /// The lists of the other gateways, each in one order, by their names.
+    private var lists: [String: PhoneKeys] = [:]
+    /// What those lists have and `keys` does not.
+    private(set) var pending = PhoneKeys()
+    /// Keys of commands and of the configuration that are not stored yet, each name once.
+    private(set) var waiting: [NamedKey] = []
     /// nil: keys are not shared.
     var site: PhoneSite?
     /// Whether this gateway has published its list since the start.
     var hasPublished = false
+    /// Whether the broker lacks the list: somebody deleted it, or the queue was full.
+    var isDue = false
     /// Checks the file.
     var timer: (any ServiceTimer)?
     /// When each key was heard last, as it was stored: epoch seconds by UUID.
@@ -29,23 +35,54 @@ struct PhoneBook {
     /// All phones; those of the state directory first.
     var phones: [PhoneKeys.Phone] { keys.phones + provided.filter { !keys.phones.has($0.key) } }
 
-    mutating func adopt(_ keys: PhoneKeys, stamp: FileStamp?) { (self.keys, self.stamp, isRead) = (keys, stamp, true) }
+    /// Adopts what somebody has written into the file. The lists of the other gateways are compared anew: a line that was
+    /// deleted by hand comes back.
+    mutating func adopt(_ keys: PhoneKeys, stamp: FileStamp?) {
+        (self.keys, self.stamp, isRead) = (keys, stamp, true)
+        pending = PhoneKeys()
+        // Most lists are the same.
+        for list in Set(lists.values) { learn(list) }
+    }
+
     mutating func adopt(provided: [PhoneKeys.Phone]) { self.provided = provided }
 
-    /// - Parameter list: nil: the gateway has deleted its list.
-    mutating func setList(_ list: PhoneKeys?, of gateway: String) { lists[gateway] = list }
+    /// Adopts the file in which `pending` and `waiting` were stored.
+    mutating func adoptStored(_ keys: PhoneKeys, stamp: FileStamp?) {
+        (self.keys, self.stamp, isRead) = (keys, stamp, true)
+        (pending, waiting) = (PhoneKeys(), [])
+    }
 
-    mutating func forgetLists() { lists = [:] }
+    /// - Parameter list: nil: the gateway has deleted its list.
+    mutating func setList(_ list: PhoneKeys?, of gateway: String) {
+        guard let list = list?.sorted else {
+            lists[gateway] = nil
+            return
+        }
+        if lists[gateway] != nil || lists.count < Self.mostLists { lists[gateway] = list }
+        learn(list)
+    }
+
+    /// Lists that are kept, to show which gateways have a phone; the keys of all others are taken, too.
+    private static let mostLists = 250
+
+    /// Notes a list that has something new. This list alone is compared: in a site of many gateways all lists arrive at once.
+    private mutating func learn(_ list: PhoneKeys) {
+        guard list != keys.sorted else { return }
+        var merged = keys
+        merged.merge(list)
+        if merged.sorted != keys.sorted { pending.merge(list) }
+    }
+
+    mutating func forgetLists() { (lists, pending) = ([:], PhoneKeys()) }
+
+    /// Keeps a key until it is stored. Of two keys of one name the later one holds.
+    mutating func add(waiting key: NamedKey) {
+        waiting.removeAll { $0.name.hasSameBytes(as: key.name) }
+        if waiting.count < IdentityResolver.mostKeys { waiting.append(key) }
+    }
 
     /// The gateways other than this one that have this phone with this key.
     func gateways(having phone: PhoneKeys.Phone) -> [String] {
         lists.filter { $0.key != site?.gateway && $0.value.phones.has(phone.key) }.keys.sorted()
-    }
-
-    /// What another gateway knows and this one does not.
-    var missing: Bool {
-        var merged = keys
-        for list in lists.values { merged.merge(list) }
-        return merged.sorted != keys.sorted
     }
 }

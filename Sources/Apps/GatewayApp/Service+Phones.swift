@@ -53,19 +53,16 @@ extension Service {
     private func readPhones() {
         let stamp = PhoneKeyFile.stamp(in: app.settings.stateDirectory)
         do throws(Failure) {
-            adopt(try PhoneKeyFile.read(in: app.settings.stateDirectory), stamp)
+            let keys = try PhoneKeyFile.read(in: app.settings.stateDirectory)
+            let isNews = keys != phones.keys
+            phones.adopt(keys, stamp: stamp)
+            setKeys()
+            if isNews { app.changed() }
         } catch {
             phones.stamp = stamp
             log.error("the keys of phones were not read: \(error.message)")
             setKeys()
         }
-    }
-
-    private func adopt(_ keys: PhoneKeys, _ stamp: FileStamp?) {
-        let isNews = keys != phones.keys
-        phones.adopt(keys, stamp: stamp)
-        setKeys()
-        if isNews { app.changed() }
     }
 
     private func setKeys() {
@@ -82,8 +79,7 @@ extension Service {
         }
     }
 
-    /// The file may have been changed by a command, the radio may have learned the order of a key, and a list may have come
-    /// while a command changed the file.
+    /// The file may have been changed by a command, and something may wait to be stored or published.
     func checkPhones() {
         if PhoneKeyFile.stamp(in: app.settings.stateDirectory) != phones.stamp {
             readPhones()
@@ -93,29 +89,43 @@ extension Service {
             }
         }
         if phones.stored.duration(to: host.now) >= Self.heardPeriod { storeHeardPhones() }
+        storePhones()
+        if phones.isDue { publishPhones() }
+    }
+
+    /// Stores what is new: keys of commands, lists of other gateways, and orders of keys that the radio has learned. If another
+    /// program changes the file now, or it cannot be written, all of it waits for the next check.
+    private func storePhones() {
         let clock = app.core.wallClock
         let unstamped = phones.site != nil && clock.isKnown && phones.keys.phones.contains { $0.changed == 0 }
         let learned = links.radio.phones.map(\.phone).filter { phone in
             phone.isOrdered
                 && phones.keys.phones.contains { $0.key.key.unordered == phone.key.unordered && !$0.key.isOrdered }
         }
-        guard unstamped || !learned.isEmpty || phones.missing else { return }
-        let lists = phones.lists.values
+        let (waiting, pending) = (phones.waiting, phones.pending)
+        guard unstamped || !learned.isEmpty || !waiting.isEmpty || !pending.isEmpty else { return }
         let now = clock.epochSeconds(at: host.now)
-        changeKeys { keys in
-            if unstamped { keys.stamp(at: now) }
-            for phone in learned { keys.note(phone) }
-            for list in lists { keys.merge(list) }
-        }
-    }
-
-    /// Changes the file. If another program changes it now, the next check does it.
-    private func changeKeys(_ change: (inout PhoneKeys) -> Void) {
+        var problems: [String] = []
         do throws(Failure) {
-            guard let keys = try PhoneKeyFile.update(in: app.settings.stateDirectory, waits: false, change),
-                keys != phones.keys
-            else { return }
-            adopt(keys, PhoneKeyFile.stamp(in: app.settings.stateDirectory))
+            let stored = try PhoneKeyFile.update(in: app.settings.stateDirectory, waits: false) { keys in
+                for named in waiting where !keys.phones.has(PhoneKey(named.key)) {
+                    do throws(PhoneKeysError) {
+                        try keys.set(PhoneKey(named.key), of: named.name, at: clock.isKnown ? now : nil)
+                    } catch {
+                        problems.append("the key of '\(named.name)' was not stored: \(error)")
+                    }
+                }
+                if unstamped { keys.stamp(at: now) }
+                for phone in learned { keys.note(phone) }
+                keys.merge(pending)
+            }
+            guard let stored else { return }
+            let isNews = stored != phones.keys
+            phones.adoptStored(stored, stamp: PhoneKeyFile.stamp(in: app.settings.stateDirectory))
+            for problem in problems { log.warning(problem) }
+            guard isNews else { return }
+            setKeys()
+            app.changed()
             publishPhones()
         } catch {
             log.once("phones", .error, "the keys of phones were not stored: \(error.message)")
@@ -173,18 +183,8 @@ extension Service {
 
     /// Stores the keys of a command.
     func take(_ keys: [NamedKey]) {
-        let now = app.core.wallClock.isKnown ? app.core.wallClock.epochSeconds(at: host.now) : nil
-        var problems: [String] = []
-        changeKeys { phones in
-            for named in keys where !phones.phones.has(PhoneKey(named.key)) {
-                do throws(PhoneKeysError) {
-                    try phones.set(PhoneKey(named.key), of: named.name, at: now)
-                } catch {
-                    problems.append("the key of '\(named.name)' was not stored: \(error)")
-                }
-            }
-        }
-        for problem in problems { log.warning(problem) }
+        for named in keys where !phones.phones.has(PhoneKey(named.key)) { phones.add(waiting: named) }
+        storePhones()
     }
 
     /// Stores the keys of the configuration. A phone that was given another key since, or that was removed, stays so.
@@ -212,8 +212,9 @@ extension Service {
             !phones.keys.isEmpty || phones.hasPublished, let payload = site.payload(of: phones.keys)
         else { return }
         let publication = Publication(.state, topic: site.topic, payload: payload, isRetained: true)
-        phones.hasPublished = links.availability.publish(publication, as: MessageToken(rawValue: 0))
-        if !phones.hasPublished { log.once("phones", .warning, "the broker's queue is full") }
+        let isQueued = links.availability.publish(publication, as: MessageToken(rawValue: 0))
+        if isQueued { phones.hasPublished = true } else { log.once("phones", .warning, "the broker's queue is full") }
+        phones.isDue = !isQueued
     }
 
     /// Handles a message on the availability's connection.
@@ -224,15 +225,15 @@ extension Service {
         let isOwn = gateway.hasSameBytes(as: site.gateway)
         guard !message.payload.isEmpty else {
             phones.setList(nil, of: gateway)
-            if isOwn { publishPhones() }
+            // Any client of the broker may send this, as often as it likes: the next check publishes, not each message.
+            if isOwn { phones.isDue = true }
             return true
         }
         do {
-            let list = try site.keys(in: message.payload, of: gateway)
             // The own list of an earlier run has what a lost state lacks.
-            if !isOwn || list.sorted != phones.keys.sorted { phones.setList(list, of: gateway) }
-            if phones.missing { checkPhones() }
-            if isOwn, !phones.missing { phones.setList(nil, of: gateway) }
+            phones.setList(try site.keys(in: message.payload, of: gateway), of: gateway)
+            storePhones()
+            if isOwn { phones.setList(nil, of: gateway) }
         } catch {
             log.once("phones", .warning, "the list of phones on \(message.topic) is ignored: \(error)")
         }
