@@ -35,8 +35,12 @@ LONGEST = [
 # Suites that another script runs, which installs what they need.
 ELSEWHERE = {"IntegrationTests.NATSClusterTests": "Tests/Cluster/test"}
 
-# A process that ends no test for so long hangs.
+# A process hangs if it ends no test and computes next to nothing for so long (seconds), or ends no test for three times as long.
 SILENCE_LIMIT = 600
+# Processor time (seconds) by which a session counts as computing, in the time between two looks at it (seconds).
+LEAST_WORK, LOOK_PERIOD = 1.5, 30
+# Behind the name of the log of a process that was begun once more.
+AGAIN = "-again"
 
 
 class Outcome:
@@ -53,8 +57,8 @@ class Outcome:
 class Process:
     """One process and the events of it that were read so far."""
 
-    def __init__(self, name, arguments, log, report):
-        self.name, self.log, self.report = name, log, report
+    def __init__(self, name, arguments, log, report, may_hang):
+        self.name, self.log, self.report, self.may_hang = name, log, report, may_hang
         self.stream = log + ".jsonl"
         for path in (self.log, self.stream):
             with contextlib.suppress(FileNotFoundError):
@@ -71,8 +75,10 @@ class Process:
         self.issues = collections.defaultdict(list)
         self.ended = 0
         self.failed = False
-        self.last_sign = time.monotonic()
+        self.last_sign = self.last_work = self.last_look = time.monotonic()
+        self.work = 0.0
         self.killed = False
+        self.hung = ""  # what its threads waited for
 
     def planned(self):
         return len(self.names)
@@ -124,20 +130,53 @@ class Process:
         code = self.child.poll()
         self.read()
         if code is None:
-            if time.monotonic() - self.last_sign > SILENCE_LIMIT and not self.killed:
+            if self.hangs() and not self.killed:
+                self.hung = self.threads()
                 self.killed = True
                 self.end(signal.SIGKILL)
             return False
         self.conclude(code)
         return True
 
+    def hangs(self):
+        now = time.monotonic()
+        if now - self.last_look >= LOOK_PERIOD:
+            work = sum(processor_time(pid) for pid in self.session())
+            if work - self.work >= LEAST_WORK:
+                self.last_work = now
+            self.work, self.last_look = work, now
+        return now - max(self.last_sign, self.last_work) > SILENCE_LIMIT or now - self.last_sign > 3 * SILENCE_LIMIT
+
+    def session(self):
+        """The processes of the session."""
+        for entry in os.listdir("/proc"):
+            with contextlib.suppress(OSError, ValueError):
+                if entry.isdigit() and os.getsid(int(entry)) == self.child.pid:
+                    yield int(entry)
+
+    def threads(self):
+        """What each thread of the session is at: its process, its state, the kernel's function, and its system call."""
+        lines = []
+        for pid in self.session():
+            with contextlib.suppress(OSError):
+                for thread in sorted(os.listdir(f"/proc/{pid}/task"), key=int):
+                    directory = f"/proc/{pid}/task/{thread}"
+                    state = content(f"{directory}/stat").rpartition(")")[2].split()[:1]
+                    words = [content(f"{directory}/{name}").split()[:4] for name in ("comm", "wchan", "syscall")]
+                    lines.append(f"{pid} {thread} " + " ".join(sum([state, *words], [])))
+        return "\n    ".join(lines[:200])
+
     def conclude(self, code):
         """What the end of the process says of the tests that did not end, or of no test."""
         # What a test that crashed has started would go on.
         self.end(signal.SIGKILL)
+        if self.killed and self.may_hang:
+            names = ", ".join(self.names[test] for test in self.running) or "no test"
+            self.report.say(f"! {self.name} hung in {names}, and is begun once more. Its threads:\n    {self.hung}")
+            return
         cause = f"the process ended with {code}"
         if self.killed:
-            cause = f"no test ended for {SILENCE_LIMIT} s, and the process was killed"
+            cause = f"the process hung, and was killed; its threads:\n    {self.hung}\n    this happened"
         tail = "\n    " + self.tail()
         unfinished = list(self.running)
         for test in unfinished:
@@ -163,6 +202,20 @@ class Process:
     def end(self, number):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.child.pid, number)
+
+
+def processor_time(pid):
+    """Seconds that a process has computed."""
+    fields = content(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if len(fields) > 12 else 0.0
+
+
+def content(path):
+    """What a file of /proc has; nothing if the process is gone."""
+    with contextlib.suppress(OSError):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    return ""
 
 
 def readable(test):
@@ -304,8 +357,9 @@ def follow(path, offset):
 class Runner:
     """Starts processes, a limited number at once, and watches them until they end."""
 
-    def __init__(self, report, filters, skips):
+    def __init__(self, report, filters, skips, again):
         self.report = report
+        self.again = again  # Whether a process that hangs is begun once more.
         # SwiftPM's expressions for the tests within a process: all of a suite, and those that were asked for.
         self.filters, self.skips = filters, skips
         self.waiting = collections.deque()
@@ -320,7 +374,8 @@ class Runner:
             self.counts[1] += count
 
     def start(self, name, run):
-        self.processes.append(Process(name, self.arguments(name), os.path.join(LOGS, name + run), self.report))
+        may_hang = self.again and not run.endswith(AGAIN)
+        self.processes.append(Process(name, self.arguments(name), os.path.join(LOGS, name + run), self.report, may_hang))
 
     def arguments(self, name):
         words = []
@@ -340,6 +395,9 @@ class Runner:
                 self.offsets[process.log] = follow(process.log, self.offsets[process.log])
             if ended:
                 self.processes.remove(process)
+                if process.killed and process.may_hang:
+                    self.waiting.append((process.name, os.path.basename(process.log).removeprefix(process.name) + AGAIN))
+                    continue
                 self.counts[0] += process.ended
         while self.waiting and len(self.processes) < self.most:
             self.start(*self.waiting.popleft())
@@ -414,7 +472,7 @@ def formerly_flaky():
 
 
 def main():
-    global LOGS, PROGRAM
+    global LOGS, PROGRAM, SILENCE_LIMIT
     parser = argparse.ArgumentParser()
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[])
@@ -424,16 +482,19 @@ def main():
     parser.add_argument("--scenarios", action="append", default=[])
     parser.add_argument("--must-run", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    # For an emulator, which may hang by itself: a process that hangs is begun once more, and that is told.
+    parser.add_argument("--again", action="store_true")
     # For the tests of this script.
     parser.add_argument("--program", default=PROGRAM)
     parser.add_argument("--logs", default=LOGS)
+    parser.add_argument("--silence", type=float, default=SILENCE_LIMIT)
     options = parser.parse_args()
-    PROGRAM, LOGS = options.program, options.logs
+    PROGRAM, LOGS, SILENCE_LIMIT = options.program, options.logs, options.silence
 
     os.makedirs(LOGS, exist_ok=True)
     report = Report(options.verbose, options.must_run)
     expressions = formerly_flaky() if options.formerly_flaky else options.filter
-    runner = Runner(report, expressions, options.skip)
+    runner = Runner(report, expressions, options.skip, options.again)
     chosen = suites(expressions, options.skip)
     load = Load(options.load)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

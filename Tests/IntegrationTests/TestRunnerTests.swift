@@ -8,7 +8,9 @@ import Testing
     init() throws { directory = try TemporaryDirectory() }
 
     /// Lists one suite with the tests `first` and `second`, and writes these events when it is asked to run them.
-    private func tests(events: [String], status: Int = 0) throws -> String {
+    ///
+    /// - Parameter command: What the shell does between the events and the end.
+    private func tests(events: [String], status: Int = 0, then command: String = ":") throws -> String {
         let plan = ["first", "second"].map {
             #"{"kind":"test","payload":{"id":"Some.Suite/\#($0)()/File.swift:1:2","kind":"function","name":"\#($0)()"}}"#
         }
@@ -23,6 +25,7 @@ import Testing
             done
             echo "what the tests print"
             cat '\(stream)' >"$output"
+            \(command)
             [ \(status) -lt 128 ] || kill -\(status % 128) $$
             exit \(status)
 
@@ -78,6 +81,26 @@ import Testing
         #expect(said.contains("the process ended with -9 while this test ran"), "\(said)")
         #expect(said.contains("what the tests print"))
         #expect(said.hasSuffix("1 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test func `A hang fails the test that ran, and shows what the threads wait for`() throws {
+        let program = try tests(events: passes("first") + [event("testStarted", "second")], then: "exec sleep 100")
+        let said = try runner(program, "--silence 1")
+        #expect(said.contains("✘ Some.Suite: second"), "\(said)")
+        #expect(said.contains("the process hung, and was killed; its threads:\n"), "\(said)")
+        #expect(said.contains(" S sleep "), "\(said)")
+        #expect(said.hasSuffix("1 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test func `Where a process may hang, it is begun once more, which is told, and not twice`() throws {
+        let once = "[ -e '\(directory.file("begun"))' ] || { touch '\(directory.file("begun"))' && exec sleep 100; }"
+        let events = passes("first") + passes("second")
+        let said = try runner(tests(events: events, then: once), "--silence 1 --again")
+        #expect(said.contains("! Some hung in no test, and is begun once more. Its threads:\n"), "\(said)")
+        #expect(said.hasSuffix("2 passed, 0 failed, 0 skipped\nexit 0\n"), "\(said)")
+        let twice = try runner(tests(events: events, then: "exec sleep 100"), "--silence 1 --again")
+        #expect(twice.contains("and is begun once more") && twice.contains("the process hung, and was killed"), "\(twice)")
+        #expect(twice.hasSuffix("exit 1\n"), "\(twice)")
     }
 
     @Test func `Tests that never began are no success`() throws {
