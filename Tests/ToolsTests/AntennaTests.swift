@@ -70,17 +70,21 @@ struct Board: Sendable, CustomTestStringConvertible {
     /// - Returns: The directory that stands in for `/sys`.
     func make(in directory: TemporaryDirectory) throws -> String {
         let root = directory.file("sys")
-        func run(_ command: String) throws {
-            try TestSupport.run("sh", ["-c", "cd '\(directory.path)' && \(command)"])
+        var commands = [
+            "cd '\(directory.path)'",
+            "mkdir -p sys/class/bluetooth sys/class/net/lo sys/devices/\(bluetooth)",
+            "ln -s ../../devices/\(bluetooth) sys/class/bluetooth/hci0",
+        ]
+        if let wiFi {
+            commands += [
+                "mkdir -p sys/devices/\(wiFi)/net/wlan0 sys/bus/sdio/drivers/\(driver)",
+                "ln -s ../../devices/\(wiFi)/net/wlan0 sys/class/net/wlan0",
+                "ln -s '\(root)/devices/\(wiFi)' sys/devices/\(wiFi)/net/wlan0/device",
+                "ln -s '\(root)/bus/sdio/drivers/\(driver)' sys/devices/\(wiFi)/driver",
+                "echo \(state) > sys/devices/\(wiFi)/net/wlan0/operstate",
+            ]
         }
-        try run("mkdir -p sys/class/bluetooth sys/class/net/lo sys/devices/\(bluetooth)")
-        try run("ln -s ../../devices/\(bluetooth) sys/class/bluetooth/hci0")
-        guard let wiFi else { return root }
-        try run("mkdir -p sys/devices/\(wiFi)/net/wlan0 sys/bus/sdio/drivers/\(driver)")
-        try run("ln -s ../../devices/\(wiFi)/net/wlan0 sys/class/net/wlan0")
-        try run("ln -s '\(root)/devices/\(wiFi)' sys/devices/\(wiFi)/net/wlan0/device")
-        try run("ln -s '\(root)/bus/sdio/drivers/\(driver)' sys/devices/\(wiFi)/driver")
-        try run("echo \(state) > sys/devices/\(wiFi)/net/wlan0/operstate")
+        try run("sh", ["-c", commands.joined(separator: " && ")])
         return root
     }
 }
