@@ -269,7 +269,8 @@ struct PhoneServiceTests {
         #expect(try stored == list)
     }
 
-    @Test func `However often a client deletes the list, the gateway publishes it at most once in five seconds`() throws {
+    @Test func `However often a client deletes the list, the gateway publishes it at most once in five seconds`() throws
+    {
         try add(at: 100)
         let fixture = try ServiceFixture(Self.site, in: directory)
         let count = fixture.availability.messages.count

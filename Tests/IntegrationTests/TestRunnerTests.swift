@@ -99,7 +99,8 @@ import Testing
         #expect(said.contains("! Some hung in no test, and is begun once more. Its threads:\n"), "\(said)")
         #expect(said.hasSuffix("2 passed, 0 failed, 0 skipped\nexit 0\n"), "\(said)")
         let twice = try runner(tests(events: events, then: "exec sleep 100"), "--silence 1 --again")
-        #expect(twice.contains("and is begun once more") && twice.contains("the process hung, and was killed"), "\(twice)")
+        #expect(
+            twice.contains("and is begun once more") && twice.contains("the process hung, and was killed"), "\(twice)")
         #expect(twice.hasSuffix("exit 1\n"), "\(twice)")
     }
 
