@@ -184,6 +184,20 @@ struct PhoneServiceTests {
         #expect(try stored.phones.map(\.name) == ["Jane"])
     }
 
+    @Test func `As many keys wait as there may be phones, and each name once`() {
+        var book = PhoneBook()
+        for number in 1...251 {
+            let key = NamedKey(name: "phone \(number)", key: IdentityKey(high: 1, low: UInt64(number)))
+            let isKept = book.add(waiting: key)
+            #expect(isKept == (number <= 250))
+        }
+        let later = NamedKey(name: "phone 7", key: Self.key)
+        let isKept = book.add(waiting: later)
+        #expect(isKept)
+        #expect(book.waiting.count == 250)
+        #expect(book.waiting.last == later)
+    }
+
     // MARK: The site
 
     @Test func `A gateway publishes its list, retained and encrypted, and again when the file changes`() throws {

@@ -76,9 +76,13 @@ struct PhoneBook {
     mutating func forgetLists() { (lists, pending) = ([:], PhoneKeys()) }
 
     /// Keeps a key until it is stored. Of two keys of one name the later one holds.
-    mutating func add(waiting key: NamedKey) {
+    ///
+    /// - Returns: false if as many wait as there may be phones; then the key is not kept.
+    mutating func add(waiting key: NamedKey) -> Bool {
         waiting.removeAll { $0.name.hasSameBytes(as: key.name) }
-        if waiting.count < IdentityResolver.mostKeys { waiting.append(key) }
+        guard waiting.count < IdentityResolver.mostKeys else { return false }
+        waiting.append(key)
+        return true
     }
 
     /// The gateways other than this one that have this phone with this key.

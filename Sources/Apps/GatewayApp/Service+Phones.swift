@@ -183,7 +183,9 @@ extension Service {
 
     /// Stores the keys of a command.
     func take(_ keys: [NamedKey]) {
-        for named in keys where !phones.phones.has(PhoneKey(named.key)) { phones.add(waiting: named) }
+        for named in keys where !phones.phones.has(PhoneKey(named.key)) && !phones.add(waiting: named) {
+            log.warning("the key of '\(named.name)' was not stored: \(PhoneKeysError.tooMany)")
+        }
         storePhones()
     }
 
