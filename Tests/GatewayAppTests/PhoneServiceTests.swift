@@ -283,6 +283,22 @@ struct PhoneServiceTests {
         #expect(try stored == list)
     }
 
+    @Test func `A line that was deleted by hand comes back, too, if a list comes before the file is looked at`() throws
+    {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        var list = PhoneKeys()
+        try list.set(PhoneKey(Self.key), of: "Jane", at: 100)
+        try send(list, to: fixture)
+        try directory.write("# nobody\n", to: "phone-keys")
+        let json = try JSONValue(parsing: Array("{deviceId: 'cellar', \(Self.site)}".utf8), dialect: .json5)
+        let cellar = try #require(PhoneSite(try Configuration(json, hostName: "cellar")))
+        var other = PhoneKeys()
+        try other.set(PhoneKey(IdentityKey(high: 3, low: 4)), of: "John", at: 100)
+        send(try #require(cellar.payload(of: other)), to: fixture, topic: cellar.topic)
+        fixture.wait(.seconds(11))
+        #expect(try stored.phones.map(\.name).sorted() == ["Jane", "John"])
+    }
+
     @Test func `However often a client deletes the list, the gateway publishes it at most once in five seconds`() throws
     {
         try add(at: 100)

@@ -106,8 +106,10 @@ extension Service {
         guard unstamped || !learned.isEmpty || !waiting.isEmpty || !pending.isEmpty else { return }
         let now = clock.epochSeconds(at: host.now)
         var problems: [String] = []
+        var wasChanged = false
         do throws(Failure) {
             let stored = try PhoneKeyFile.update(in: app.settings.stateDirectory, waits: false) { keys in
+                wasChanged = keys != phones.keys
                 for named in waiting where !keys.phones.has(PhoneKey(named.key)) {
                     do throws(PhoneKeysError) {
                         try keys.set(PhoneKey(named.key), of: named.name, at: clock.isKnown ? now : nil)
@@ -121,7 +123,10 @@ extension Service {
             }
             guard let stored else { return }
             let isNews = stored != phones.keys
-            phones.adoptStored(stored, stamp: PhoneKeyFile.stamp(in: app.settings.stateDirectory))
+            let stamp = PhoneKeyFile.stamp(in: app.settings.stateDirectory)
+            phones.adoptStored(stored, stamp: stamp)
+            // Another program changed the file since the last check, which will not see that.
+            if wasChanged { phones.adopt(stored, stamp: stamp) }
             for problem in problems { log.warning(problem) }
             guard isNews else { return }
             setKeys()
