@@ -130,6 +130,13 @@ struct KeyedDeviceTests {
         return resolver
     }
 
+    /// So many strangers pass in an hour that one of them is taken for a device each year, if its address is enough.
+    private func crowd(_ resolver: inout IdentityResolver, _ packet: [UInt8] = other, after seconds: Int) {
+        for number in 0..<60_000 {
+            _ = hears(&resolver, 1 << 46 | UInt64.random(in: 0..<1 << 46), packet, after: seconds - 3600 + number / 17)
+        }
+    }
+
     @Test("a device is heard under every address, in either order of its key", arguments: [false, true])
     func rotation(_ isReversed: Bool) throws {
         let phones = [Phone(), Phone(isReversed: isReversed), Phone()]
@@ -177,6 +184,7 @@ struct KeyedDeviceTests {
         #expect(learned.phone == PhoneKey(phone.key.reversed, isOrdered: true))
         #expect(learned.lastHeard == MonotonicInstant.zero.advanced(by: .seconds(900)))
         resolver.setKeys([learned.phone], hash: try #require(KeyCiphers([learned.phone.key])))
+        crowd(&resolver, after: 86400)
         #expect(!hears(&resolver, try phone.address(), Self.other, after: 86400))
         #expect(hears(&resolver, try phone.address(), after: 86401))
         #expect(resolver.hearings.first?.phone == learned.phone)
@@ -190,6 +198,31 @@ struct KeyedDeviceTests {
         #expect(!hears(&resolver, try phone.address(), after: 0))
     }
 
+    @Test("where few addresses are heard, one that fits is enough")
+    func quiet() throws {
+        let phone = Phone()
+        var resolver = try resolver([phone])
+        #expect(hears(&resolver, try phone.address(), after: 0))
+        #expect(hears(&resolver, try phone.address(), after: 900))
+        #expect(hears(&resolver, try phone.address(), Self.other, after: 86400))
+    }
+
+    @Test("in a crowd, a packet that many strangers send is too little, too")
+    func common() throws {
+        let phone = Phone()
+        var resolver = try resolver([phone])
+        #expect(hears(&resolver, try phone.address(), after: 0))
+        #expect(hears(&resolver, try phone.address(), after: 900))
+        #expect(hears(&resolver, try phone.address(), Self.other, after: 901))
+        let day = 86400
+        crowd(&resolver, Self.apple, after: day)
+        let address = try phone.address()
+        #expect(!hears(&resolver, address, after: day))
+        // What the device sends and strangers do not.
+        #expect(hears(&resolver, address, Self.other, after: day + 1))
+        #expect(hears(&resolver, address, after: day + 2))
+    }
+
     @Test("once the device is known, one address with a packet of another shape is too little")
     func shape() throws {
         let phone = Phone()
@@ -197,6 +230,7 @@ struct KeyedDeviceTests {
         #expect(hears(&resolver, try phone.address(), after: 0))
         #expect(hears(&resolver, try phone.address(), after: 900))
         let day = 86400
+        crowd(&resolver, after: day)
         let stranger = try phone.address()
         #expect(!hears(&resolver, stranger, Self.other, after: day))
         #expect(!hears(&resolver, stranger, Self.other, after: day + 60))
@@ -211,6 +245,7 @@ struct KeyedDeviceTests {
         #expect(hears(&resolver, try phone.address(), after: 0))
         #expect(hears(&resolver, try phone.address(), after: 900))
         let day = 86400
+        crowd(&resolver, after: day)
         #expect(!hears(&resolver, try phone.address(), Self.other, after: day))
         #expect(!hears(&resolver, try phone.address(), Self.other, after: day + 1801))
         #expect(hears(&resolver, try phone.address(), Self.other, after: day + 1801 + 1800))
@@ -223,6 +258,7 @@ struct KeyedDeviceTests {
         #expect(hears(&resolver, try phones[0].address(), after: 0))
         #expect(hears(&resolver, try phones[0].address(), after: 900))
         resolver.setKeys(phones.map { PhoneKey($0.key) }, hash: try #require(KeyCiphers(phones.map(\.key))))
+        crowd(&resolver, after: 86400)
         #expect(!hears(&resolver, try phones[0].address(), Self.other, after: 86400))
         #expect(hears(&resolver, try phones[1].address(), Self.other, after: 86400))
     }

@@ -33,6 +33,7 @@ package struct IdentityResolver {
     private var aliases: [BeaconUUID: BeaconUUID] = [:]
     private var hash: (any AddressHash)?
     private var cache = AddressCache()
+    private var strangers = Strangers()
 
     package init() {}
 
@@ -80,6 +81,7 @@ package struct IdentityResolver {
         }
         self.hash = hash
         if hearsSenders { cache.clear() }
+        if !keys.isEmpty { strangers.prepare() }
     }
 
     /// Sets which UUIDs of the keys regions and tags name. A key whose order was not known has two, and a region that was
@@ -121,12 +123,22 @@ package struct IdentityResolver {
         guard hearsSenders else { return nil }
         let owner: Int
         if let known = cache.owner(of: report.address) {
-            guard let known else { return nil }
+            guard let known else {
+                if report.address.value == strangers.watched {
+                    strangers.sent(PacketShape(advertisingData: data), at: now)
+                }
+                return nil
+            }
             owner = known
         } else {
             let found = search(report.address)
             cache.insert(report.address, owner: found)
-            guard let found else { return nil }
+            guard let found else {
+                if !keys.isEmpty, ResolvableAddress(report.address) != nil {
+                    strangers.appeared(report.address.value, PacketShape(advertisingData: data), at: now)
+                }
+                return nil
+            }
             owner = found
         }
         guard let beacon = beacon(owner, report.address, data, at: now) else { return nil }
@@ -167,9 +179,25 @@ package struct IdentityResolver {
         // The other order was right.
         if let isReversed = keys[index].isReversed, isReversed != (order == 1) { return nil }
         let shape = PacketShape(advertisingData: data)
-        guard keys[index].evidence[order].accepts(address, shape, at: now) else { return nil }
+        let isAccepted =
+            keys[index].evidence[order].accepts(address.value, shape, at: now)
+            ?? keys[index].evidence[order].weighs(
+                address.value, shape, at: now, among: strangers, tolerance: tolerance(at: now))
+        guard isAccepted else { return nil }
         if keys[index].evidence[order].isKnown { keys[index].isReversed = order == 1 }
         return keys[index].beacons[order]
+    }
+}
+
+extension IdentityResolver {
+    /// Chance matches in a year that are accepted for all keys together: one for the eight keys of a home, twelve for the 64 of
+    /// an office, and never more. A part of it stays in reserve, because the share of strangers is an estimate.
+    private var toleratedPerYear: Double { 0.9 * min(12, 1 + max(0, Double(keys.count - 8)) * 11 / 56) }
+
+    /// The share of chance matches that may be taken for a device with a key.
+    private func tolerance(at now: MonotonicInstant) -> Double {
+        let matchesPerYear = strangers.addressesPerDay(at: now) * 365 * Double(keys.count) / Double(1 << 24)
+        return matchesPerYear > 0 ? toleratedPerYear / matchesPerYear : 1
     }
 }
 
