@@ -108,6 +108,14 @@ import Testing
         #expect(machine.file("config.json") == "")
     }
 
+    @Test func `A phone whose name is impossible is found before anything is written`() throws {
+        let machine = try Machine()
+        let (code, text) = try machine.setUp(
+            ["--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--phone", "Jane:x"])
+        #expect(code == 65 && text.contains("'Jane:x' cannot be added"), "\(text)")
+        #expect(machine.file("config.json") == "")
+    }
+
     @Test func `A configuration that is there stays, and with --force is kept beside the new one`() throws {
         let machine = try Machine()
         let options = ["--yes", "--no-test", "--host", "broker.lan", "--room"]

@@ -116,6 +116,15 @@ try:
     browser.evaluate("document.getElementById('edit-save').click()")
     check("the name can be changed back", room % "Workshop")
 
+    # Phones, and the command that adds one.
+    check("phones are listed", "[...document.querySelectorAll('#phones > div')].some(d => /Jane.*silent for/s.test(d.innerText)) && document.querySelectorAll('#phones .bad').length === 1")
+    browser.evaluate("document.getElementById('phone-add').click()")
+    check("a phone's dialog opens", "document.getElementById('phone-dialog').open")
+    browser.evaluate("document.getElementById('phone-name').focus()")
+    browser.type("Jane's")
+    check("it shows the command, quoted", "document.getElementById('phone-command').textContent === \"sudo ibeacon-gateway phones add 'Jane'\\\\''s'\"")
+    browser.evaluate("document.querySelector('#phone-dialog [data-close]').click()")
+
     # A user removes a region.
     browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
     check("removal is asked", "document.getElementById('remove-dialog').open")

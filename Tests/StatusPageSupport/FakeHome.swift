@@ -127,6 +127,14 @@ package final class FakeHome: StatusSource {
             }
             return beacon
         }
+        snapshot.phones = [
+            .init(
+                name: "Jane", uuid: "0B87D8B3-EED6-5BFF-9DAA-54326BACEC6A", isOrdered: true,
+                lastHeard: now.advanced(by: .seconds(-240)), gateways: ["pi-hall"]),
+            .init(
+                name: "Bob", uuid: "1B87D8B3-EED6-5BFF-9DAA-54326BACEC6A", isOrdered: true,
+                lastHeard: now.advanced(by: .seconds(-6 * 86400)), gateways: []),
+        ]
         snapshot.findings = findings
         return snapshot
     }

@@ -154,6 +154,19 @@ function tiles() {
   return list;
 }
 
+function fillTiles(list, rows) {
+  fill(list, rows, tile => tile[4] || tile[0], tile => JSON.stringify(tile), tile =>
+    make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
+}
+
+function phoneTile(phone) {
+  const heard = phone.heardAgo === null ? "not heard yet" : phone.heardAgo > 60 ? "silent for " + span(phone.heardAgo) : "heard " + ago(phone.heardAgo);
+  const facts = [];
+  if (phone.lost) facts.push("if it is near, it was reset: add it again under the same name");
+  if (phone.gateways) facts.push(phone.gateways.length ? "also at " + phone.gateways.map(clean).join(", ") : "at no other gateway");
+  return [clean(phone.name), heard, facts.join(" · "), phone.lost, phone.uuid];
+}
+
 function show(next) {
   state = next;
   $("device").textContent = clean(state.device);
@@ -180,8 +193,9 @@ function show(next) {
     entry => state.time === null ? ago(entry.ago) : entry.name, drawTransition);
   $("no-transitions").hidden = state.transitions.length > 0;
   announce();
-  fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
-    make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
+  fillTiles($("state"), tiles());
+  fillTiles($("phones"), state.phones.map(phoneTile));
+  $("no-phones").hidden = state.phones.length > 0;
   const bad = state.findings.filter(finding => finding.level !== "ok");
   $("health").hidden = bad.length === 0;
   const each = [finding => finding.subject + finding.text, finding => JSON.stringify(finding), drawFinding];
@@ -254,6 +268,13 @@ function askRemoval(region, position) {
   };
   dialog.showModal();
 }
+
+function tellCommand() {
+  const text = $("phone-name").value.trim() || "Jane";
+  $("phone-command").textContent = `sudo ibeacon-gateway phones add '${clean(text).replaceAll("'", "'\\''")}'`;
+}
+$("phone-name").addEventListener("input", tellCommand);
+$("phone-add").addEventListener("click", () => { tellCommand(); $("phone-dialog").showModal(); });
 
 $("only-unknown").addEventListener("change", () => state && show(state));
 connect(show);

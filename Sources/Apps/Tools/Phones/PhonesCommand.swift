@@ -43,7 +43,13 @@ enum PhonesCommand {
         let words = arguments.operands
         switch (words.first, words.count) {
         case ("list", 1): try list(settings, isJSON: arguments.has("json"))
-        case ("add", 2): try add(words[1], arguments, settings)
+        case ("add", 2):
+            let phone = try add(words[1], arguments, settings)
+            if !arguments.has("quiet") {
+                Terminal.printError(
+                    "and for enter and leave: sudo ibeacon-gateway regions add '\(words[1]):\(phone.uuid)'")
+            }
+            Terminal.print("\(words[1]):\(phone.uuid)")
         case ("remove", 2): try remove(words[1], arguments, settings)
         case ("test", 2): return try test(words[1], arguments, settings)
         case ("export", 2): try export(to: words[1], arguments, settings)
@@ -90,7 +96,8 @@ enum PhonesCommand {
 
     // MARK: - Add and remove
 
-    private static func add(_ name: String, _ arguments: Arguments, _ settings: Settings) throws {
+    /// Stores the key of a file, or of a phone that is enrolled now.
+    static func add(_ name: String, _ arguments: Arguments, _ settings: Settings) throws -> PhoneKey {
         guard arguments.value("key") == nil || !arguments.has("keyboard") else {
             throw Failure(.usage, "with --key nothing pairs, so --keyboard has no meaning; give one of them")
         }
@@ -106,10 +113,7 @@ enum PhonesCommand {
             phone = try enrol(name, arguments, settings)
         }
         try change(settings, arguments) { keys throws(Failure) in try set(phone, of: name, in: &keys) }
-        if !arguments.has("quiet") {
-            Terminal.printError("and for enter and leave: sudo ibeacon-gateway regions add '\(name):\(phone.uuid)'")
-        }
-        Terminal.print("\(name):\(phone.uuid)")
+        return phone
     }
 
     private static func key(in file: String) throws(Failure) -> IdentityKey {
@@ -126,6 +130,12 @@ enum PhonesCommand {
         } catch {
             throw Failure(.badData, "'\(name)' cannot be added: \(error)")
         }
+    }
+
+    /// - Throws: if no phone can have this name.
+    static func check(name: String) throws(Failure) {
+        var none = PhoneKeys()
+        try set(PhoneKey(.random), of: name, in: &none)
     }
 
     /// Stores the keys of regions that were imported.

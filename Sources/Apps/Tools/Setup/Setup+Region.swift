@@ -53,11 +53,11 @@ extension Setup {
 
     private func describedRegion() throws(Failure) -> Region? {
         guard let region else { return nil }
-        return try Self.region("\(region.name):\(region.beacon)")
+        return try Self.described("\(region.name):\(region.beacon)")
     }
 
     /// - Parameter text: `NAME:UUID[:MAJOR[:MINOR]]`, or the description of an identity.
-    private static func region(_ text: String) throws(Failure) -> Region {
+    static func described(_ text: String) throws(Failure) -> Region {
         let shown = RegionDescription.shown(text)
         let description = try mapError({ Failure(.usage, "'\(shown)' is not a region: \($0)") }) {
             () throws(RegionDescriptionError) in
@@ -98,7 +98,7 @@ extension Setup {
             dialogue.show("Made the region \(region.displayName).")
         }
         for text in origin?.addresses ?? [] {
-            let region = try Self.region(text)
+            let region = try Self.described(text)
             regions.append(region)
             dialogue.show("Made the region \(region.displayName), so that this gateway listens for its address.")
         }

@@ -26,6 +26,8 @@ enum SetupCommand {
             OptionSpecification(
                 "beacon", "BEACON", "UUID[:MAJOR[:MINOR]] of the first region, 'strongest', or 'none'"),
             OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 10)"),
+            OptionSpecification("phone", "NAME", "enrol a phone or watch under this name, as 'phones add' does"),
+            OptionSpecification("keyboard", nil, "for the phone: appear as a keyboard, which Samsung phones list"),
             OptionSpecification("scanner", "WAY", "auto, mgmt, hci, bluez, or the path of a recording"),
             OptionSpecification(
                 "rooms-service", nil, "run the rooms service on this machine; one machine per site does"),
@@ -59,12 +61,14 @@ enum SetupCommand {
         try setup.nameRoom()
         try setup.testBroker()
         try setup.chooseRegion()
+        try setup.choosePhone()
         try setup.chooseRoomsService()
         try setup.write()
+        let isComplete = try setup.enrolPhone()
         try setup.startService()
         try setup.startRoomsService()
         setup.conclude()
-        return .ok
+        return isComplete ? .ok : .unavailable
     }
 }
 
@@ -82,6 +86,8 @@ struct Setup {
     var trackerID = ""
     /// The name, and the UUID with major and minor.
     var region: (name: String, beacon: String)?
+    /// The name of a phone that is enrolled.
+    var phone: String?
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
     /// The file of `--from`.

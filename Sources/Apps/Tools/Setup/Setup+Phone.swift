@@ -1,0 +1,42 @@
+import Configuration
+import Glibc
+import Identities
+import OwnTracks
+import Regions
+import Shell
+import Storage
+import System
+
+extension Setup {
+    /// Asks for a phone that is enrolled here.
+    mutating func choosePhone() throws {
+        phone = arguments.value("phone")
+        // Only root can enrol a phone.
+        if phone == nil, dialogue.isInteractive, isForService, geteuid() == 0 {
+            let name = try dialogue.ask("A phone or watch to enrol now, by a name of yours (empty: none)", "")
+            if !name.isEmpty { phone = name }
+        }
+        if let phone { try PhonesCommand.check(name: phone) }
+    }
+
+    /// Enrols the phone, and makes a region of it. What was set up before stays if that fails.
+    ///
+    /// - Returns: Whether all is as wanted.
+    func enrolPhone() throws -> Bool {
+        guard let phone else { return true }
+        do {
+            let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
+            let key = try PhonesCommand.add(phone, arguments, settings)
+            let region = try Self.described("\(phone):\(key.uuid)")
+            let base = settings.configuration.trackers[0].topics.base
+            try StoreEditor.edit(stateDirectory, of: base, [.set(region, isRIDDerived: false)])
+            dialogue.show("Made the region \(region.displayName).")
+            return true
+        } catch let failure as Failure {
+            dialogue.show(
+                "The phone '\(Terminal.printable(phone))' is not enrolled: \(failure.message). Everything else is set up; "
+                    + "for the phone: sudo ibeacon-gateway phones add '\(Terminal.printable(phone))'")
+            return false
+        }
+    }
+}
