@@ -7,6 +7,7 @@ in .build/tests.
 """
 
 import argparse
+import base64
 import collections
 import contextlib
 import json
@@ -465,6 +466,23 @@ def scenarios(words, report):
         report.ended("VirtualHost", 0, [f"{seen} scenarios were run, and the exit status was {code}; see {log}"])
 
 
+# The keys of phones that tests use, in both orders of octets, in hexadecimal and base64. No program may print one.
+PHONE_KEYS = [form.lower().encode() for digits in ("EC0234A357C8AD05341010A60A397D9B", "0F0E0D0C0B0A09080706050403020100")
+              for octets in (bytes.fromhex(digits), bytes.fromhex(digits)[::-1])
+              for form in (octets.hex(), base64.b64encode(octets).decode().rstrip("="))]
+
+
+def shown_keys(report):
+    """What the programs printed in the integration tests: journal, terminal, dump, reports. Unit tests name keys as arguments."""
+    for name in sorted(os.listdir(LOGS)):
+        if not name.startswith("IntegrationTests.") or name.endswith(".jsonl"):
+            continue
+        with open(os.path.join(LOGS, name), "rb") as log:
+            text = log.read().lower()
+        if any(key in text for key in PHONE_KEYS):
+            report.ended(f"{name}: keys of phones", 0, [f"a key of a phone is in {os.path.join(LOGS, name)}"])
+
+
 def formerly_flaky():
     """The expressions of Tests/formerly-flaky."""
     with open(os.path.join(TOP, "Tests", "formerly-flaky"), encoding="utf-8") as file:
@@ -518,6 +536,7 @@ def main():
     finally:
         runner.stop()
         load.end()
+    shown_keys(report)
     report.say("")
     return 0 if report.summary(options.repeat) else 1
 

@@ -198,6 +198,43 @@ struct KeyedDeviceTests {
         #expect(!hears(&resolver, try phone.address(), after: 0))
     }
 
+    @Test(
+        "a million addresses in an hour: a phone that is near is heard at each packet, and no other one is taken for it"
+    )
+    func millions() throws {
+        let phones = [Phone(), Phone()]
+        var resolver = try resolver(phones)
+        for phone in phones {
+            for seconds in [0, 900] { #expect(hears(&resolver, try phone.address(), after: seconds)) }
+        }
+        let address = try phones[0].address()
+        for number in 0..<1_000_000 {
+            let seconds = 86400 + number * 36 / 10_000
+            if number % 10_000 == 0 { #expect(hears(&resolver, address, after: seconds)) }
+            // Addresses of another kind than those of the keys: none fits by chance.
+            _ = hears(&resolver, 1 << 47 | 1 << 46 | UInt64(number), Self.other, after: seconds)
+        }
+        // Now one that fits is little evidence, and a second one is needed.
+        for number in 0..<50_000 { _ = hears(&resolver, 1 << 46 | UInt64(number) << 16, after: 90_001 + number / 1000) }
+        #expect(!hears(&resolver, try phones[1].address(), after: 90_060))
+        #expect(hears(&resolver, try phones[1].address(), after: 90_960))
+    }
+
+    @Test("who repeats the last address of a phone is taken for it, and keeps it from nothing")
+    func repeated() throws {
+        let phone = Phone()
+        var resolver = try resolver([phone])
+        #expect(hears(&resolver, try phone.address(), after: 0))
+        let last = try phone.address()
+        #expect(hears(&resolver, last, after: 900))
+        // No gateway can tell the copy: the address is readable on the air.
+        for seconds in stride(from: 1000, to: 20_000, by: 100) {
+            #expect(hears(&resolver, last, Self.other, after: seconds))
+        }
+        #expect(hears(&resolver, try phone.address(), after: 20_001))
+        #expect(resolver.hearings.map(\.phone.isOrdered) == [true])
+    }
+
     @Test("where few addresses are heard, one that fits is enough")
     func quiet() throws {
         let phone = Phone()

@@ -104,6 +104,16 @@ import Testing
         #expect(twice.hasSuffix("exit 1\n"), "\(twice)")
     }
 
+    @Test func `The key of a phone in the output of an integration test is a failure`() throws {
+        let program = try tests(events: passes("first") + passes("second"))
+        _ = try run("mkdir", ["-p", directory.file("logs")])
+        _ = try directory.write(
+            "<5>the key is 9b7d390aa610103405adc857a33402ec\n", to: "logs/IntegrationTests.SomeTests")
+        let said = try runner(program)
+        #expect(said.contains("IntegrationTests.SomeTests: keys of phones") && said.contains("a key of a phone is in"))
+        #expect(said.hasSuffix("2 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
     @Test func `Tests that never began are no success`() throws {
         let said = try runner(tests(events: passes("first")))
         #expect(said.contains("1 tests never ended"), "\(said)")

@@ -175,7 +175,7 @@ public struct PresenceEngine: Sendable {
         while position >= 0 {
             var member = membership(position, of: place)
             if !member.isNear || hasThresholds {
-                judge(position, of: place, level: level, sighting, listened, dwell: dwell, &effects)
+                judgeRegion(position, of: place, level: level, sighting, listened, dwell: dwell, &effects)
                 member = membership(position, of: place)
             }
             if member.isNear {
@@ -232,7 +232,8 @@ public struct PresenceEngine: Sendable {
         return isNew ? hearJointly(heard, of: place, at: now) : heard
     }
 
-    private mutating func judge(
+    /// Decides from a sighting whether the beacon is near in one region.
+    private mutating func judgeRegion(
         _ position: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, dwell: Int64,
         _ effects: inout [Effect]
     ) {

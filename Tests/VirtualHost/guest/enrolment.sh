@@ -67,6 +67,12 @@ nothing_is_left() {
     expect "the kernel has no key" kernel_has_no_key
     expect "nothing is advertised" not_advertised
     expect "no record is left" test ! -e /run/state/enrolment
+    expect "no key is outside its file" keys_are_hidden
+}
+# The phone's key in both orders, in hexadecimal and base64. btmon decodes what the kernel tells, keys included.
+keys_are_hidden() {
+    ! grep -rliE '0F0E0D0C0B0A0908|0001020304050607|Dw4NDAsKCQgHBgUE|AAECAwQFBgcICQoL' /out /run/state \
+        --exclude=phone-keys --exclude=btmon | grep .
 }
 no_bond() { ! grep -rqs IdentityResolvingKey "$BONDS/$GATEWAY_ADDRESS"; }
 no_devices() { ! busctl tree --list org.bluez | grep -q /org/bluez/hci0/dev_.*; }

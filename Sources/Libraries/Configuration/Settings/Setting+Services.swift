@@ -68,7 +68,7 @@ extension Setting {
         ) { .waypoints($0.rooms?.tags ?? [], base: $0.numberBase) },
         example(
             "rooms.gateways", .rooms(.restart), "{kitchen: \"Kitchen\"}",
-            "For the rooms service: the rooms of gateways, by the gateway's name."
+            "For the rooms service: the rooms of gateways and ESPresense nodes, by their names."
         ) {
             .object(
                 Dictionary(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) { first, _ in first })
