@@ -15,6 +15,7 @@ final class PhoneEnrolment {
     /// What the phone's list of devices shows.
     static let shownName = "ibeacon-gateway"
 
+    private let lock: PrivateLock
     private let loop: EventLoop
     private let isQuiet: Bool
     private let isKeyboard: Bool
@@ -22,7 +23,8 @@ final class PhoneEnrolment {
     private var signals: [SignalWatch] = []
     private var end: (outcome: EnrolmentOutcome, left: [String])?
 
-    private init(_ arguments: Arguments) throws(SystemError) {
+    private init(_ arguments: Arguments) throws {
+        lock = try Self.lock()
         loop = try EventLoop()
         isQuiet = arguments.has("quiet")
         isKeyboard = arguments.has("keyboard")
@@ -43,6 +45,21 @@ final class PhoneEnrolment {
             Terminal.printError("not undone: \(reason); remove it with bluetoothctl, or run this command again")
         }
         return try EnrolmentText.key(end.outcome, name: name) { enrolment.say($0) }
+    }
+
+    /// Keeps a second enrolment away, whose advertisement, pairings and record would be mixed with those of the first. The
+    /// machine has one radio for all state directories. The kernel ends the lock with the program.
+    ///
+    /// - Throws: `temporaryFailure` if an enrolment is under way. It is not `unavailable`, with which an enrolment ends that nobody
+    ///   came to: a script may try again without asking anybody to do something.
+    static func lock(in directory: String = "/run") throws(Failure) -> PrivateLock {
+        guard let lock = try PrivateLock("ibeacon-gateway-enrolment.lock", in: directory, waits: false) else {
+            throw Failure(
+                .temporaryFailure,
+                "another 'phones add' enrols a phone on this machine now; wait until it has ended, at most three minutes, "
+                    + "or end it with Ctrl+C")
+        }
+        return lock
     }
 
     private func run(_ settings: Settings) throws -> (outcome: EnrolmentOutcome, left: [String]) {
