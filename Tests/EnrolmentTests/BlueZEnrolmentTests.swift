@@ -10,7 +10,7 @@ import Testing
 @testable import Enrolment
 
 /// Files in memory.
-private final class Files: EnrolmentStorage {
+final class Files: EnrolmentStorage {
     var record = EnrolmentRecord()
     var bonds: [DeviceAddress: [UInt8]] = [:]
     var failure: String?
@@ -203,6 +203,16 @@ private final class Fixture {
         #expect(fixture.progress == [.removedLeftover(Fixture.address)])
         #expect(fixture.files.record.isEmpty)
         fixture.accepts()
+    }
+
+    @Test func `A bond that cannot be removed stays in the record`() {
+        let fixture = Fixture()
+        fixture.files.record.devices = [Fixture.phone]
+        fixture.start()
+        fixture.shows(paired: [Fixture.phone])
+        fixture.bus.refuse("RemoveDevice")
+        #expect(fixture.end != nil)
+        #expect(fixture.files.record.devices == [Fixture.phone])
     }
 
     @Test func `After a restart of bluetoothd the leftover is found by its key`() {

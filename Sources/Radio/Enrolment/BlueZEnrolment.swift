@@ -77,10 +77,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             enrolment.objects.take(objects: answer.reader)
             guard let adapter = enrolment.chosenAdapter() else { return }
             enrolment.adapter = adapter.path
-            let earlier = enrolment.run.storage.readRecord()
-            // What was switched on before is switched off at the end.
-            enrolment.run.record.unpairable = earlier.unpairable
-            enrolment.removeLeftovers(enrolment.leftovers(of: earlier)[...])
+            enrolment.removeLeftovers(enrolment.leftovers(of: enrolment.run.record)[...])
         }
     }
 
@@ -121,6 +118,10 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
 
     private func removeLeftovers(_ devices: ArraySlice<String>) {
         guard let device = devices.first else {
+            // What was switched on before is switched off at the end. What was changed at the kernel, bluetoothd has replaced.
+            let unpairable = run.record.unpairable
+            (run.record, run.kept) = (EnrolmentRecord(), EnrolmentRecord())
+            run.record.unpairable = unpairable
             run.save()
             return powerOn()
         }

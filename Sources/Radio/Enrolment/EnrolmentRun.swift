@@ -61,7 +61,7 @@ final class EnrolmentRun {
     weak var way: (any PairingWay)?
     private(set) var course: EnrolmentCourse
     var record = EnrolmentRecord()
-    /// Of an earlier record what only another way or adapter can undo. It stays on the disk.
+    /// What of an earlier record is not undone yet, or can be undone by another way or adapter only. It stays on the disk.
     var kept = EnrolmentRecord()
 
     /// - Parameters:
@@ -75,7 +75,11 @@ final class EnrolmentRun {
         course = EnrolmentCourse(at: host.now, with: partner)
     }
 
-    func start() { arm() }
+    func start() {
+        record = storage.readRecord()
+        kept = record
+        arm()
+    }
 
     func say(_ progress: EnrolmentProgress) { onEvent(.progress(progress)) }
 

@@ -115,45 +115,41 @@ package final class KernelEnrolment: Enrolment, PairingWay {
 
     private func begin(_ index: UInt16, _ information: ControllerInformation, instance: UInt8) {
         adapter = index
-        let earlier = run.storage.readRecord()
-        let leftovers = earlier.devices.filter { $0.hasPrefix(prefix) }
-        let former = earlier.changes.first { $0.adapter == index }
-        run.kept = earlier
-        run.kept.devices.removeAll { $0.hasPrefix(prefix) }
-        run.kept.changes.removeAll { $0.adapter == index }
-        run.record = earlier
+        let former = run.record.changes.first { $0.adapter == index }
         let missing = Self.wanted.map(\.setting).filter {
             information.supported.contains($0) && !information.current.contains($0)
         }
         // What was switched on before is switched off at the end. But an adapter that is on may be in use since then.
         let inherited = (former?.settings ?? []).subtracting([.powered, .lowEnergy])
-        change = AdapterChange(
+        let change = AdapterChange(
             adapter: index, settings: inherited.union(ControllerSettings(missing)), instance: former?.instance ?? instance)
-        save()
-        switchOn(Self.wanted.filter { missing.contains($0.setting) }[...], leftovers)
+        save(change)
+        guard run.course.state == .preparing else { return }
+        self.change = change
+        run.kept.changes.removeAll { $0.adapter == index }
+        switchOn(Self.wanted.filter { missing.contains($0.setting) }[...])
     }
 
-    private func save() {
-        run.record.changes = run.kept.changes + (change.map { [$0] } ?? [])
+    private func save(_ change: AdapterChange) {
+        run.record.changes.removeAll { $0.adapter == change.adapter }
+        run.record.changes.append(change)
         run.save()
     }
 
     private func switchOn(
-        _ settings: ArraySlice<(setting: ControllerSettings, opcode: ManagementCommand.Opcode, isNeeded: Bool)>,
-        _ leftovers: [String]
+        _ settings: ArraySlice<(setting: ControllerSettings, opcode: ManagementCommand.Opcode, isNeeded: Bool)>
     ) {
-        guard let (setting, opcode, isNeeded) = settings.first else { return removeLeftovers(leftovers[...]) }
+        guard let (setting, opcode, isNeeded) = settings.first else {
+            return removeLeftovers(run.record.devices.filter { $0.hasPrefix(prefix) }[...])
+        }
         let command = ManagementCommand(opcode, adapter, [1])
         guard !isNeeded else {
-            return step(command) { enrolment, _ in enrolment.switchOn(settings.dropFirst(), leftovers) }
+            return step(command) { enrolment, _ in enrolment.switchOn(settings.dropFirst()) }
         }
         commands.ask(command) { [weak self] status, _ in
             guard let self, run.course.state == .preparing else { return }
-            if status != ManagementStatus.success {
-                change?.settings.subtract(setting)
-                save()
-            }
-            switchOn(settings.dropFirst(), leftovers)
+            if status != ManagementStatus.success { change?.settings.subtract(setting) }
+            switchOn(settings.dropFirst())
         }
     }
 
@@ -165,6 +161,7 @@ package final class KernelEnrolment: Enrolment, PairingWay {
                 return run.handle(.failed("the pairing that an interrupted enrolment left cannot be removed: \(failure)"))
             }
             run.record.devices.removeAll { $0 == device }
+            run.kept.devices.removeAll { $0 == device }
             if wasPaired, let address = addresses(of: device).first { run.say(.removedLeftover("\(address)")) }
             removeLeftovers(leftovers.dropFirst())
         }

@@ -59,7 +59,31 @@ within 30 "the phone enters under a new address" happened enter 1
 expect "which it did not have when it paired" sh -c "! grep -qi $(phone_address) /out/enrolment"
 exec 3>&-
 wait $ADVERTISER
+phone_is private
+within 30 "it leaves when it is silent" happened leave 1
 gateway_off
+
+# So does a service that scans by HCI.
+sed -i 's/"mgmt"/"hci"/' /run/config.json
+"$GATEWAY" --config /run/config.json --state-dir /run/state run >>/out/gateway-hci 2>&1 &
+GATEWAY_PID=$!
+within 10 "the gateway listens by HCI" grep -q "listening: hci0" /out/gateway-hci
+remember_adapter
+enrol_on Jane
+phone_pairs
+enrol_ends
+expect "the phone is enrolled beside it" [ $ENROL_STATUS = 0 ]
+nothing_is_left
+# The kernel ends a scan that is not its own when a phone connects, and the service begins it again after a second.
+within 3 "the service listens" sh -c 'tail -n 1 /out/gateway-hci | grep -q ">listening: hci0"'
+expect "after one pause at most" at_most "$(grep -c "not listening" /out/gateway-hci)" 1
+exec 3<>/run/advertise
+python3 "$BENCH/phone.py" advertise </run/advertise 2>/dev/null & ADVERTISER=$!
+within 30 "it hears the phone" happened enter 2
+kill $ADVERTISER
+exec 3>&-
+gateway_off
+phone_forgets
 phone_is private
 remember_adapter
 
