@@ -41,7 +41,8 @@ private final class Fixture {
 
     func start(_ profile: AccessoryProfile = .heartRateSensor, _ selection: AdapterSelection = .all) {
         let enrolment = BlueZEnrolment(
-            EnrolmentAppearance(name: "gateway", profile: profile, selection: selection), host: host, bus: bus, storage: files,
+            EnrolmentAppearance(name: "gateway", profile: profile, selection: selection), host: host, bus: bus,
+            storage: files,
             isIncoming: { [unowned self] _, _ in isIncoming }, onEvent: { [unowned self] in events.append($0) })
         self.enrolment = enrolment
         enrolment.start()

@@ -127,9 +127,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
         }
         remove(device) { [weak self] failure in
             guard let self else { return }
-            if let failure {
-                return run.handle(.failed("the pairing that an interrupted enrolment left cannot be removed: \(failure)"))
-            }
+            if let failure { return run.leftoverStays(failure) }
             run.say(.removedLeftover(BluetoothdObjects.address(in: device).map { "\($0)" } ?? device))
             removeLeftovers(devices.dropFirst())
         }

@@ -19,8 +19,8 @@ package struct AdapterChange: Hashable, Sendable {
 /// What an enrolment has changed on this machine, kept on the disk while it runs. A program that was killed leaves it
 /// behind, and the next one undoes what it says.
 package struct EnrolmentRecord: Hashable, Sendable {
-    /// The devices that connected, and the identities that they gave: bluetoothd's objects (`/org/bluez/hci0/dev_61_44_12_88_D4_23`),
-    /// or `/kernel/hci0/dev_61_44_12_88_D4_23` if the kernel has the bond.
+    /// The devices that connected, and the identities that they gave: bluetoothd's objects
+    /// (`/org/bluez/hci0/dev_61_44_12_88_D4_23`), or `/kernel/hci0/dev_61_44_12_88_D4_23` if the kernel has the bond.
     package var devices: [String] = []
     /// bluetoothd's objects of adapters that had pairing switched off.
     package var unpairable: [String] = []
@@ -40,8 +40,8 @@ package struct EnrolmentRecord: Hashable, Sendable {
             case ("changed", 4):
                 guard let adapter = UInt16(words[1]), let settings = UInt32(words[2]), let instance = UInt8(words[3])
                 else { continue }
-                changes.append(
-                    AdapterChange(adapter: adapter, settings: ControllerSettings(rawValue: settings), instance: instance))
+                let switched = ControllerSettings(rawValue: settings)
+                changes.append(AdapterChange(adapter: adapter, settings: switched, instance: instance))
             default: break
             }
         }

@@ -81,6 +81,11 @@ final class EnrolmentRun {
         arm()
     }
 
+    /// Ends it because what an earlier enrolment left is still there.
+    func leftoverStays(_ reason: String) {
+        handle(.failed("the pairing that an interrupted enrolment left cannot be removed: \(reason)"))
+    }
+
     func say(_ progress: EnrolmentProgress) { onEvent(.progress(progress)) }
 
     func handle(_ input: EnrolmentCourse.Input) {

@@ -68,7 +68,10 @@ package final class KernelEnrolment: Enrolment, PairingWay {
         channel.open()
         run.start()
         step(.readIndexList) { enrolment, result in
-            guard case .indexList(let indexes)? = Self.event(.readIndexList, result) else { return }
+            // How many, and their numbers.
+            let indexes = stride(from: 2, to: result.count - 1, by: 2).map {
+                UInt16(result[$0]) | UInt16(result[$0 + 1]) << 8
+            }
             enrolment.choose(indexes.sorted()[...])
         }
     }
@@ -85,9 +88,8 @@ package final class KernelEnrolment: Enrolment, PairingWay {
             guard let self, run.course.state == .preparing else { return }
             guard status != ManagementStatus.success else { return next(self, result) }
             let advice = command.opcode == .setPowered ? "; if rfkill blocks it: rfkill unblock bluetooth" : ""
-            run.handle(
-                .failed(
-                    "hci\(command.index): the kernel refuses \(command.opcode): \(ManagementStatus.name(status))\(advice)"))
+            let reason = "the kernel refuses \(command.opcode): \(ManagementStatus.name(status))\(advice)"
+            run.handle(.failed("hci\(command.index): \(reason)"))
         }
     }
 
@@ -106,7 +108,8 @@ package final class KernelEnrolment: Enrolment, PairingWay {
                 let used = result.dropFirst(8)
                 let free = result.count < 8 ? nil : (1...max(1, result[6])).first { !used.contains($0) }
                 guard let free, result[6] > 0 else {
-                    return enrolment.run.handle(.failed("the adapter hci\(index) cannot advertise, or all its sets are in use"))
+                    return enrolment.run.handle(
+                        .failed("the adapter hci\(index) cannot advertise, or has no room for another advertisement"))
                 }
                 enrolment.begin(index, information, instance: free)
             }
@@ -122,7 +125,8 @@ package final class KernelEnrolment: Enrolment, PairingWay {
         // What was switched on before is switched off at the end. But an adapter that is on may be in use since then.
         let inherited = (former?.settings ?? []).subtracting([.powered, .lowEnergy])
         let change = AdapterChange(
-            adapter: index, settings: inherited.union(ControllerSettings(missing)), instance: former?.instance ?? instance)
+            adapter: index, settings: inherited.union(ControllerSettings(missing)),
+            instance: former?.instance ?? instance)
         save(change)
         guard run.course.state == .preparing else { return }
         self.change = change
@@ -157,9 +161,7 @@ package final class KernelEnrolment: Enrolment, PairingWay {
         guard let device = leftovers.first else { return advertise() }
         unpair(addresses(of: device)[...]) { [weak self] wasPaired, failure in
             guard let self, run.course.state == .preparing else { return }
-            if let failure {
-                return run.handle(.failed("the pairing that an interrupted enrolment left cannot be removed: \(failure)"))
-            }
+            if let failure { return run.leftoverStays(failure) }
             run.record.devices.removeAll { $0 == device }
             run.kept.devices.removeAll { $0 == device }
             if wasPaired, let address = addresses(of: device).first { run.say(.removedLeftover("\(address)")) }
@@ -372,11 +374,6 @@ package final class KernelEnrolment: Enrolment, PairingWay {
         if let known = devices[device] { return [known.identity ?? known.address] }
         guard let address = BluetoothdObjects.address(in: device) else { return [] }
         return [address, DeviceAddress(value: address.value, isRandom: false)]
-    }
-
-    private static func event(_ command: ManagementCommand.Opcode, _ result: [UInt8]) -> ManagementEvent? {
-        let answer = [UInt8(command.rawValue & 0xff), UInt8(command.rawValue >> 8), 0] + result
-        return ManagementEvent(code: ManagementEvent.Code.commandComplete, parameters: answer.span)
     }
 
     /// Takes a signal of the bus: bluetoothd has started. It replaces all keys and settings by its own.

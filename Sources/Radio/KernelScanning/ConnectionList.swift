@@ -13,8 +13,9 @@ package enum ConnectionList {
     /// Whether a program of this machine has sockets for connections, as bluetoothd has from its start to its end. It may run
     /// where its D-Bus cannot be seen, such as outside of a container.
     package static var isServed: Bool {
-        // A line for each, below the names of the columns.
-        (KernelFile.text("/proc/net/l2cap") ?? "").split(separator: "\n").count > 1
+        // A line for each, below the names of the columns. One is the kernel's own if it has RFCOMM.
+        let own = KernelFile.names(in: "/sys/module/rfcomm").isEmpty ? 0 : 1
+        return (KernelFile.text("/proc/net/l2cap") ?? "").split(separator: "\n").count > 1 + own
     }
 
     /// Whether the other side has made the connection with this device.
