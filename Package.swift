@@ -109,8 +109,10 @@ let package = Package(
         library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
         adapter("Shell/DBus", ["Base", "CDBus"]),
         adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
-        // Pairs with a phone through bluetoothd to get its key.
-        adapter("Radio/Enrolment", ["AddressKeys", "Base", "Beacon", "DBus", "Identities", "Scanning"]),
+        // Pairs with a phone through bluetoothd or the kernel to get its key.
+        adapter(
+            "Radio/Enrolment",
+            ["AddressKeys", "Base", "Beacon", "DBus", "Identities", "KernelScanning", "Scanning", "System"]),
         adapter("Shell/ServiceDiscovery", ["DBus"]),
         library("C/CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Shell/Runtime", ["Base", "System", "CSystemd"]),
@@ -241,7 +243,10 @@ let package = Package(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests(
             "EnrolmentTests",
-            ["Base", "Beacon", "DBus", "DBusSupport", "Enrolment", "HostSupport", "Identities", "Scanning"]),
+            [
+                "Base", "Beacon", "DBus", "DBusSupport", "Enrolment", "HostSupport", "Identities", "KernelScanning",
+                "Scanning", "System",
+            ]),
         tests("RuntimeTests", ["Base", "System", "Runtime"]),
         tests("EncryptionTests", ["Base", "Encryption", "OwnTracks"]),
         tests("MessagingTests", ["Base", "Messaging", "TestSupport"]),

@@ -172,7 +172,7 @@ import Testing
     @Test(arguments: courses.indices)
     func `Each course ends as it must`(index: Int) {
         let (name, steps) = Self.courses[index]
-        var course = Course(at: .zero)
+        var course = Course(at: .zero, with: "bluetoothd")
         for (number, step) in steps.enumerated() {
             let effects = course.handle(step.input, at: MonotonicInstant.zero.advanced(by: .seconds(step.at)))
             #expect(effects == step.effects, "\(name), step \(number)")
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func `A device may pair only while none has paired`() {
-        var course = Course(at: .zero)
+        var course = Course(at: .zero, with: "bluetoothd")
         #expect(!course.allows(Self.phone))
         _ = course.handle(.advertised, at: .zero)
         #expect(!course.allows(Self.phone))
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test func `A flood of devices is bounded`() {
-        var course = Course(at: .zero)
+        var course = Course(at: .zero, with: "bluetoothd")
         _ = course.handle(.advertised, at: .zero)
         let recorded = (0..<1000).flatMap { number in
             course.handle(Self.connected("/org/bluez/hci0/dev_\(number)"), at: .zero)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func `Each moment with something due is announced`() {
-        var course = Course(at: .zero)
+        var course = Course(at: .zero, with: "bluetoothd")
         #expect(course.nextDeadline == MonotonicInstant.zero.advanced(by: Course.duration))
         _ = course.handle(.advertised, at: .zero)
         _ = course.handle(Self.connected(Self.phone), at: .zero)

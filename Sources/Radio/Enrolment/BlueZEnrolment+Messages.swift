@@ -23,7 +23,7 @@ extension BlueZEnrolment {
             reader.next()
             reader.next()
             // The new owner; empty if the service has ended.
-            if reader.string == "" { handle(.failed("bluetoothd has ended")) }
+            if reader.string == "" { run.handle(.failed("bluetoothd has ended")) }
         default: break
         }
     }
@@ -39,7 +39,7 @@ extension BlueZEnrolment {
             }
         case (EnrolmentObjects.advertisementInterface, "Release"):
             reply(to: message)
-            handle(.failed("bluetoothd has withdrawn the advertisement"))
+            run.handle(.failed("bluetoothd has withdrawn the advertisement"))
         case (EnrolmentObjects.characteristicInterface, "ReadValue"):
             let characteristic = appearance.profile.characteristics.first { $0.path == message.path }
             reply(to: message) { EnrolmentObjects.value(characteristic?.value ?? [], in: $0) }

@@ -84,8 +84,13 @@ package struct EnrolmentCourse: Sendable {
     private var refusals = 0
     private var left: [String] = []
     private let deadline: MonotonicInstant
+    /// Who pairs.
+    private let partner: String
 
-    package init(at now: MonotonicInstant) { deadline = now.advanced(by: Self.duration) }
+    /// - Parameter partner: Who pairs, for messages: bluetoothd or the kernel.
+    package init(at now: MonotonicInstant, with partner: String) {
+        (deadline, self.partner) = (now.advanced(by: Self.duration), partner)
+    }
 
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
@@ -186,7 +191,7 @@ package struct EnrolmentCourse: Sendable {
 
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         switch state {
-        case .preparing where now >= deadline: return finish(.failed("bluetoothd does not answer"), at: now)
+        case .preparing where now >= deadline: return finish(.failed("\(partner) does not answer"), at: now)
         case .open where now >= deadline: return finish(.timeout(refusals: refusals), at: now)
         case .open:
             var effects: [Effect] = []
@@ -200,7 +205,7 @@ package struct EnrolmentCourse: Sendable {
             state = .reading(device: device, until: until, next: now.advanced(by: Self.keyInterval))
             return [.readKey(device)]
         case .removing(let devices, let outcome, let until) where now >= until:
-            left += devices.map { "\($0): bluetoothd does not answer" }
+            left += devices.map { "\($0): \(partner) does not answer" }
             return end(outcome)
         default: return []
         }

@@ -1,3 +1,4 @@
+import Base
 import DBus
 
 /// What a phone sees of the gateway while one is enrolled: the objects that bluetoothd asks for (BlueZ,
@@ -74,10 +75,13 @@ package enum AccessoryProfile: Sendable {
     /// The 16-bit UUIDs of the Assigned Numbers (3.4) in the form of BlueZ.
     private static func uuid(_ digits: String) -> String { "0000\(digits)-0000-1000-8000-00805f9b34fb" }
 
-    var service: String {
+    var service: String { Self.uuid(hexadecimal(UInt64(number), digits: 4)) }
+
+    /// The 16-bit UUID of the service.
+    var number: UInt16 {
         switch self {
-        case .heartRateSensor: Self.uuid("180d")
-        case .keyboard: Self.uuid("1812")
+        case .heartRateSensor: 0x180d
+        case .keyboard: 0x1812
         }
     }
 

@@ -1,14 +1,31 @@
 import Base
 package import Beacon
 package import Identities
+package import KernelScanning
+
+/// What an enrolment without bluetoothd has changed at an adapter.
+package struct AdapterChange: Hashable, Sendable {
+    package let adapter: UInt16
+    /// What was switched on.
+    package var settings: ControllerSettings
+    /// The number of its advertisement.
+    package let instance: UInt8
+
+    package init(adapter: UInt16, settings: ControllerSettings, instance: UInt8) {
+        (self.adapter, self.settings, self.instance) = (adapter, settings, instance)
+    }
+}
 
 /// What an enrolment has changed on this machine, kept on the disk while it runs. A program that was killed leaves it
 /// behind, and the next one undoes what it says.
 package struct EnrolmentRecord: Hashable, Sendable {
-    /// bluetoothd's objects of the devices that connected: `/org/bluez/hci0/dev_61_44_12_88_D4_23`.
+    /// The devices that connected, and the identities that they gave: bluetoothd's objects
+    /// (`/org/bluez/hci0/dev_61_44_12_88_D4_23`), or `/kernel/hci0/dev_61_44_12_88_D4_23` if the kernel has the bond.
     package var devices: [String] = []
     /// bluetoothd's objects of adapters that had pairing switched off.
     package var unpairable: [String] = []
+    /// What was changed without bluetoothd.
+    package var changes: [AdapterChange] = []
 
     package init() {}
 
@@ -16,20 +33,28 @@ package struct EnrolmentRecord: Hashable, Sendable {
     package init(parsing bytes: [UInt8]) {
         for line in bytes.prefix(1 << 16).split(separator: UInt8(ascii: "\n")) {
             let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard words.count == 2, words[1].hasPrefix("/org/bluez/") else { continue }
-            switch words[0] {
-            case "device": devices.append(String(words[1]))
-            case "unpairable": unpairable.append(String(words[1]))
+            switch (words.first, words.count) {
+            case ("device", 2) where words[1].hasPrefix("/org/bluez/") || words[1].hasPrefix("/kernel/"):
+                devices.append(String(words[1]))
+            case ("unpairable", 2) where words[1].hasPrefix("/org/bluez/"): unpairable.append(String(words[1]))
+            case ("changed", 4):
+                guard let adapter = UInt16(words[1]), let settings = UInt32(words[2]), let instance = UInt8(words[3])
+                else { continue }
+                let switched = ControllerSettings(rawValue: settings)
+                changes.append(AdapterChange(adapter: adapter, settings: switched, instance: instance))
             default: break
             }
         }
     }
 
-    package var isEmpty: Bool { devices.isEmpty && unpairable.isEmpty }
+    package var isEmpty: Bool { devices.isEmpty && unpairable.isEmpty && changes.isEmpty }
 
     /// A line for each.
     package var bytes: [UInt8] {
-        Array((devices.map { "device \($0)\n" } + unpairable.map { "unpairable \($0)\n" }).joined().utf8)
+        let lines =
+            devices.map { "device \($0)\n" } + unpairable.map { "unpairable \($0)\n" }
+            + changes.map { "changed \($0.adapter) \($0.settings.rawValue) \($0.instance)\n" }
+        return Array(lines.joined().utf8)
     }
 }
 

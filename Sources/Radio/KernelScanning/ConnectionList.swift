@@ -1,6 +1,7 @@
 package import Beacon
 import CBluetooth
 import Glibc
+import System
 
 /// The connections of an adapter, as the kernel lists them for everybody (`HCIGETCONNLIST`).
 package enum ConnectionList {
@@ -8,6 +9,14 @@ package enum ConnectionList {
     private static let request: UInt = 0x8004_48d4
     /// Of one adapter; the kernel allows about 500 on a page of memory.
     private static let most = 64
+
+    /// Whether a program of this machine has sockets for connections, as bluetoothd has from its start to its end. It may run
+    /// where its D-Bus cannot be seen, such as outside of a container.
+    package static var isServed: Bool {
+        // A line for each, below the names of the columns. One is the kernel's own if it has RFCOMM.
+        let own = KernelFile.names(in: "/sys/module/rfcomm").isEmpty ? 0 : 1
+        return (KernelFile.text("/proc/net/l2cap") ?? "").split(separator: "\n").count > 1 + own
+    }
 
     /// Whether the other side has made the connection with this device.
     ///

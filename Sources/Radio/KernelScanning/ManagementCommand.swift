@@ -8,7 +8,21 @@ package struct ManagementCommand: Hashable, Sendable {
         case readIndexList = 0x0003
         case readControllerInformation = 0x0004
         case setPowered = 0x0005
+        case setBondable = 0x0009
+        case setSecureSimplePairing = 0x000b
         case setLowEnergy = 0x000d
+        case disconnect = 0x0014
+        case setInputOutputCapability = 0x0018
+        case pairDevice = 0x0019
+        case unpairDevice = 0x001b
+        case userConfirmationReply = 0x001c
+        case userConfirmationNegativeReply = 0x001d
+        case setSecureConnections = 0x002d
+        case loadIdentityResolvingKeys = 0x0030
+        case loadConnectionParameters = 0x0035
+        case readAdvertisingFeatures = 0x003d
+        case addAdvertising = 0x003e
+        case removeAdvertising = 0x003f
         case setDefaultSystemConfiguration = 0x004c
         case readMonitorFeatures = 0x0051
         case addPatternsMonitor = 0x0052
@@ -22,7 +36,7 @@ package struct ManagementCommand: Hashable, Sendable {
     package let index: UInt16
     package let parameters: [UInt8]
 
-    private init(_ opcode: Opcode, _ index: UInt16, _ parameters: [UInt8] = []) {
+    package init(_ opcode: Opcode, _ index: UInt16, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.index = index
         self.parameters = parameters
@@ -81,9 +95,15 @@ package struct ManagementCommand: Hashable, Sendable {
 /// The status that the kernel returns for a command.
 package enum ManagementStatus {
     package static let success: UInt8 = 0x00
+    package static let failed: UInt8 = 0x03
+    package static let notPaired: UInt8 = 0x06
     package static let noResources: UInt8 = 0x07
+    package static let alreadyConnected: UInt8 = 0x09
     package static let busy: UInt8 = 0x0a
+    package static let invalidParameters: UInt8 = 0x0d
+    package static let invalidIndex: UInt8 = 0x11
     package static let rfkilled: UInt8 = 0x12
+    package static let alreadyPaired: UInt8 = 0x13
     package static let permissionDenied: UInt8 = 0x14
 
     /// The name in the interface's description.

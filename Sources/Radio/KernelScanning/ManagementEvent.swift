@@ -98,7 +98,7 @@ package enum ManagementEvent: Hashable, Sendable {
             return result.littleEndian16(at: 11).map { .monitorFeatures(handles: Int($0)) }
         case .addPatternsMonitor:
             return result.littleEndian16(at: 0).map { .monitorAdded(handle: $0) }
-        case .setDefaultSystemConfiguration, .removeMonitor:
+        default:
             return .completed(command, status: status)
         }
     }
@@ -120,7 +120,10 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let powered = ControllerSettings(rawValue: 1 << 0)
+    package static let bondable = ControllerSettings(rawValue: 1 << 4)
+    package static let secureSimplePairing = ControllerSettings(rawValue: 1 << 6)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
+    package static let secureConnections = ControllerSettings(rawValue: 1 << 11)
 
     /// The names of the settings, in the words of the interface's description.
     package var names: [String] {
@@ -144,7 +147,7 @@ package struct ControllerInformation: Hashable, Sendable {
     package let current: ControllerSettings
 
     /// Address (6), version (1), manufacturer (2), supported settings (4), current settings (4), …
-    init?(_ result: Span<UInt8>) {
+    package init?(_ result: Span<UInt8>) {
         guard let address = DeviceAddress(littleEndian: result, at: 0, isRandom: false),
             let manufacturer = result.littleEndian16(at: 7), let supported = result.littleEndian32(at: 9),
             let current = result.littleEndian32(at: 13)

@@ -1,14 +1,31 @@
-import Base
-import Scanning
-import System
+package import Base
+package import Scanning
+package import System
+
+/// The management interface as an enrolment uses it. In the program it is the kernel's socket; in unit tests, a script.
+package protocol ManagementChannel: AnyObject {
+    /// Gets each message of the kernel, valid only during the call, and when it came.
+    var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)? { get set }
+    /// Gets the reason when the channel has failed and is closed.
+    var onFailure: ((String) -> Void)? { get set }
+    /// Begins to read.
+    func open()
+    func close()
+    func send(_ command: ManagementCommand) throws(SystemError)
+}
 
 /// The management socket on the host's loop.
-final class ManagementSocket {
+package final class ManagementSocket: ManagementChannel {
     private let host: any EventHost
     private let socket: any PacketSocket
     private var token: (any EventRegistration)?
-    var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
-    var onFailure: ((String) -> Void)?
+    package var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
+    package var onFailure: ((String) -> Void)?
+
+    /// - Throws: if the kernel has no Bluetooth.
+    package convenience init(host: any EventHost) throws(ScannerError) {
+        try self.init(host: host, kernel: RunningKernel())
+    }
 
     /// - Throws: if the kernel has no Bluetooth.
     init(host: any EventHost, kernel: any KernelBluetooth) throws(ScannerError) {
@@ -18,16 +35,16 @@ final class ManagementSocket {
 
     deinit { token?.cancel() }
 
-    func open() {
+    package func open() {
         token = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
     }
 
-    func close() {
+    package func close() {
         token?.cancel()
         token = nil
     }
 
-    func send(_ command: ManagementCommand) throws(SystemError) { try socket.send(command.bytes) }
+    package func send(_ command: ManagementCommand) throws(SystemError) { try socket.send(command.bytes) }
 
     var drops: UInt32 { socket.drops }
 

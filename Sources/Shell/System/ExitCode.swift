@@ -8,6 +8,8 @@ package enum ExitCode: Int32 {
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
+    /// Not now; later the same command can succeed.
+    case temporaryFailure = 75
     case noPermission = 77
     case configuration = 78
 }

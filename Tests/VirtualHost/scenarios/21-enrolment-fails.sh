@@ -91,5 +91,3 @@ bluetoothd_killed
 enrol_ends
 expect "bluetoothd's end is told" says "bluetoothd has ended"
 expect "one key is stored" [ "$(wc -l </run/state/phone-keys)" = 1 ]
-"$GATEWAY" --config /run/enrolment.json --state-dir /run/state phones add Kim 2>/out/enrolment
-expect "without bluetoothd it says what to do" says "systemctl start bluetooth"

@@ -7,6 +7,7 @@ import Glibc
 import Identities
 import KernelScanning
 import Runtime
+import Scanning
 import Shell
 import System
 
@@ -15,15 +16,22 @@ final class PhoneEnrolment {
     /// What the phone's list of devices shows.
     static let shownName = "ibeacon-gateway"
 
+    private let lock: PrivateLock
     private let loop: EventLoop
     private let isQuiet: Bool
     private let isKeyboard: Bool
-    private var enrolment: BlueZEnrolment?
+    private let settings: Settings
+    private let host: LoopHost
+    private var enrolment: (any Enrolment)?
+    private var bus: BusConnection?
     private var signals: [SignalWatch] = []
     private var end: (outcome: EnrolmentOutcome, left: [String])?
 
-    private init(_ arguments: Arguments) throws(SystemError) {
+    private init(_ arguments: Arguments, _ settings: Settings) throws {
+        lock = try Self.lock()
         loop = try EventLoop()
+        self.settings = settings
+        host = LoopHost(loop: loop, log: Log(threshold: .error))
         isQuiet = arguments.has("quiet")
         isKeyboard = arguments.has("keyboard")
     }
@@ -35,41 +43,87 @@ final class PhoneEnrolment {
         guard geteuid() == 0 else {
             throw Failure(
                 .noPermission,
-                "only root reads the key that bluetoothd stores; run: sudo ibeacon-gateway phones add '\(name)'")
+                "only root may pair and read the key; run: sudo ibeacon-gateway phones add '\(name)'")
         }
-        let enrolment = try PhoneEnrolment(arguments)
-        let end = try enrolment.run(settings)
+        let enrolment = try PhoneEnrolment(arguments, settings)
+        let end = try enrolment.run()
         for reason in end.left {
-            Terminal.printError("not undone: \(reason); remove it with bluetoothctl, or run this command again")
+            Terminal.printError("not undone: \(reason); run this command again, which undoes it first")
         }
         return try EnrolmentText.key(end.outcome, name: name) { enrolment.say($0) }
     }
 
-    private func run(_ settings: Settings) throws -> (outcome: EnrolmentOutcome, left: [String]) {
-        let host = LoopHost(loop: loop, log: Log(threshold: .error))
-        let bus = try mapError({ Failure(.unavailable, $0.description) }) { () throws(BusError) in
-            try BusConnection(host: host)
+    /// Keeps a second enrolment away, whose advertisement, pairings and record would be mixed with those of the first. The
+    /// machine has one radio for all state directories. The kernel ends the lock with the program.
+    ///
+    /// - Throws: `temporaryFailure` if an enrolment is under way. It is not `unavailable`, with which an enrolment ends that nobody
+    ///   came to: a script may try again without asking anybody to do something.
+    static func lock(in directory: String = "/run") throws(Failure) -> PrivateLock {
+        guard let lock = try PrivateLock("ibeacon-gateway-enrolment.lock", in: directory, waits: false) else {
+            throw Failure(
+                .temporaryFailure,
+                "another 'phones add' enrols a phone on this machine now; wait until it has ended, at most three minutes, "
+                    + "or end it with Ctrl+C")
         }
-        let enrolment = BlueZEnrolment(
-            .init(
-                name: Self.shownName, profile: isKeyboard ? .keyboard : .heartRateSensor,
-                selection: settings.configuration.adapterSelection),
-            host: host, bus: bus, storage: EnrolmentFiles(directory: settings.stateDirectory),
-            isIncoming: { ConnectionList.isIncoming(adapter: $0, device: $1) },
-            onEvent: { [unowned self] in take($0) })
-        self.enrolment = enrolment
+        return lock
+    }
+
+    private func run() throws -> (outcome: EnrolmentOutcome, left: [String]) {
         for signal in [SIGTERM, SIGINT] {
-            signals.append(try loop.onSignal(signal) { [unowned self] in self.enrolment?.interrupt() })
+            signals.append(try loop.onSignal(signal) { [unowned self] in enrolment?.interrupt() })
         }
-        enrolment.start()
+        if let bus = try? BusConnection(host: host) {
+            self.bus = bus
+            begin(
+                BlueZEnrolment(
+                    appearance, host: host, bus: bus, storage: storage,
+                    isIncoming: { ConnectionList.isIncoming(adapter: $0, device: $1) },
+                    onEvent: { [unowned self] in take($0) }))
+        } else {
+            beginWithoutBluetoothd()
+        }
         // The enrolment ends by itself; the margin is for undoing.
         try loop.step(until: Clocks.now().advanced(by: EnrolmentCourse.duration * 2)) { end != nil }
         return end ?? (.failed("the enrolment did not end"), [])
     }
 
-    private func take(_ event: BlueZEnrolment.Event) {
+    private func begin(_ enrolment: some Enrolment) {
+        self.enrolment = enrolment
+        enrolment.start()
+    }
+
+    private func beginWithoutBluetoothd() {
+        guard !ConnectionList.isServed else {
+            end = (
+                .failed(
+                    "a program serves Bluetooth connections (/proc/net/l2cap), and if it is bluetoothd its keys would be lost. "
+                        + "Let this command reach its D-Bus system bus, or end it"), []
+            )
+            return
+        }
+        do throws(ScannerError) {
+            begin(
+                KernelEnrolment(
+                    appearance, host: host, channel: try ManagementSocket(host: host), bus: bus, storage: storage,
+                    isIncoming: { ConnectionList.isIncoming(adapter: $0, device: $1) },
+                    onEvent: { [unowned self] in take($0) }))
+        } catch {
+            end = (.failed(error.description), [])
+        }
+    }
+
+    private var appearance: EnrolmentAppearance {
+        EnrolmentAppearance(
+            name: Self.shownName, profile: isKeyboard ? .keyboard : .heartRateSensor,
+            selection: settings.configuration.adapterSelection)
+    }
+
+    private var storage: EnrolmentFiles { EnrolmentFiles(directory: settings.stateDirectory) }
+
+    private func take(_ event: EnrolmentEvent) {
         switch event {
         case .progress(let progress): say(EnrolmentText.progress(progress, isKeyboard: isKeyboard))
+        case .withoutBluetoothd: beginWithoutBluetoothd()
         case .ended(let outcome, let left): end = (outcome, left)
         }
     }

@@ -1,0 +1,144 @@
+import AddressKeys
+import Base
+import Beacon
+import Identities
+package import Scanning
+
+/// An enrolment, whichever way it pairs.
+package protocol Enrolment: AnyObject {
+    func start()
+    /// Ends the enrolment. The event `ended` follows when everything is undone.
+    func interrupt()
+}
+
+/// How the gateway appears to the phone, and where.
+package struct EnrolmentAppearance: Sendable {
+    /// What the phone's list of devices shows.
+    let name: String
+    let profile: AccessoryProfile
+    let selection: AdapterSelection
+
+    package init(name: String, profile: AccessoryProfile, selection: AdapterSelection) {
+        (self.name, self.profile, self.selection) = (name, profile, selection)
+    }
+}
+
+/// What the owner of an enrolment is told.
+package enum EnrolmentEvent: Hashable, Sendable {
+    case progress(EnrolmentProgress)
+    /// bluetoothd does not run, so nothing was begun this way. It is the last event.
+    case withoutBluetoothd
+    /// The last event.
+    ///
+    /// - Parameter left: What could not be undone, and why.
+    case ended(EnrolmentOutcome, left: [String])
+}
+
+/// A way to pair with a phone, as the course needs it.
+protocol PairingWay: AnyObject {
+    /// Asks a device that has connected to pair.
+    func pair(_ device: String)
+    /// The key that a device has given; nil if there is none yet.
+    func key(of device: String) -> IdentityKey?
+    /// Ends the advertisement and what belongs to it.
+    func withdraw()
+    /// Removes a device with its bond.
+    ///
+    /// - Parameter done: Gets the reason if it is still there, else nil.
+    func remove(_ device: String, _ done: @escaping (String?) -> Void)
+    /// Undoes the rest, when the devices are removed.
+    ///
+    /// - Parameter done: Gets what could not be undone, and why.
+    func finish(_ done: @escaping ([String]) -> Void)
+}
+
+/// What both ways of an enrolment share: the course with its time, the record on the disk, and what the owner is told.
+final class EnrolmentRun {
+    private let host: any EventHost
+    private let onEvent: (EnrolmentEvent) -> Void
+    private var timer: (any EventRegistration)?
+    let storage: any EnrolmentStorage
+    weak var way: (any PairingWay)?
+    private(set) var course: EnrolmentCourse
+    var record = EnrolmentRecord()
+    /// What of an earlier record is not undone yet, or can be undone by another way or adapter only. It stays on the disk.
+    var kept = EnrolmentRecord()
+
+    /// - Parameters:
+    ///   - partner: Who pairs, for messages: bluetoothd or the kernel.
+    ///   - onEvent: Called on the loop's thread.
+    init(
+        with partner: String, host: any EventHost, storage: any EnrolmentStorage,
+        onEvent: @escaping (EnrolmentEvent) -> Void
+    ) {
+        (self.host, self.storage, self.onEvent) = (host, storage, onEvent)
+        course = EnrolmentCourse(at: host.now, with: partner)
+    }
+
+    func start() {
+        record = storage.readRecord()
+        kept = record
+        arm()
+    }
+
+    /// Ends it because what an earlier enrolment left is still there.
+    func leftoverStays(_ reason: String) {
+        handle(.failed("the pairing that an interrupted enrolment left cannot be removed: \(reason)"))
+    }
+
+    func say(_ progress: EnrolmentProgress) { onEvent(.progress(progress)) }
+
+    func handle(_ input: EnrolmentCourse.Input) {
+        for effect in course.handle(input, at: host.now) { carryOut(effect) }
+        arm()
+    }
+
+    /// Ends it before anything was begun.
+    func giveUp(_ event: EnrolmentEvent) {
+        timer?.cancel()
+        onEvent(event)
+    }
+
+    func save() {
+        if let reason = storage.write(record) { handle(.failed(reason)) }
+    }
+
+    private func arm() {
+        timer?.cancel()
+        timer = course.nextDeadline.map { deadline in host.at(deadline) { [weak self] in self?.handle(.tick) } }
+    }
+
+    private func carryOut(_ effect: EnrolmentCourse.Effect) {
+        switch effect {
+        case .say(let progress): say(progress)
+        case .record(let device):
+            record.devices.append(device)
+            save()
+        case .pair(let device): way?.pair(device)
+        case .readKey(let device):
+            let key = way?.key(of: device)
+            let resolves = course.address(of: device).flatMap { address in key.flatMap { Self.resolves($0, address) } }
+            handle(.key(key, resolves: resolves))
+        case .withdraw: way?.withdraw()
+        case .remove(let device):
+            way?.remove(device) { [weak self] in self?.handle(.removed(device, failure: $0)) }
+        case .end(let outcome, let left):
+            way?.finish { [weak self] in self?.end(outcome, left: left + $0) }
+        }
+    }
+
+    private func end(_ outcome: EnrolmentOutcome, left: [String]) {
+        if left.isEmpty {
+            record = kept
+            save()
+        }
+        timer?.cancel()
+        onEvent(.ended(outcome, left: left))
+    }
+
+    /// Whether the key resolves the address; nil if it is no resolvable address, or libcrypto offers no AES-128.
+    static func resolves(_ key: IdentityKey, _ address: DeviceAddress) -> Bool? {
+        guard let address = ResolvableAddress(address), let ciphers = KeyCiphers([key]) else { return nil }
+        return ciphers.hash(of: address.random, key: 0, isReversed: false) == address.hash
+    }
+}
