@@ -57,6 +57,23 @@ expect "which is another one" [ "$(phone_address)" != "$first" ]
 exec 3>&-
 gateway_off
 
+# The first setup of a machine enrols, too, and makes the region.
+phone_forgets
+phone_is private
+"$GATEWAY" --config /run/setup/config.json --state-dir /run/setup-state setup --yes --no-test --no-service --host 127.0.0.1 \
+    --room Hall --phone Kim >/out/setup 2>&1 &
+SETUP_PID=$!
+within 10 "setup waits for a phone" grep -q "waiting for three minutes" /out/setup
+phone_pairs & PHONE=$!
+wait $SETUP_PID
+expect "setup succeeds" [ $? = 0 ]
+wait $PHONE
+expect "and has made a region" grep -q "Made the region Kim." /out/setup
+expect "of the phone" sh -c "'$GATEWAY' --config /run/setup/config.json --state-dir /run/setup-state regions list | grep -q Kim"
+expect "no key is in what it said" keys_are_hidden
+phone_forgets
+phone_is private
+
 # A phone that only connects, as from its list of devices, is asked to pair; its owner agrees.
 enrol_on Jane
 phone_agrees & PHONE=$!
