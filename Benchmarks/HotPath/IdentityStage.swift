@@ -10,6 +10,8 @@ struct IdentityCourse {
     private var parser = AdvertisingReportParser()
     private var resolver = IdentityResolver()
     private(set) var found = 0
+    /// The corpus is played again and again, and its time goes on: what is watched for some seconds only must end.
+    private var elapsed: Int64 = 0
 
     init(_ corpus: Corpus) {
         self.corpus = corpus
@@ -19,11 +21,13 @@ struct IdentityCourse {
     /// - Returns: The number of reports.
     mutating func run() -> UInt64 {
         let before = parser.reports
+        defer { elapsed += Int64(corpus.span) }
         let corpus = corpus
+        let elapsed = elapsed
         let bytes = corpus.bytes.span
         for event in corpus.events {
             let start = Int(event.offset)
-            let now = MonotonicInstant(nanoseconds: event.nanoseconds)
+            let now = MonotonicInstant(nanoseconds: elapsed + event.nanoseconds)
             let receiver = Receiver(index: UInt16(event.receiver))
             parser.parse(event: bytes.extracting(start..<start + Int(event.length))) { report, data in
                 if resolver.sender(of: report, data: data, by: receiver, at: now) != nil { found += 1 }

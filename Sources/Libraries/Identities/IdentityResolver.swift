@@ -37,8 +37,8 @@ package struct IdentityResolver {
 
     package init() {}
 
-    /// Whether anything is to be found.
-    package var isOn: Bool { hearsSenders || !framed.isEmpty }
+    /// Whether anything is to be found. It is stored, because it is asked for each report.
+    package private(set) var isOn = false
     /// Whether an address or a key is to be found.
     package var hearsSenders: Bool { !addressed.isEmpty || !keys.isEmpty }
     /// Whether an AltBeacon is to be found.
@@ -59,6 +59,7 @@ package struct IdentityResolver {
             }
         }
         if hearsSenders { cache.clear() }
+        isOn = hearsSenders || !framed.isEmpty
     }
 
     /// Sets the keys. What was learned of a key that stays is kept.
@@ -82,6 +83,7 @@ package struct IdentityResolver {
         self.hash = hash
         if hearsSenders { cache.clear() }
         if !keys.isEmpty { strangers.prepare() }
+        isOn = hearsSenders || !framed.isEmpty
     }
 
     /// Sets which UUIDs of the keys regions and tags name. A key whose order was not known has two, and a region that was
@@ -146,7 +148,9 @@ package struct IdentityResolver {
     }
 
     /// The sighting of the frame, if a region names it.
-    package func frame(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver) -> Sighting? {
+    ///
+    /// It changes nothing. Were it not mutating, the caller in another module would copy all tables for each report.
+    package mutating func frame(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver) -> Sighting? {
         guard !framed.isEmpty, let frame = IdentityFrame(advertisingData: data), let uuid = framed[frame.identity]
         else { return nil }
         return Sighting(

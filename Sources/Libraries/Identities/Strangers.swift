@@ -20,9 +20,8 @@ struct Strangers {
     private var watchedSince = MonotonicInstant.zero
     /// `shapesPerSample` places for each address. A place without a shape is nil.
     private var shapes: [PacketShape?] = []
-    private var sampleCount = 0
-    /// The sample that the watched address has, or that the next one takes.
-    private var sample = 0
+    /// Addresses that were watched so far.
+    private var watchedCount = 0
 
     /// New addresses in each of the last parts of a day.
     private var counts: [Int] = []
@@ -42,21 +41,26 @@ struct Strangers {
         advance(to: now)
         counts[partIndex] += 1
         guard watched == .max || watchedSince.duration(to: now) > Self.period else { return }
-        if watched != .max { sample = (sample + 1) % Self.mostSamples }
-        sampleCount = max(sampleCount, sample + 1)
-        for place in places(of: sample) { shapes[place] = nil }
         (watched, watchedSince) = (address, now)
+        watchedCount += 1
+        for place in places(of: lastSample) { shapes[place] = nil }
         sent(shape(), at: now)
     }
 
     /// Takes note of a packet of the watched address.
-    mutating func sent(_ shape: PacketShape, at now: MonotonicInstant) {
-        guard watchedSince.duration(to: now) <= Self.period else { return }
-        for place in places(of: sample) where shapes[place] == shape || shapes[place] == nil {
+    mutating func sent(_ shape: @autoclosure () -> PacketShape, at now: MonotonicInstant) {
+        guard watchedSince.duration(to: now) <= Self.period else {
+            watched = .max
+            return
+        }
+        let shape = shape()
+        for place in places(of: lastSample) where shapes[place] == shape || shapes[place] == nil {
             shapes[place] = shape
             return
         }
     }
+
+    private var lastSample: Int { (watchedCount - 1) % Self.mostSamples }
 
     private func places(of sample: Int) -> Range<Int> {
         sample * Self.shapesPerSample..<(sample + 1) * Self.shapesPerSample
@@ -85,6 +89,7 @@ struct Strangers {
 
     /// The share of strangers that send a packet of one of these shapes within `period`; one more that does is assumed.
     func share(sendingOneOf wanted: some Collection<PacketShape>) -> Double {
+        let sampleCount = min(watchedCount, Self.mostSamples)
         var hits = 0
         for sample in 0..<sampleCount
         where places(of: sample).contains(where: { place in
