@@ -150,7 +150,8 @@ package struct IdentityResolver {
     /// The sighting of the frame, if a region names it.
     ///
     /// It changes nothing. Were it not mutating, the caller in another module would copy all tables for each report.
-    package mutating func frame(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver) -> Sighting? {
+    package mutating func frame(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver) -> Sighting?
+    {
         guard !framed.isEmpty, let frame = IdentityFrame(advertisingData: data), let uuid = framed[frame.identity]
         else { return nil }
         return Sighting(
