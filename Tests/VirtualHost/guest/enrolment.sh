@@ -45,6 +45,21 @@ phone_agrees() {
 phone_forgets() { busctl call org.bluez /org/bluez/hci1 org.bluez.Adapter1 RemoveDevice o "$(gateway_on_phone)"; }
 gateway_on_phone() { echo "/org/bluez/hci1/dev_$(echo "$GATEWAY_ADDRESS" | tr : _)"; }
 
+# The service that runs meanwhile, and its broker.
+service_on() {
+    broker_on
+    cat >/run/config.json <<J
+{
+    "_type": "configuration", "tid": "RM", "host": "127.0.0.1", "pubTopicBase": "owntracks/test/room", "scanner": "mgmt",
+    "adapter": "hci0", "leaveAfter": 8
+}
+J
+    chmod 600 /run/config.json
+    "$GATEWAY" --config /run/config.json --state-dir /run/state run >>/out/gateway 2>&1 &
+    GATEWAY_PID=$!
+    within 10 "the gateway listens" grep -q "listening: hci0" /out/gateway
+}
+
 # enrol_on NAME [WORDS...]: begins an enrolment; what it says is in /out/enrolment, what it prints in /out/description
 enrol_on() {
     ${ENROL_AS:-} "$GATEWAY" --config /run/enrolment.json --state-dir /run/state phones add "$@" \

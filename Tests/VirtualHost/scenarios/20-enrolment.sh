@@ -6,17 +6,7 @@
 
 btmon >/out/btmon 2>&1 &
 two_hosts_on private
-broker_on
-cat >/run/config.json <<J
-{
-    "_type": "configuration", "tid": "RM", "host": "127.0.0.1", "pubTopicBase": "owntracks/test/room", "scanner": "mgmt",
-    "adapter": "hci0", "leaveAfter": 8
-}
-J
-chmod 600 /run/config.json
-"$GATEWAY" --config /run/config.json --state-dir /run/state run >>/out/gateway 2>&1 &
-GATEWAY_PID=$!
-within 10 "the gateway listens" grep -q "listening: hci0" /out/gateway
+service_on
 begin=$(uptime_ms)
 enrol_on Jane
 phone_pairs & PHONE=$!
