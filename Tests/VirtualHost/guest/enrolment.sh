@@ -7,14 +7,15 @@
 BONDS=/var/lib/bluetooth
 
 # two_hosts_on private|public: the phone's kind of address
-two_hosts_on() {
+two_hosts_on() { hosts_on 2 "$1"; }
+# hosts_on N private|public: with so many linked controllers; the third is of another gateway
+hosts_on() {
     bus_on
-    btvirt -L -l2 >/out/btvirt.log 2>&1 &
-    within 10 "two controllers are there" test -e /sys/class/bluetooth/hci1
+    btvirt -L "-l$1" >/out/btvirt.log 2>&1 &
+    within 10 "$1 controllers are there" test -e "/sys/class/bluetooth/hci$(($1 - 1))"
     bluetoothd_on -E
-    within 10 "the gateway's adapter is on" adapter_is_on hci0
-    within 10 "the phone's adapter is on" adapter_is_on hci1
-    phone_is "$1"
+    for _adapter in $(seq 0 $(($1 - 1))); do within 10 "adapter $_adapter is on" adapter_is_on "hci$_adapter"; done
+    phone_is "$2"
     GATEWAY_ADDRESS=$(address_of hci0) PHONE_ADDRESS=$(address_of hci1)
     mkdir -p /run/state
 }
@@ -84,10 +85,15 @@ nothing_is_left() {
     expect "no record is left" test ! -e /run/state/enrolment
     expect "no key is outside its file" keys_are_hidden
 }
-# The phone's key in both orders, in hexadecimal and base64. btmon decodes what the kernel tells, keys included.
+# The phone's key in both orders, in hexadecimal, base64 and octets, in what was said and in all states. btmon decodes what the kernel
+# tells, keys included.
 keys_are_hidden() {
-    ! grep -rliE '0F0E0D0C0B0A0908|0001020304050607|Dw4NDAsKCQgHBgUE|AAECAwQFBgcICQoL' /out /run/state \
-        --exclude=phone-keys --exclude=btmon | grep .
+    ! {
+        grep -rliE '0F0E0D0C0B0A0908|0001020304050607|Dw4NDAsKCQgHBgUE|AAECAwQFBgcICQoL' /out /run/setup* /run/*state* \
+            --exclude=phone-keys --exclude=btmon
+        LC_ALL=C grep -rlaP '\x01\x02\x03\x04\x05\x06\x07\x08\x09|\x09\x08\x07\x06\x05\x04\x03\x02\x01' /out /run/setup* /run/*state* \
+            --exclude=phone-keys --exclude=btmon
+    } 2>/dev/null | grep .
 }
 no_bond() { ! grep -rqs IdentityResolvingKey "$BONDS/$GATEWAY_ADDRESS"; }
 no_devices() { ! busctl tree --list org.bluez | grep -q /org/bluez/hci0/dev_.*; }
