@@ -17,9 +17,15 @@ let settings: [SwiftSetting] = [
 
 /// The compiler driver exports every symbol of a program, which keeps its unused functions. No plug-in needs the symbols. Without
 /// them the stripped program has 13.5 MB instead of 14.0 MB, and 19.8 MB instead of 21.3 MB are resident at rest. Functions with the
-/// same code, of which generic code makes many, are one: 0.2 MB less.
+/// same code, of which generic code makes many, are one: 0.2 MB less. A relocation that only adds the address at which the program is
+/// loaded, of which it has 38,000, takes two bits instead of 24 bytes: 0.8 MB less. The loader understands these since glibc 2.36, that
+/// of Debian 12, and the linker that makes them, lld, comes with the toolchain.
 let smallProgram: [LinkerSetting] = [
-    .unsafeFlags(["-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe"], .when(configuration: .release))
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe", "-Xlinker", "-z",
+            "-Xlinker", "pack-relative-relocs",
+        ], .when(configuration: .release))
 ]
 
 /// Targets whose code runs at a command, a start, a reload or a look at the page, and never for a report, a reading or a message.
