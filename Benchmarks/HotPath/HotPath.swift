@@ -45,6 +45,7 @@ struct HotPath {
         var courses = [10, 1000, 100_000].map { ("\($0) regions", Course(corpus, regions: regions($0))) }
         // As shipped, the engine remembers fewer beacons than the largest corpus has.
         courses.append(("100000 regions, no limit", Course(corpus, regions: regions(100_000), limit: .max)))
+        var identities = [0, 64].map { ("\($0) keys", IdentityCourse(corpus, keys: $0)) }
         // Beacons come in, rhythms are learned.
         for index in courses.indices {
             for _ in 0..<max(2, 20 / Int(corpus.span / 1_000_000_000)) { _ = courses[index].1.decide() }
@@ -58,6 +59,7 @@ struct HotPath {
                 exit(70)
             }
             for index in courses.indices { _ = take(&best, courses[index].0, &courses[index].1) { $0.decide() } }
+            for index in identities.indices { _ = take(&best, identities[index].0, &identities[index].1) { $0.run() } }
         }
         for (name, value) in best.sorted(by: { $0.key < $1.key }) {
             let course = courses.first { $0.0 == name }?.1
@@ -66,8 +68,8 @@ struct HotPath {
         }
     }
 
-    static func take(
-        _ best: inout [String: Double], _ name: String, _ course: inout Course, _ pass: (inout Course) -> floor_sum
+    static func take<Subject>(
+        _ best: inout [String: Double], _ name: String, _ course: inout Subject, _ pass: (inout Subject) -> floor_sum
     ) -> floor_sum {
         let start = processorTime()
         let sum = pass(&course)

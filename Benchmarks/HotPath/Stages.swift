@@ -34,8 +34,8 @@ enum Stage: String, CaseIterable {
             var course = Course(corpus, regions: regions(1000))
             return { course.decide().reports }
         case .identities:
-            var course = IdentityCourse(corpus)
-            return { course.run() }
+            var course = IdentityCourse(corpus, keys: 64)
+            return { course.run().reports }
         case .feed:
             var course = FeedCourse(corpus)
             return { UInt64(course.run()) }
