@@ -3,7 +3,8 @@
 A process runs a suite of IntegrationTests, or all of another target, one test after the other. Tests of the whole service
 wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
 that Swift Testing writes (a JSON object for each line), not from the words meant for people. The logs of all processes stay
-in .build/tests.
+in .build/tests. The files that the tests of a process write are in a directory of its own, which is searched for keys of phones
+and removed when the process has ended.
 """
 
 import argparse
@@ -13,9 +14,12 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -65,10 +69,13 @@ class Process:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(path)
         command = [PROGRAM, *LIBRARY, "--no-parallel", "--event-stream-output-path", self.stream, *arguments]
+        # In /tmp, because the path of a socket has at most 107 characters. TemporaryDirectory makes its own in it, and leaves them.
+        self.directory = tempfile.mkdtemp(prefix="ibeacon-gateway-test.", dir="/tmp")
         # A session of its own: an interrupt at the terminal reaches this program, which then ends the others in order.
         with open(self.log, "wb") as output:
             self.child = subprocess.Popen(
-                command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+                command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                env={**os.environ, "IBEACON_GATEWAY_TEST_DIRECTORY": self.directory})
         self.reader = None
         self.remainder = ""
         self.names = {}  # identifier of a test: its name for people
@@ -171,6 +178,13 @@ class Process:
         """What the end of the process says of the tests that did not end, or of no test."""
         # What a test that crashed has started would go on.
         self.end(signal.SIGKILL)
+        shown = list(files_with_keys(self.directory))
+        if self.name.startswith("IntegrationTests.") and holds_key(self.log):
+            shown.append(self.log)
+        if shown:
+            self.report.ended(f"({self.name})", 0, ["a key of a phone is in " + ", ".join(shown)])
+        else:
+            self.remove_directory()
         if self.killed and self.may_hang:
             names = ", ".join(self.names[test] for test in self.running) or "no test"
             self.report.say(f"! {self.name} hung in {names}, and is begun once more. Its threads:\n    {self.hung}")
@@ -200,9 +214,40 @@ class Process:
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return "\n    ".join(file.read().splitlines()[-15:])
 
+    def remove_directory(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+
     def end(self, number):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.child.pid, number)
+
+
+# The keys of phones that tests use.
+PHONE_KEYS = ["EC0234A357C8AD05341010A60A397D9B", "0F0E0D0C0B0A09080706050403020100", "0123456789ABCDEF0123456789ABCDEF"]
+# They as octets in both orders, and these in hexadecimal and base64, in small letters.
+KEY_OCTETS = [octets[::step] for octets in map(bytes.fromhex, PHONE_KEYS) for step in (1, -1)]
+KEY_TEXTS = [form.lower().encode() for octets in KEY_OCTETS
+             for form in (octets.hex(), base64.b64encode(octets).decode().rstrip("="))]
+
+
+def holds_key(path):
+    with open(path, "rb") as file:
+        octets = file.read()
+    letters = octets.lower()
+    return any(key in octets for key in KEY_OCTETS) or any(key in letters for key in KEY_TEXTS)
+
+
+def files_with_keys(directory):
+    """The files below a directory of tests that have a key of a phone and may not have one. `phone-keys` may, and outside of the
+    state directories (named state…) what a test gives to a program or has exported: a configuration, and what has `key` in its name."""
+    for folder, _, names in os.walk(directory):
+        is_state = any(part.startswith("state") for part in os.path.relpath(folder, directory).split(os.sep))
+        for name in names:
+            path = os.path.join(folder, name)
+            with contextlib.suppress(FileNotFoundError):
+                may = name == "phone-keys" or not is_state and (name == "config.json" or "key" in name.lower())
+                if not may and stat.S_ISREG(os.lstat(path).st_mode) and holds_key(path):
+                    yield path
 
 
 def processor_time(pid):
@@ -419,6 +464,7 @@ class Runner:
                 process.child.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 process.end(signal.SIGKILL)
+            process.remove_directory()
 
 
 def suites(filters=(), skips=()):
@@ -464,23 +510,6 @@ def scenarios(words, report):
         code = child.wait()
     if seen == 0 or (code != 0 and not failed):
         report.ended("VirtualHost", 0, [f"{seen} scenarios were run, and the exit status was {code}; see {log}"])
-
-
-# The keys of phones that tests use, in both orders of octets, in hexadecimal and base64. No program may print one.
-PHONE_KEYS = [form.lower().encode() for digits in ("EC0234A357C8AD05341010A60A397D9B", "0F0E0D0C0B0A09080706050403020100")
-              for octets in (bytes.fromhex(digits), bytes.fromhex(digits)[::-1])
-              for form in (octets.hex(), base64.b64encode(octets).decode().rstrip("="))]
-
-
-def shown_keys(report):
-    """What the programs printed in the integration tests: journal, terminal, dump, reports. Unit tests name keys as arguments."""
-    for name in sorted(os.listdir(LOGS)):
-        if not name.startswith("IntegrationTests.") or name.endswith(".jsonl"):
-            continue
-        with open(os.path.join(LOGS, name), "rb") as log:
-            text = log.read().lower()
-        if any(key in text for key in PHONE_KEYS):
-            report.ended(f"{name}: keys of phones", 0, [f"a key of a phone is in {os.path.join(LOGS, name)}"])
 
 
 def formerly_flaky():
@@ -536,7 +565,6 @@ def main():
     finally:
         runner.stop()
         load.end()
-    shown_keys(report)
     report.say("")
     return 0 if report.summary(options.repeat) else 1
 

@@ -106,8 +106,8 @@ import Testing
     @Test func `Keys move to another gateway in a file that only its owner can read`() throws {
         let gateway = try GatewayProcess("", port: 1)
         let description = try add("Jane", to: gateway)
-        let file = gateway.directory.file("exported")
-        try gateway.directory.write("", to: "exported")
+        let file = gateway.directory.file("exported-keys")
+        try gateway.directory.write("", to: "exported-keys")
         _ = try run("chmod", ["644", file])
         _ = try gateway.ask("phones", "export", file)
         #expect(try run("stat", ["-c", "%a", file]) == "600\n")
@@ -126,7 +126,7 @@ import Testing
     @Test func `An imported region may have a key, which is stored among the keys of phones`() throws {
         let gateway = try GatewayProcess("", port: 1)
         let file = try gateway.directory.write(
-            #"[{"_type":"waypoint","rid":"jane","tst":1,"desc":"Jane:irk:\#(Self.key)"}]"#, to: "regions.otrw")
+            #"[{"_type":"waypoint","rid":"jane","tst":1,"desc":"Jane:irk:\#(Self.key)"}]"#, to: "with-key.otrw")
         _ = try gateway.ask("regions", "import", file)
         let exported = try gateway.ask("regions", "export")
         #expect(exported.contains(#""desc":"Jane:BF76C877-E0BE-5D31-9AE5-547EBF800856""#), "\(exported)")

@@ -9,8 +9,12 @@ import Testing
 
     /// Lists one suite with the tests `first` and `second`, and writes these events when it is asked to run them.
     ///
-    /// - Parameter command: What the shell does between the events and the end.
-    private func tests(events: [String], status: Int = 0, then command: String = ":") throws -> String {
+    /// - Parameters:
+    ///   - command: What the shell does between the events and the end.
+    ///   - suite: The target, and for IntegrationTests the suite.
+    private func tests(
+        events: [String], status: Int = 0, then command: String = ":", suite: String = "Some.Suite"
+    ) throws -> String {
         let plan = ["first", "second"].map {
             #"{"kind":"test","payload":{"id":"Some.Suite/\#($0)()/File.swift:1:2","kind":"function","name":"\#($0)()"}}"#
         }
@@ -20,7 +24,7 @@ import Testing
             #!/bin/sh
             for word; do
                 case $previous in --event-stream-output-path) output=$word ;; esac
-                case $word in --list-tests) printf 'Some.Suite/first()\\nSome.Suite/second()\\n'; exit ;; esac
+                case $word in --list-tests) printf '\(suite)/first()\\n\(suite)/second()\\n'; exit ;; esac
                 previous=$word
             done
             echo "what the tests print"
@@ -104,14 +108,43 @@ import Testing
         #expect(twice.hasSuffix("exit 1\n"), "\(twice)")
     }
 
-    @Test func `The key of a phone in the output of an integration test is a failure`() throws {
-        let program = try tests(events: passes("first") + passes("second"))
-        _ = try run("mkdir", ["-p", directory.file("logs")])
-        _ = try directory.write(
-            "<5>the key is 9b7d390aa610103405adc857a33402ec\n", to: "logs/IntegrationTests.SomeTests")
+    // The names of files have `key`, because another runner may search the directory of this test.
+    @Test func `The key of a phone in what an integration test prints is a failure`() throws {
+        let program = try tests(
+            events: passes("first") + passes("second"),
+            then: "echo '<5>the key is 9b7d390aa610103''405adc857a33402ec'", suite: "IntegrationTests.KeyTests")
         let said = try runner(program)
-        #expect(said.contains("IntegrationTests.SomeTests: keys of phones") && said.contains("a key of a phone is in"))
+        #expect(said.contains("(IntegrationTests.KeyTests)") && said.contains("a key of a phone is in"), "\(said)")
         #expect(said.hasSuffix("2 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test(arguments: [
+        ("state/phone-keys", "EC0234A357C8AD05''341010A60A397D9B", false),
+        ("jane.key", "EC0234A357C8AD05''341010A60A397D9B", false),
+        ("state/other-keys", "EC0234A357C8AD05''341010A60A397D9B", true),
+        ("state-two/history.db", "9b7d390aa610103405''adc857a33402ec", true),
+        ("config.json", "EC0234A357C8AD05''341010A60A397D9B", false),
+        ("log", "7AI0o1fIrQU0''EBCmCjl9mw==", true),
+        ("state/outbox", #"\354\002\064\243\127\310\255\005''\064\020\020\246\012\071\175\233"#, true),
+    ])
+    func `A key of a phone in a file that a test leaves is a failure, unless the file is for keys or a configuration`(
+        file: String, content: String, isFound: Bool
+    ) throws {
+        let path = "\"$IBEACON_GATEWAY_TEST_DIRECTORY\"/x/\(file)"
+        let program = try tests(
+            events: passes("first") + passes("second"),
+            then: "mkdir -p \"$(dirname \(path))\"; printf 'some \(content) more' >\(path); echo \(path) >&2")
+        let said = try runner(program)
+        let log = try run("cat", [directory.file("logs/Some")])
+        let directory = try #require(log.split(separator: "\n").last.map { $0.dropLast(file.utf8.count + 3) })
+        if isFound {
+            #expect(said.contains("a key of a phone is in \(directory)/x/\(file)\n"), "\(said)")
+            #expect(said.hasSuffix("2 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
+            _ = try run("rm", ["-r", "\(directory)"])
+        } else {
+            #expect(said.hasSuffix("2 passed, 0 failed, 0 skipped\nexit 0\n"), "\(said)")
+            #expect(throws: (any Error).self) { try run("ls", ["\(directory)"]) }
+        }
     }
 
     @Test func `Tests that never began are no success`() throws {

@@ -1,11 +1,15 @@
 import Glibc
 
-/// A directory for one test. It is removed with its content when this object is released.
+/// A directory for one test. It is removed with its content when this object is released, or by `Scripts/tests.py`, which searches
+/// it before.
 package final class TemporaryDirectory: Sendable {
+    /// Where `Scripts/tests.py` wants the directories of this process.
+    private static let common = getenv("IBEACON_GATEWAY_TEST_DIRECTORY").map { String(cString: $0) }
+
     package let path: String
 
     package init() throws {
-        var template = Array("/tmp/ibeacon-gateway-test.XXXXXX".utf8CString)
+        var template = Array((Self.common.map { "\($0)/XXXXXX" } ?? "/tmp/ibeacon-gateway-test.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw SupportError("mkdtemp: \(String(cString: strerror(errno)))") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -32,7 +36,10 @@ package final class TemporaryDirectory: Sendable {
         return readToEnd(descriptor)
     }
 
-    deinit { _ = try? run("rm", ["-rf", path]) }
+    deinit {
+        guard Self.common == nil else { return }
+        _ = try? run("rm", ["-rf", path])
+    }
 }
 
 /// What went wrong in the test's own machinery, as against in what it tests.
