@@ -4,15 +4,15 @@ import Beacon
 /// addresses, so their number is bounded. Nothing is allocated after `clear`.
 struct AddressCache {
     /// Addresses that are remembered, in sets of `ways`: those of 3,000 devices nearly without a collision.
-    static let capacity = sets * ways
+    static let capacity = setCount * ways
     /// Indices of owners lie below it.
     static let mostOwners = 1 << 14 - 1
     private static let setBits = 12
-    private static let sets = 1 << setBits
+    private static let setCount = 1 << setBits
     private static let ways = 4
 
     /// An address, whether it is random (bit 48), the owner's index + 1 (from bit 49), and bit 63; 0 is empty.
-    private var entries: [UInt64] = []
+    private var sets: [SIMD4<UInt64>] = []
     /// The way that the next new address takes, in every set.
     private var next = 0
     /// Odd and random, so that no sender can choose addresses that share a set.
@@ -25,7 +25,7 @@ struct AddressCache {
     }
 
     private func set(of device: UInt64) -> Int {
-        Int(truncatingIfNeeded: (device &* key) >> UInt64(64 - Self.setBits)) * Self.ways
+        Int(truncatingIfNeeded: (device &* key) >> UInt64(64 - Self.setBits))
     }
 
     /// The index of the owner.
@@ -34,21 +34,22 @@ struct AddressCache {
     @inline(__always)
     func owner(of address: DeviceAddress) -> Int?? {
         let device = Self.device(address)
-        let first = set(of: device)
-        for place in first..<first + Self.ways where entries[place] & Self.deviceMask == device {
-            let owner = Int(truncatingIfNeeded: entries[place] >> 49 & 0x3fff)
-            return .some(owner == 0 ? nil : owner - 1)
-        }
-        return nil
+        let entries = sets[set(of: device)]
+        // Without a branch for each way: a processor cannot predict in which way an address is. At most one way has it.
+        var found: UInt64 = 0
+        for way in 0..<Self.ways { found |= entries[way] & Self.deviceMask == device ? entries[way] : 0 }
+        guard found != 0 else { return nil }
+        let owner = Int(truncatingIfNeeded: found >> 49 & 0x3fff)
+        return .some(owner == 0 ? nil : owner - 1)
     }
 
     /// Remembers a new address in the place of an older one.
     mutating func insert(_ address: DeviceAddress, owner: Int?) {
         let device = Self.device(address)
-        entries[set(of: device) + next] = device | UInt64(owner.map { $0 + 1 } ?? 0) << 49
+        sets[set(of: device)][next] = device | UInt64(owner.map { $0 + 1 } ?? 0) << 49
         next = (next + 1) % Self.ways
     }
 
     /// Forgets all addresses, and takes the memory for new ones: 128 KiB. Without it the cache must not be asked.
-    mutating func clear() { entries = [UInt64](repeating: 0, count: Self.capacity) }
+    mutating func clear() { sets = [SIMD4<UInt64>](repeating: .zero, count: Self.setCount) }
 }
