@@ -1,5 +1,6 @@
 import JSON
 import RoomsApp
+import Shell
 import System
 import Testing
 
@@ -69,6 +70,28 @@ import Testing
     @Test func `The table of tags says where a tag that is away was last`() {
         #expect(status(Self.gone).text(now: Self.now).contains("away, last in Hall"))
         #expect(status(Self.kitchen).text(now: Self.now).contains("Kitchen"))
+    }
+
+    @Test func `A gateway that does not share the keys of phones is named with its version, if others share them`() {
+        var retained = [
+            Self.root + "gateway/hall": #"{"v":1,"room":"Hall","version":"0.1.0"}"#,
+            "ibeacon-gateway/hall/availability": "online",
+            Self.root + "gateway/attic": #"{"v":1,"room":"Attic","version":"0.1.0"}"#,
+            "ibeacon-gateway/attic/availability": "offline",
+            Self.root + "gateway/kitchen": #"{"v":1,"room":"Kitchen","version":"0.9.0"}"#,
+            "ibeacon-gateway/kitchen/availability": "online",
+        ]
+        func remarks(closed: [String: SealError] = [:]) -> [String] {
+            SiteStatus(retained.mapValues { Array($0.utf8) }, closed: closed, site: "home").remarks
+        }
+        #expect(remarks().isEmpty)
+        // Whoever has not the site's key sees that there is a list.
+        let unreadable = remarks(closed: [Self.root + "phones/kitchen": .noKey])
+        retained[Self.root + "phones/kitchen"] = "{}"
+        for remarks in [remarks(), unreadable] {
+            #expect(remarks.count == 1)
+            #expect(remarks.first?.hasPrefix("no keys of phones are shared by hall (0.1.0): ") == true, "\(remarks)")
+        }
     }
 
     @Test(arguments: [3, 1000])

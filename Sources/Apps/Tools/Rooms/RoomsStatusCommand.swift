@@ -9,7 +9,7 @@ import System
 enum RoomsStatusCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
-        let topics = try SiteTopics(settings, filters: SiteStatus.filters)
+        let topics = try SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
         defer { topics.close() }
         try topics.collect()
         var status = SiteStatus(topics)

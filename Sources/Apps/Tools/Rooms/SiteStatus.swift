@@ -10,6 +10,11 @@ struct SiteStatus {
     /// The topic filters to subscribe to, below `ibeacon-rooms/<site>`.
     static let filters = ["tags", "tag/+", "room/+", "gateway/+", "health/+", "service/+"]
 
+    /// Whole topic filters that a broker may refuse.
+    static func optionalFilters(_ identity: RoomServiceIdentity) -> Set<String> {
+        ["ibeacon-rooms/\(identity.site)/phones/+"]
+    }
+
     let site: String
     private var tags: [SiteTag] = []
     private var rooms: [(id: String, state: JSONValue)] = []
@@ -17,6 +22,8 @@ struct SiteStatus {
     private var services: [(id: String, card: JSONValue)] = []
     /// Gateways that are online and have no card of this site.
     private var strangers: [String] = []
+    /// Gateways that share the keys of phones.
+    private var sharers: Set<String> = []
 
     /// Why messages of the services cannot be decrypted; nil if all can.
     private var reasonOfClosure: SealError?
@@ -53,6 +60,9 @@ struct SiteStatus {
             case .service, .tags: reasonOfClosure = reason
             default: break
             }
+        }
+        for case .phones(_, let id)? in [retained.keys.map(RoomTopic.init), closed.keys.map(RoomTopic.init)].joined() {
+            sharers.insert(id)
         }
         strangers = availability.filter { $0.value == "online" && found[$0.key] == nil }.keys.sorted()
         gateways = found.values.sorted { $0.id < $1.id }.map { gateway in
@@ -191,14 +201,32 @@ struct SiteStatus {
         }
     }
 
-    /// Facts that may be intended: gateways that are not part of this site, and rooms without a gateway.
+    /// Gateways that are online and do not share the keys of phones, while others do; each with its version.
+    private var gatewaysWithoutPhones: [String] {
+        guard !sharers.isEmpty else { return [] }
+        return gateways.compactMap { gateway in
+            guard let card = gateway.card, gateway.availability == "online", !sharers.contains(gateway.id) else {
+                return nil
+            }
+            return gateway.id + (card["version"]?.string.map { " (\($0))" } ?? "")
+        }
+    }
+
+    /// Facts that may be intended: gateways that are not part of this site or do not know its phones, and rooms without a gateway.
     var remarks: [String] {
         let inhabited = Set(gateways.map(\.roomID))
         let empty = rooms.filter { !inhabited.contains($0.id) }.map { $0.state["name"]?.string ?? $0.id }
+        let withoutPhones = gatewaysWithoutPhones
         return strangers.map {
             "\($0) is online and does not take part in this site: it has rooms: null, another site, a broker that does not "
                 + "let it read ibeacon-rooms/\(site)/tags, or a version without rooms"
         }
+            + (withoutPhones.isEmpty
+                ? []
+                : [
+                    "no keys of phones are shared by \(GatewayAdvice.list(withoutPhones)): a gateway that does not hear the "
+                        + "site's phones is of a version before 0.9.0, or has not the key of the site"
+                ])
             + (empty.count > GatewayAdvice.mostNamed
                 ? ["\(GatewayAdvice.list(empty)) have no gateway: these rooms are known from training"]
                 : empty.map { "\($0) has no gateway: the room is known from training" })
