@@ -13,7 +13,8 @@ extension DoctorChecks {
             return []
         }
         // The broker's findings already report why no connection is possible.
-        guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters) else { return [] }
+        guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
+        else { return [] }
         defer { topics.close() }
         guard (try? topics.collect()) != nil else { return [] }
         let status = SiteStatus(topics)

@@ -23,7 +23,8 @@ enum RoomsGatewaysCommand {
     }
 
     private static func list(_ arguments: Arguments) throws -> ExitCode {
-        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
+        let topics = try SiteTopics(
+            try Settings.load(arguments), filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
         defer { topics.close() }
         try topics.collect()
         let status = SiteStatus(topics)
