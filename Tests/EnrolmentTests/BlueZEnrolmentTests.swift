@@ -216,6 +216,25 @@ private final class Fixture {
         #expect(fixture.files.record.devices == [Fixture.phone])
     }
 
+    @Test(arguments: [3, 30])
+    func `bluetoothd may answer before it removes the bond's file, and is given some seconds`(seconds: Int) {
+        let fixture = Fixture()
+        fixture.start()
+        fixture.shows()
+        fixture.accepts()
+        fixture.connects()
+        fixture.pairs()
+        fixture.bus.answer("RemoveDevice")
+        for _ in 0..<seconds { fixture.host.advance(by: .seconds(1)) }
+        fixture.files.bonds = [:]
+        fixture.host.advance(by: .seconds(1))
+        guard case .enrolled = fixture.end else {
+            Issue.record("\(fixture.events)")
+            return
+        }
+        #expect(fixture.files.record.isEmpty == (seconds == 3))
+    }
+
     @Test func `After a restart of bluetoothd the leftover is found by its key`() {
         let fixture = Fixture()
         fixture.files.record.devices = [Fixture.phone]

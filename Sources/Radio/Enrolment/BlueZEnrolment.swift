@@ -14,6 +14,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
 
     let bus: any MessageBus
+    private let host: any EventHost
     let appearance: EnrolmentAppearance
     let run: EnrolmentRun
     private let isIncoming: (_ adapter: UInt16, _ device: DeviceAddress) -> Bool?
@@ -29,7 +30,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
         isIncoming: @escaping (_ adapter: UInt16, _ device: DeviceAddress) -> Bool?,
         onEvent: @escaping (EnrolmentEvent) -> Void
     ) {
-        (self.appearance, self.bus, self.isIncoming) = (appearance, bus, isIncoming)
+        (self.appearance, self.host, self.bus, self.isIncoming) = (appearance, host, bus, isIncoming)
         run = EnrolmentRun(with: "bluetoothd", host: host, storage: storage, onEvent: onEvent)
         run.way = self
     }
@@ -208,12 +209,29 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             guard !answer.isError || answer.errorName.hasSuffix(".DoesNotExist") else {
                 return done("\(device): \(answer.errorText)")
             }
-            if let adapter = objects.adapters[known.adapter]?.address, let address = known.address,
-                run.storage.bond(adapter: adapter, device: address) != nil
-            {
-                return done("\(device): bluetoothd has removed it, and its file is still there")
+            guard let adapter = objects.adapters[known.adapter]?.address, let address = known.address else {
+                return done(nil)
             }
-            done(nil)
+            waitUntilGone(device, until: host.now.advanced(by: Self.bondTimeout), done) { storage in
+                storage.bond(adapter: adapter, device: address) == nil
+            }
+        }
+    }
+
+    /// BlueZ 5.82 answers `RemoveDevice` at once, and removes the bond's file when the connection has ended. 5.66 does it before.
+    private static let bondTimeout = Duration.seconds(8)
+    private static let bondInterval = Duration.milliseconds(200)
+
+    private func waitUntilGone(
+        _ device: String, until end: MonotonicInstant, _ done: @escaping (String?) -> Void,
+        _ isGone: @escaping (any EnrolmentStorage) -> Bool
+    ) {
+        guard !isGone(run.storage) else { return done(nil) }
+        guard host.now < end else {
+            return done("\(device): bluetoothd has removed it, and its file is still there")
+        }
+        _ = host.at(host.now.advanced(by: Self.bondInterval)) { [weak self] in
+            self?.waitUntilGone(device, until: end, done, isGone)
         }
     }
 

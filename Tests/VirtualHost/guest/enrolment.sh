@@ -80,7 +80,8 @@ enrol_ends() {
 nothing_is_left() {
     expect "bluetoothd has no device of the gateway" no_devices
     expect "no bond is on its disk" no_bond
-    expect "the kernel has no key" kernel_has_no_key
+    # bluetoothd 5.82 has answered before the connection has ended, and with it the kernel's key.
+    within 5 "the kernel has no key" kernel_has_no_key
     expect "nothing is advertised" not_advertised
     expect "no record is left" test ! -e /run/state/enrolment
     expect "no key is outside its file" keys_are_hidden
