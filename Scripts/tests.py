@@ -224,7 +224,7 @@ class Process:
 
 # The keys of phones that tests use.
 PHONE_KEYS = ["EC0234A357C8AD05341010A60A397D9B", "0F0E0D0C0B0A09080706050403020100", "0123456789ABCDEF0123456789ABCDEF"]
-# They as octets in both orders, and these in hexadecimal and base64, in small letters.
+# The keys as octets, in both orders, and as lower-case hexadecimal and base64.
 KEY_OCTETS = [octets[::step] for octets in map(bytes.fromhex, PHONE_KEYS) for step in (1, -1)]
 KEY_TEXTS = [form.lower().encode() for octets in KEY_OCTETS
              for form in (octets.hex(), base64.b64encode(octets).decode().rstrip("="))]

@@ -90,11 +90,11 @@ nothing_is_left() {
 # tells, keys included.
 keys_are_hidden() {
     ! {
-        grep -rliE '0F0E0D0C0B0A0908|0001020304050607|Dw4NDAsKCQgHBgUE|AAECAwQFBgcICQoL' /out /run/setup* /run/*state* \
+        grep -rlisE '0F0E0D0C0B0A0908|0001020304050607|Dw4NDAsKCQgHBgUE|AAECAwQFBgcICQoL' /out /run/setup* /run/*state* \
             --exclude=phone-keys --exclude=btmon
-        LC_ALL=C grep -rlaP '\x01\x02\x03\x04\x05\x06\x07\x08\x09|\x09\x08\x07\x06\x05\x04\x03\x02\x01' /out /run/setup* /run/*state* \
+        LC_ALL=C grep -rlasP '\x01\x02\x03\x04\x05\x06\x07\x08\x09|\x09\x08\x07\x06\x05\x04\x03\x02\x01' /out /run/setup* /run/*state* \
             --exclude=phone-keys --exclude=btmon
-    } 2>/dev/null | grep .
+    } | grep .
 }
 no_bond() { ! grep -rqs IdentityResolvingKey "$BONDS/$GATEWAY_ADDRESS"; }
 no_devices() { ! busctl tree --list org.bluez | grep -q /org/bluez/hci0/dev_.*; }

@@ -51,6 +51,7 @@ struct SiteStatus {
             case .service(_, let id): services.append((id, json))
             case .card(_, let id): found[id, default: SiteGateway(id: id)].card = json
             case .health(_, let id): found[id, default: SiteGateway(id: id)].health = json
+            case .phones(_, let id): sharers.insert(id)
             default: break
             }
         }
@@ -58,11 +59,9 @@ struct SiteStatus {
             switch RoomTopic(topic) {
             case .card(_, let id): found[id, default: SiteGateway(id: id)].isClosed = true
             case .service, .tags: reasonOfClosure = reason
+            case .phones(_, let id): sharers.insert(id)
             default: break
             }
-        }
-        for case .phones(_, let id)? in [retained.keys.map(RoomTopic.init), closed.keys.map(RoomTopic.init)].joined() {
-            sharers.insert(id)
         }
         strangers = availability.filter { $0.value == "online" && found[$0.key] == nil }.keys.sorted()
         gateways = found.values.sorted { $0.id < $1.id }.map { gateway in
@@ -224,8 +223,8 @@ struct SiteStatus {
             + (withoutPhones.isEmpty
                 ? []
                 : [
-                    "no keys of phones are shared by \(GatewayAdvice.list(withoutPhones)): a gateway that does not hear the "
-                        + "site's phones is of a version before 0.9.0, or has not the key of the site"
+                    "no keys of phones are shared by \(GatewayAdvice.list(withoutPhones)): such a gateway runs a version before "
+                        + "0.9.0, lacks the key of the site, or may not write to ibeacon-rooms/\(site)/phones"
                 ])
             + (empty.count > GatewayAdvice.mostNamed
                 ? ["\(GatewayAdvice.list(empty)) have no gateway: these rooms are known from training"]
