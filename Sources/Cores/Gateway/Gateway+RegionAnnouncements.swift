@@ -14,7 +14,8 @@ extension Gateway {
     }
 
     mutating func publishDueAnnouncements(at now: MonotonicInstant) -> [Effect] {
-        publish(turn: announcements.nextIfDue(at: now), at: now)
+        let turn = announcements.nextIfDue(at: now)
+        return turn.isEmpty ? [] : publish(turn: turn, at: now)
     }
 
     func publish(turn announcements: [RegionAnnouncement], at now: MonotonicInstant) -> [Effect] {

@@ -17,14 +17,18 @@ extension Gateway {
     /// Carries out decisions of the presence engine: one turn of them at once, and the others in later turns.
     mutating func carryOut(_ decisions: [PresenceEngine.Effect], at now: MonotonicInstant) -> [Effect] {
         guard !decisions.isEmpty else { return [] }
-        transitions.add(decisions.compactMap { pendingTransition($0, at: now) })
-        return decisions.compactMap(notice) + carryOut(turn: transitions.begin(at: now), at: now)
-    }
-
-    /// A log line about beacons that are turned away.
-    private func notice(of decision: PresenceEngine.Effect) -> Effect? {
-        guard case .dropped(let key) = decision, let region = crowdedRegion(key) else { return nil }
-        return .log(LogEntry(.warning, "strangers", "\(region)"))
+        var notices: [Effect] = []
+        // A closure that calls a function of the gateway would copy the whole gateway first.
+        for decision in decisions {
+            if case .dropped(let key) = decision {
+                if let region = crowdedRegion(key) {
+                    notices.append(.log(LogEntry(.warning, "strangers", "\(region)")))
+                }
+            } else if let transition = pendingTransition(decision, at: now) {
+                transitions.add([transition])
+            }
+        }
+        return notices + carryOut(turn: transitions.begin(at: now), at: now)
     }
 
     mutating func carryOutDueTransitions(at now: MonotonicInstant) -> [Effect] {

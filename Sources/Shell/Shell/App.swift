@@ -26,7 +26,6 @@ package final class App<Core: ServiceCore> {
     package let links: AppLinks
     package let log: Log
     package var settings: Settings
-    @usableFromInline
     package internal(set) var core: Core
     package internal(set) var watch: LinkWatch
     /// The wall clock as the core knows it.
@@ -34,10 +33,8 @@ package final class App<Core: ServiceCore> {
     weak var owner: (any AppOwner<Core>)?
     var timers = Timers()
     /// When the timer of the core's deadline fires; nil: it is not armed.
-    @usableFromInline
-    var armedDeadline: MonotonicInstant?
-    @usableFromInline
-    var suspends: SuspendWatch
+    private var armedDeadline: MonotonicInstant?
+    private var suspends: SuspendWatch
     /// Events of the broker that are not handled yet.
     var brokerEvents: ArraySlice<BrokerEvent> = []
     /// The last token of a message that does not go through the outbox.
@@ -93,7 +90,6 @@ package final class App<Core: ServiceCore> {
     /// Passes an input to the core, carries out its effects, and arms the timer for its next deadline.
     ///
     /// Every input takes this way, so that a suspend is handled before any other input.
-    @inlinable
     package func handle(_ input: Core.Input, at now: MonotonicInstant) {
         if let absence = suspends.absence(at: now, suspended: { host.suspended }) {
             perform(core.handle(.absent(absence), at: now))
@@ -105,8 +101,7 @@ package final class App<Core: ServiceCore> {
     }
 
     /// Carries out one decision of the core.
-    @usableFromInline
-    func perform(_ effects: [Core.Effect]) {
+    private func perform(_ effects: [Core.Effect]) {
         guard !effects.isEmpty, let owner else { return }
         carryOut(owner.decision(of: effects, at: host.now))
         owner.finish(effects)
@@ -124,8 +119,7 @@ package final class App<Core: ServiceCore> {
     /// is always busy it comes after this time.
     private static var longestWaitOfTick: Duration { .seconds(1) }
 
-    @usableFromInline
-    func tickIfOverdue(at now: MonotonicInstant) {
+    private func tickIfOverdue(at now: MonotonicInstant) {
         guard let armed = armedDeadline, armed.advanced(by: Self.longestWaitOfTick) < now else { return }
         armedDeadline = nil
         handle(.tick, at: now)
@@ -133,18 +127,15 @@ package final class App<Core: ServiceCore> {
 
     /// Arms the timer for the core's next deadline. A later deadline needs no new timer: the armed one fires, finds
     /// nothing due, and is armed again.
-    @inlinable
     func armDeadline() {
-        guard let deadline = core.nextDeadline else { return }
+        guard let deadline = Self.nextDeadline(of: &core) else { return }
         if let armedDeadline, armedDeadline <= deadline { return }
-        arm(deadline)
-    }
-
-    @usableFromInline
-    func arm(_ deadline: MonotonicInstant) {
         armedDeadline = deadline
         timers.deadline?.arm(at: deadline)
     }
+
+    /// Read in place: a core whose type the compiler does not know here would be copied for it, after every input.
+    private static func nextDeadline(of core: inout Core) -> MonotonicInstant? { core.nextDeadline }
 
     /// Something changed that the page shows at once.
     package func changed() {

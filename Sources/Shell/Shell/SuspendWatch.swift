@@ -3,10 +3,8 @@ package import Base
 /// Detects suspends of the machine between two inputs.
 package struct SuspendWatch {
     /// A suspend shorter than this does not matter, so two closer inputs need no check.
-    @usableFromInline
     static let shortestAbsence: Duration = .milliseconds(200)
 
-    @usableFromInline
     var lastInput: MonotonicInstant?
     private var suspended: Duration
 
@@ -14,7 +12,6 @@ package struct SuspendWatch {
 
     /// - Parameter suspended: Reads the total suspended time of the machine. It is called only if a check is needed.
     /// - Returns: The suspended time since the last input; nil if the machine was not suspended.
-    @inlinable
     package mutating func absence(at now: MonotonicInstant, suspended read: () -> Duration) -> Duration? {
         let last = lastInput ?? now
         lastInput = max(now, last)
@@ -22,7 +19,6 @@ package struct SuspendWatch {
         return absence(total: read())
     }
 
-    @usableFromInline
     mutating func absence(total: Duration) -> Duration? {
         let absence = total - suspended
         suspended = total

@@ -32,7 +32,11 @@ struct Row<Column: ResultColumn> {
 extension Row: ExpressibleByDictionaryLiteral {
     /// Columns that are not named are NULL.
     init(dictionaryLiteral elements: (Column, SQLValue)...) {
-        cells = Array(repeating: .null, count: Column.allCases.count)
+        let count = Column.allCases.count
+        cells = []
+        // One more for the digest.
+        cells.reserveCapacity(count + 1)
+        for _ in 0..<count { cells.append(.null) }
         for (column, value) in elements { self[column] = value }
     }
 }

@@ -30,8 +30,9 @@ protocol StoredRow {
 extension StoredRow {
     /// The values that an insertion binds.
     var boundValues: [SQLValue] {
-        let cells = values.cells
-        return cells + [.integer(RowDigest.of(cells))]
+        var cells = values.cells
+        cells.append(.integer(RowDigest.of(cells)))
+        return cells
     }
 
     /// Reads the columns as `Table.columnList` names them.

@@ -1,9 +1,13 @@
-package import Base
-import Synchronization
+public import Base
+public import Synchronization
+
+// The types are `public` for the compiler: in another module it specialises no method of a generic type that is `package`, not
+// even an inlinable one (Swift 6.2). Without that, each access to the mail looks up how large the mail is, and an enter takes a
+// twentieth more instructions.
 
 /// The orders and events that wait between a thread and its owner. The mail limits their number: it joins, drops or
 /// refuses what has no room. It is a value and does not depend on threads.
-package protocol WorkerMail: Sendable {
+public protocol WorkerMail: Sendable {
     associatedtype Order: Sendable
     associatedtype Event: Sendable
 
@@ -48,8 +52,8 @@ package struct BoundedMail<Order: Sendable, Event: Sendable>: WorkerMail {
 /// A thread that carries out orders and answers with events, and its owner's side of the mail between them.
 ///
 /// No call waits for the thread, except `stop`. The thread ends with its owner.
-package final class Worker<Mail: WorkerMail>: Sendable {
-    private let mailbox: WorkerMailbox<Mail>
+public final class Worker<Mail: WorkerMail>: Sendable {
+    @usableFromInline let mailbox: WorkerMailbox<Mail>
     private let thread = Mutex<WorkerThread?>(nil)
 
     /// - Parameter wake: Called on the thread when there are events; it must not block.
@@ -75,13 +79,15 @@ package final class Worker<Mail: WorkerMail>: Sendable {
     }
 
     /// - Returns: false if there is no room; the order was not accepted.
-    @discardableResult
+    @inlinable @discardableResult
     package func submit(_ order: Mail.Order) -> Bool { mailbox.submit(order) }
 
     /// Removes and returns the events since the last call, in order.
+    @inlinable
     package func drainEvents() -> [Mail.Event] { mailbox.withMail { $0.drainEvents() } }
 
     /// Reads the mail.
+    @inlinable
     package func read<Result: Sendable>(_ body: (Mail) -> Result) -> Result { mailbox.withMail { body($0) } }
 
     /// Requests a stop, and waits until the thread has ended, but at most for `limit`. The thread has three quarters of
@@ -102,16 +108,17 @@ package final class Worker<Mail: WorkerMail>: Sendable {
 }
 
 /// The thread's side of the mail between a worker and its owner.
-package final class WorkerMailbox<Mail: WorkerMail>: Sendable {
-    private struct Shared {
-        var mail: Mail
-        var stopBy: MonotonicInstant?
+public final class WorkerMailbox<Mail: WorkerMail>: Sendable {
+    @usableFromInline
+    struct Shared {
+        @usableFromInline var mail: Mail
+        @usableFromInline var stopBy: MonotonicInstant?
     }
 
-    private let shared: Mutex<Shared>
+    @usableFromInline let shared: Mutex<Shared>
     /// Wakes the thread when there is an order or a request to stop.
     private let bell: Waker
-    private let wakeOwner: @Sendable () -> Void
+    @usableFromInline let wakeOwner: @Sendable () -> Void
 
     fileprivate init(_ mail: Mail, wake: @escaping @Sendable () -> Void) throws(SystemError) {
         bell = try Waker()
@@ -119,40 +126,52 @@ package final class WorkerMailbox<Mail: WorkerMail>: Sendable {
         wakeOwner = wake
     }
 
-    fileprivate func submit(_ order: Mail.Order) -> Bool {
+    @inlinable
+    func submit(_ order: Mail.Order) -> Bool {
         let isAccepted = withMail { $0.append(order) }
-        if isAccepted { bell.wake() }
+        if isAccepted { ring() }
         return isAccepted
     }
 
+    @usableFromInline
+    func ring() { bell.wake() }
+
     fileprivate func stop(by end: MonotonicInstant) {
         shared.withLock { $0.stopBy = end }
-        bell.wake()
+        ring()
     }
 
     /// Readable from an order or a request to stop until the next `take`.
     package var descriptor: Int32 { bell.descriptor }
 
     /// When a requested stop must be complete; nil if none is requested.
+    @inlinable
     package var stopBy: MonotonicInstant? { shared.withLock { $0.stopBy } }
 
     /// Clears the wake-up, and gives access to the mail and the request to stop. With a request, all earlier orders are
     /// in the mail.
+    @inlinable
     package func take<Result: Sendable>(_ body: (inout Mail, _ stopBy: MonotonicInstant?) -> Result) -> Result {
-        bell.clear()
+        clearBell()
         return shared.withLock { body(&$0.mail, $0.stopBy) }
     }
 
+    @usableFromInline
+    func clearBell() { bell.clear() }
+
+    @inlinable
     package func withMail<Result: Sendable>(_ body: (inout Mail) -> Result) -> Result {
         shared.withLock { body(&$0.mail) }
     }
 
     /// Passes events to the owner, and wakes it if there are any.
+    @inlinable
     package func post(_ events: [Mail.Event]) {
         if !events.isEmpty { update { $0.post(events) } }
     }
 
     /// Changes the mail, and wakes the owner.
+    @inlinable
     package func update(_ change: (inout Mail) -> Void) {
         withMail { change(&$0) }
         wakeOwner()
