@@ -115,6 +115,15 @@ import Testing
         #expect(value.bytes == Array(expected.utf8))
     }
 
+    @Test("Text that is written part by part is that of the whole value", arguments: 0...3)
+    func parts(count: Int) {
+        let elements = (0..<count).map { JSONValue.object(["n": .integer(Int64($0)), "\"": "é"]) }
+        let members: [String: JSONValue] = ["list": .array(elements), "b\"": "x", "a": 1]
+        #expect(JSONValue.bytes(ofArray: elements) == JSONValue.array(elements).bytes)
+        #expect(JSONValue.bytes(ofObject: members.mapValues(\.bytes)) == JSONValue.object(members).bytes)
+        #expect(JSONValue.bytes(ofObject: [:]) == JSONValue.object([:]).bytes)
+    }
+
     @Test(
         "A text that was written is read back the same", arguments: ["{\"a\\u0000\\\"\":[1.5,-3,\"\\u20ac\"]}", "[]"])
     func roundTrip(text: String) throws {

@@ -17,6 +17,7 @@ package struct TagRoster: Sendable {
         let old = Dictionary(zip(self.tags.map(\.id), states)) { first, _ in first }
         self.tags = tags
         states = []
+        states.reserveCapacity(tags.count)
         occupants = [:]
         for (position, tag) in tags.enumerated() {
             states.append(PublishedTag(name: tag.name))

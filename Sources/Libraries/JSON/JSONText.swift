@@ -12,6 +12,35 @@ extension JSONValue {
         return output
     }
 
+    /// The UTF-8 of an array whose elements are made one after the other: as one value, a long array takes several times the
+    /// memory of its text.
+    package static func bytes(ofArray elements: some Sequence<JSONValue>) -> [UInt8] {
+        var output = [UInt8(ascii: "[")]
+        for element in elements {
+            if output.count > 1 { output.append(UInt8(ascii: ",")) }
+            element.write(to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+        return output
+    }
+
+    /// The UTF-8 of an object.
+    ///
+    /// - Parameter members: The JSON of each member.
+    package static func bytes(ofObject members: [String: [UInt8]]) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(members.reduce(2) { $0 + $1.value.count + $1.key.utf8.count + 4 })
+        output.append(UInt8(ascii: "{"))
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            if output.count > 1 { output.append(UInt8(ascii: ",")) }
+            write(name, to: &output)
+            output.append(UInt8(ascii: ":"))
+            output += value
+        }
+        output.append(UInt8(ascii: "}"))
+        return output
+    }
+
     private func write(to output: inout [UInt8]) {
         switch self {
         case .null: output += "null".utf8

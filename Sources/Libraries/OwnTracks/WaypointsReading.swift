@@ -64,7 +64,9 @@ public struct WaypointsReading: Hashable, Sendable {
         _ json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false
     ) throws(WaypointsError) {
         var reader = WaypointReader(base: base, acceptsKeys: acceptsKeys)
-        for (index, element) in try Self.elements(of: json).enumerated() {
+        let elements = try Self.elements(of: json)
+        changes.reserveCapacity(elements.count)
+        for (index, element) in elements.enumerated() {
             do throws(WaypointRejection) {
                 changes.append(try reader.change(from: element))
                 if let key = reader.key { keys.append(key) }

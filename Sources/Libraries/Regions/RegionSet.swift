@@ -111,7 +111,7 @@ public struct RegionSet: Hashable, Sendable {
             regions[position] = region
         } else {
             positions[region.rid] = regions.count
-            regions.append(region)
+            regions.appendSparingly(region)
         }
     }
 

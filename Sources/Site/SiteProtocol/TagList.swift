@@ -87,11 +87,14 @@ package struct TagList: Hashable, Sendable {
     }
 
     private func payload(isNamed: Bool) -> [UInt8] {
-        var members: [String: JSONValue] = version.number > 0 ? version.members : [:]
-        members["v"] = 1
-        members["tags"] = .array(tags.filter { $0.beacon != nil }.map { $0.json(isNamed: isNamed) })
+        func bytes(_ tags: some Sequence<Tag>) -> [UInt8] {
+            JSONValue.bytes(ofArray: tags.lazy.map { $0.json(isNamed: isNamed) })
+        }
         let patterns = tags.filter { $0.beacon == nil }
-        if !patterns.isEmpty { members["patterns"] = .array(patterns.map { $0.json(isNamed: isNamed) }) }
-        return JSONValue.object(members).bytes
+        var members = (version.number > 0 ? version.members : [:]).mapValues(\.bytes)
+        members["v"] = JSONValue.integer(1).bytes
+        members["tags"] = bytes(tags.lazy.filter { $0.beacon != nil })
+        if !patterns.isEmpty { members["patterns"] = bytes(patterns) }
+        return JSONValue.bytes(ofObject: members)
     }
 }
