@@ -15,12 +15,8 @@ extension JSONValue {
     /// The UTF-8 of an array whose elements are made one after the other: as one value, a long array takes several times the
     /// memory of its text.
     package static func bytes(ofArray elements: some Sequence<JSONValue>) -> [UInt8] {
-        var output = [UInt8(ascii: "[")]
-        for element in elements {
-            if output.count > 1 { output.append(UInt8(ascii: ",")) }
-            element.write(to: &output)
-        }
-        output.append(UInt8(ascii: "]"))
+        var output: [UInt8] = []
+        write(elements, to: &output)
         return output
     }
 
@@ -30,14 +26,7 @@ extension JSONValue {
     package static func bytes(ofObject members: [String: [UInt8]]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(members.reduce(2) { $0 + $1.value.count + $1.key.utf8.count + 4 })
-        output.append(UInt8(ascii: "{"))
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            if output.count > 1 { output.append(UInt8(ascii: ",")) }
-            write(name, to: &output)
-            output.append(UInt8(ascii: ":"))
-            output += value
-        }
-        output.append(UInt8(ascii: "}"))
+        write(members, to: &output) { value, output in output += value }
         return output
     }
 
@@ -48,23 +37,32 @@ extension JSONValue {
         case .integer(let value): output += String(value).utf8
         case .number(let value): Self.write(value, to: &output)
         case .string(let text): Self.write(text, to: &output)
-        case .array(let elements):
-            output.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { output.append(UInt8(ascii: ",")) }
-                element.write(to: &output)
-            }
-            output.append(UInt8(ascii: "]"))
-        case .object(let members):
-            output.append(UInt8(ascii: "{"))
-            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-                if index > 0 { output.append(UInt8(ascii: ",")) }
-                Self.write(member.key, to: &output)
-                output.append(UInt8(ascii: ":"))
-                member.value.write(to: &output)
-            }
-            output.append(UInt8(ascii: "}"))
+        case .array(let elements): Self.write(elements, to: &output)
+        case .object(let members): Self.write(members, to: &output) { value, output in value.write(to: &output) }
         }
+    }
+
+    private static func write(_ elements: some Sequence<JSONValue>, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "["))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            element.write(to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+
+    /// - Parameter writeValue: Writes the JSON of a member.
+    private static func write<Value>(
+        _ members: [String: Value], to output: inout [UInt8], _ writeValue: (Value, inout [UInt8]) -> Void
+    ) {
+        output.append(UInt8(ascii: "{"))
+        for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            write(member.key, to: &output)
+            output.append(UInt8(ascii: ":"))
+            writeValue(member.value, &output)
+        }
+        output.append(UInt8(ascii: "}"))
     }
 
     /// The shortest digits that read back as the same number. JSON has no infinity and no NaN; they become null.
