@@ -321,7 +321,7 @@ class House:
         return self.gateways[name]
 
     def add(self, name):
-        self.client.publish(f"{SITE}/gateway/{name}", json.dumps({"v": 1, "room": name.capitalize(), "version": "0.9.0"}), True)
+        self.client.publish(f"{SITE}/gateway/{name}", json.dumps({"v": 1, "room": name.capitalize(), "version": "1.0.0"}), True)
         self.client.publish(f"ibeacon-gateway/{name}/availability", "online", True)
         self.gateways = {**self.gateways, name: Gateway(name)}
         return self.gateways[name]

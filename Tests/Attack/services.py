@@ -17,7 +17,7 @@ def invented_services(lab):
     cards = [f"{SITE}/service/zz-{number:02}" for number in range(32)]
 
     def move(counter):
-        payload = json.dumps({"v": 1, "active": True, "counter": counter, "version": "0.9.0"})
+        payload = json.dumps({"v": 1, "active": True, "counter": counter, "version": "1.0.0"})
         for topic in cards:
             site.eye.publish(topic, payload, True)
 
@@ -204,7 +204,7 @@ def forged_service_card(lab):
         raise NotTried(f"the service did not become active: {site.service.log[-300:]}")
     before = refused(site)
     for counter in range(10):
-        payload = json.dumps({"v": 1, "active": True, "counter": counter, "version": "0.9.0"})
+        payload = json.dumps({"v": 1, "active": True, "counter": counter, "version": "1.0.0"})
         site.eye.publish(f"{SITE}/service/b", payload, True)
         time.sleep(0.3)
     time.sleep(2)

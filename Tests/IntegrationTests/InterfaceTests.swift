@@ -18,6 +18,7 @@ import Testing
         ("$a zoom: gateway: .liveOnly", "1.9.0", "commands: is gone: zoom", "commands: is gone: zoom"),
         ("$a zoom: gateway: .liveOnly", "2.0.0", "commands: is gone: zoom", "wrote"),
         ("/^dump/d", "1.9.0", "commands: is new: dump", "wrote"),
+        ("1s/1.0.0/0.9.0/", "1.0.0", "commands: is of version 0.9.0, and the program of 1.0.0", "wrote"),
         ("s/1.0.0/0.9.0/; $a zoom: gateway: .liveOnly", "0.9.1", "commands: is gone: zoom", "wrote"),
     ]
 

@@ -78,7 +78,7 @@ import Testing
             "ibeacon-gateway/hall/availability": "online",
             Self.root + "gateway/attic": #"{"v":1,"room":"Attic","version":"0.1.0"}"#,
             "ibeacon-gateway/attic/availability": "offline",
-            Self.root + "gateway/kitchen": #"{"v":1,"room":"Kitchen","version":"0.9.0"}"#,
+            Self.root + "gateway/kitchen": #"{"v":1,"room":"Kitchen","version":"1.0.0"}"#,
             "ibeacon-gateway/kitchen/availability": "online",
         ]
         func remarks(closed: [String: SealError] = [:]) -> [String] {

@@ -1,4 +1,4 @@
 /// The name and the version of this program.
 package enum Program {
-    package static let version = "0.9.0"
+    package static let version = "1.0.0"
 }

@@ -224,7 +224,7 @@ struct SiteStatus {
                 ? []
                 : [
                     "no keys of phones are shared by \(GatewayAdvice.list(withoutPhones)): such a gateway runs a version before "
-                        + "0.9.0, lacks the key of the site, or may not write to ibeacon-rooms/\(site)/phones"
+                        + "1.0.0, lacks the key of the site, or may not write to ibeacon-rooms/\(site)/phones"
                 ])
             + (empty.count > GatewayAdvice.mostNamed
                 ? ["\(GatewayAdvice.list(empty)) have no gateway: these rooms are known from training"]
