@@ -188,6 +188,30 @@ import Testing
         #expect(house.reported == [nil, "Kitchen"])
     }
 
+    /// Packets of a beacon of 2 s after which a tag is reported in the room that it was carried to.
+    /// - Parameter most: `RoomTuning.mostWindowSeconds`; with 1 a packet counts as one of a beacon of a second.
+    private static func packetsUntilReport(after packetsInRoom: Int, most: Float?) -> Int {
+        var tuning = RoomTuning()
+        tuning.mostWindowSeconds = most ?? tuning.mostWindowSeconds
+        var house = flat(tuning)
+        for _ in 0..<packetsInRoom { packet(&house, [("k", -60), ("h", -66), ("b", -82)], seconds: 2) }
+        return (1...100).first { _ in
+            packet(&house, [("k", -64), ("h", -62), ("b", -82)], seconds: 2)
+            return house.reported.last == "Hall"
+        } ?? 0
+    }
+
+    @Test
+    func `A packet of a slow beacon counts for more than a second of a quick one, and less so the longer the tag lies`()
+    {
+        func gained(after packets: Int) -> Double {
+            Double(Self.packetsUntilReport(after: packets, most: 1))
+                / Double(Self.packetsUntilReport(after: packets, most: nil))
+        }
+        #expect(gained(after: 10) >= 1.5)
+        #expect(gained(after: 1800) < 1.2)
+    }
+
     @Test func `A slow beacon delays no window of a quick one`() {
         func instant(_ milliseconds: Int) -> MonotonicInstant { .zero.advanced(by: .milliseconds(milliseconds)) }
         let (slow, quick) = (TagIndex(position: 1), TagIndex(position: 2))

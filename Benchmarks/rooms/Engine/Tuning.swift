@@ -33,6 +33,8 @@ extension RoomTuning {
         case "learnLag": learnLag = Int(value)
         case "learnStaySeconds": learnStaySeconds = value
         case "untrainedPenalty": untrainedPenalty = value
+        case "mostWindowSeconds": mostWindowSeconds = value
+        case "freshStaySeconds": freshStaySeconds = value
         case "missPerPacket": missPerPacket = value
         case "missingWorth": missingWorth = value
         case "missStep": missStep = value

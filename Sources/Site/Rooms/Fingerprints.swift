@@ -35,6 +35,8 @@ struct LevelVector: Sendable {
     var packets: Int16 = 1
     /// Whether the gateway that hears the tag best has heard it since the previous window.
     var isLoudestNew = false
+    /// Whether a gateway heard the tag, and not only ESPresense nodes.
+    var isHeardByGateway = false
     /// When the window ended.
     var now = MonotonicInstant.zero
     /// Seconds since the tag's previous window.

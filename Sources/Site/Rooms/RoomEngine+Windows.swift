@@ -69,6 +69,7 @@ extension RoomEngine {
         scratch.vector.packets = 1
         scratch.vector.heard.removeAll(keepingCapacity: true)
         scratch.vector.isLoudestNew = false
+        scratch.vector.isHeardByGateway = false
         scratch.vector.now = now
         var loudest = -Float.infinity
         var loudestHeld = -Float.infinity
@@ -77,7 +78,10 @@ extension RoomEngine {
             scratch.gathered.append(gateway)
             if gateways[gateway].isListening, heard.at >= freshSince {
                 scratch.vector.levels[gateway] = OptionalLevel(max(heard.level, tuning.missLevel))
-                if heard.level > tuning.missLevel { scratch.vector.heard.append(gateway) }
+                if heard.level > tuning.missLevel {
+                    scratch.vector.heard.append(gateway)
+                    if gateways[gateway].sendsAlways { scratch.vector.isHeardByGateway = true }
+                }
                 scratch.vector.packets = max(scratch.vector.packets, heard.packets)
                 if heard.level > loudest {
                     loudest = heard.level
@@ -324,7 +328,7 @@ extension RoomEngine {
         let count = Float(scratch.rooms.count)
         let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
         let packets = Float(scratch.vector.packets)
-        let weight = min(1, elapsed) * packets / (packets + tuning.packetDoubt)
+        let weight = countedSeconds(of: tag, at: now, elapsed: elapsed) * packets / (packets + tuning.packetDoubt)
         let best = scratch.evidence.max() ?? 0
         let reported = states[tag].room.flatMap { scratch.rooms.firstIndex(of: $0) }.map { scratch.evidence[$0] }
         scratch.belief.removeAll(keepingCapacity: true)
@@ -354,6 +358,17 @@ extension RoomEngine {
         states[tag].belief.removeAll(keepingCapacity: true)
         states[tag].belief.reserveCapacity(scratch.belief.count)
         for belief in scratch.belief { states[tag].belief.append(belief) }
+    }
+
+    /// Seconds for which the evidence of the window counts: one at most, as of a quick beacon, and more for a packet of a slow one,
+    /// which repeats less of the packet before. Not for what nodes send, which is smoothed over several packets, and less the longer
+    /// the tag has been in its room and the more was learned with labels.
+    @inline(__always)
+    private func countedSeconds(of tag: TagIndex, at now: MonotonicInstant, elapsed: Float) -> Float {
+        guard elapsed > 1, scratch.vector.isHeardByGateway else { return min(1, elapsed) }
+        let further = min(elapsed, tuning.mostWindowSeconds) - 1
+        let stay = states[tag].room == nil ? 0 : states[tag].since.map { max(0, now.seconds(since: $0)) } ?? 0
+        return 1 + further * (1 - scratch.labelledShare) * tuning.freshStaySeconds / (tuning.freshStaySeconds + stay)
     }
 
     /// Mean seconds until a tag changes its room. A tag that has been in one room for long is likely to stay: stays of people
