@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The version is defined in `Sources/Apps/GatewayApp/Program.swift`. Files that cannot read it there say the same.
+/// The version is defined in `Sources/Shell/Shell/Program.swift`. Files that cannot read it there say the same.
 @Suite struct VersionTests {
     private static let places: [(path: String, before: String, after: Character)] = [
         ("debian/changelog", "ibeacon-gateway (", ")"), ("CHANGELOG.md", "\n## ", ","),

@@ -190,26 +190,29 @@ import Testing
 
     /// Packets of a beacon of 2 s after which a tag is reported in the room that it was carried to.
     /// - Parameter most: `RoomTuning.mostWindowSeconds`; with 1 a packet counts as one of a beacon of a second.
-    private static func packetsUntilReport(after packetsInRoom: Int, most: Float?) -> Int {
+    private static func packetsUntilReport(after packetsInRoom: Int, most: Float?) throws -> Int {
         var tuning = RoomTuning()
         tuning.mostWindowSeconds = most ?? tuning.mostWindowSeconds
         var house = flat(tuning)
         for _ in 0..<packetsInRoom { packet(&house, [("k", -60), ("h", -66), ("b", -82)], seconds: 2) }
-        return (1...100).first { _ in
+        let count = (1...100).first { _ in
             packet(&house, [("k", -64), ("h", -62), ("b", -82)], seconds: 2)
             return house.reported.last == "Hall"
-        } ?? 0
+        }
+        return try #require(count)
     }
 
     @Test
-    func `A packet of a slow beacon counts for more than a second of a quick one, and less so the longer the tag lies`()
+    func
+        `A packet of a slow beacon counts for more than a second of a quick one, and less so the longer the tag stays`()
+        throws
     {
-        func gained(after packets: Int) -> Double {
-            Double(Self.packetsUntilReport(after: packets, most: 1))
-                / Double(Self.packetsUntilReport(after: packets, most: nil))
+        func gained(after packets: Int) throws -> Double {
+            Double(try Self.packetsUntilReport(after: packets, most: 1))
+                / Double(try Self.packetsUntilReport(after: packets, most: nil))
         }
-        #expect(gained(after: 10) >= 1.5)
-        #expect(gained(after: 1800) < 1.2)
+        #expect(try gained(after: 10) >= 1.5)
+        #expect(try gained(after: 1800) < 1.2)
     }
 
     @Test func `A slow beacon delays no window of a quick one`() {

@@ -360,14 +360,14 @@ extension RoomEngine {
         for belief in scratch.belief { states[tag].belief.append(belief) }
     }
 
-    /// Seconds for which the evidence of the window counts: one at most, as of a quick beacon, and more for a packet of a slow one,
-    /// which repeats less of the packet before. Not for what nodes send, which is smoothed over several packets, and less the longer
-    /// the tag has been in its room and the more was learned with labels.
+    /// Seconds as which the window counts: at most one for a quick beacon, and more for a packet of a slow one, which repeats less of
+    /// the packet before. The part above one second shrinks with the time in the room and with what was learned with labels. Messages of
+    /// nodes have no such part: a node smooths the level over several packets.
     @inline(__always)
     private func countedSeconds(of tag: TagIndex, at now: MonotonicInstant, elapsed: Float) -> Float {
         guard elapsed > 1, scratch.vector.isHeardByGateway else { return min(1, elapsed) }
         let further = min(elapsed, tuning.mostWindowSeconds) - 1
-        let stay = states[tag].room == nil ? 0 : states[tag].since.map { max(0, now.seconds(since: $0)) } ?? 0
+        let stay = secondsInRoom(of: tag, at: now) ?? 0
         return 1 + further * (1 - scratch.labelledShare) * tuning.freshStaySeconds / (tuning.freshStaySeconds + stay)
     }
 
@@ -375,9 +375,15 @@ extension RoomEngine {
     /// and things have no typical length.
     @inline(__always)
     private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        guard states[tag].room != nil, let since = states[tag].since else { return tuning.staySeconds }
-        let stay = max(0, now.seconds(since: since))
+        guard let stay = secondsInRoom(of: tag, at: now) else { return tuning.staySeconds }
         return min(tuning.longestStaySeconds, max(tuning.staySeconds, stay * tuning.stayShare))
+    }
+
+    /// Seconds since the tag's room was reported; nil without a room.
+    @inline(__always)
+    private func secondsInRoom(of tag: TagIndex, at now: MonotonicInstant) -> Float? {
+        guard states[tag].room != nil, let since = states[tag].since else { return nil }
+        return max(0, now.seconds(since: since))
     }
 
     /// Reports the room, once it is probable enough for long enough.

@@ -53,9 +53,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var packetDoubt: Float = 0.25
     /// dB that a gateway's last level loses, for its own room, with each packet that the gateway misses.
     package var missStep: Float = 5
-    /// Without labels, a window of a beacon that is slower than one a second counts as its interval in seconds, this at most: its packets
-    /// come from more places and positions of the body than as many packets of a second. After `freshStaySeconds` in a room half of
-    /// what is above one second counts: a tag that lies does not move between packets.
+    /// Without labels, a window of a beacon slower than one a second counts as its interval in seconds, up to this: the body moves more
+    /// between its packets than between those of a quick beacon. After `freshStaySeconds` in a room, half of what is above one second
+    /// counts: a tag that lies still does not move between packets.
     package var mostWindowSeconds: Float = 2
     package var freshStaySeconds: Float = 300
     /// Squared distance per gateway at which a place without a fingerprint is as likely as one with a fingerprint.
