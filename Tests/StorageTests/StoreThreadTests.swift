@@ -83,6 +83,23 @@ import Testing
         #expect(store.stop(within: .seconds(90)))
     }
 
+    @Test func `a commit that waited for a failed one is written as soon as that one is`() throws {
+        let disk = FaultySQLite()
+        let loop = Loop()
+        var settings = settings(disk)
+        settings.editInterval = .seconds(3600)
+        let store = try Store(settings, wake: loop.wake)
+        _ = loop.run(store) { $0.opened != nil }
+        store.submit(.window(10))
+        disk.set(.diskFull)
+        store.submit(.commit([.message(message("a"))]))
+        _ = loop.run(store) { !$0.failed.isEmpty }
+        store.submit(.commit([.message(message("b"))]))
+        disk.set(.none)
+        #expect(loop.run(store) { $0.delivered.count == 2 }.delivered.map(\.text) == ["a", "b"])
+        #expect(store.stop(within: .seconds(90)))
+    }
+
     @Test func `stopping does not wait for a slow disk longer than allowed`() throws {
         let disk = FaultySQLite()
         let loop = Loop()

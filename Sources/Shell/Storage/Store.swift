@@ -40,8 +40,10 @@ package final class Store: Sendable {
         let worker = StoreWorker(settings)
         while !worker.isFinished {
             let wait = settings.now().duration(to: worker.nextDeadline)
-            if wait > .zero { mailbox.wait(until: Clocks.now().advanced(by: wait)) }
             let takesCommits = worker.takesCommits
+            // A commit that had to wait for a failed one was announced already, and no order wakes the thread for it.
+            let hasCommit = takesCommits && mailbox.withMail { $0.pending > 0 }
+            if wait > .zero, !hasCommit { mailbox.wait(until: Clocks.now().advanced(by: wait)) }
             let mail = mailbox.take { waiting, stopBy in
                 var mail = waiting.drain(withCommit: takesCommits)
                 if stopBy != nil { mail.stop = true }

@@ -17,7 +17,7 @@ package struct StoreMail: Sendable {
     var stop = false
     /// Requests dropped since the last time because the disk could not be written.
     var dropped = DropCounts()
-    /// For each commit that was too large, the size of the message that exceeded the limit.
+    /// The sizes of the messages that exceeded the limit. The other changes of their commits are kept.
     var oversized: [Int] = []
 }
 
@@ -104,10 +104,12 @@ package struct StoreMailbox: WorkerMail {
     }
 
     private mutating func append(_ changes: [StoreChange]) {
-        for change in changes {
-            guard case .message(let message) = change, message.payload.count > payloadLimit else { continue }
-            return mail.oversized.append(message.payload.count)
+        let changes = changes.filter { change in
+            guard case .message(let message) = change, message.payload.count > payloadLimit else { return true }
+            mail.oversized.append(message.payload.count)
+            return false
         }
+        guard !changes.isEmpty else { return }
         var commit = mail.commit ?? PendingCommit()
         mail.commit = nil
         commit.add(changes)
