@@ -227,8 +227,8 @@ let package = Package(
         tests(
             "ShellTests",
             [
-                "Base", "Configuration", "Health", "Messaging", "OwnTracks", "Regions", "Runtime", "ServiceSupport",
-                "Shell", "Storage", "System", "TestSupport",
+                "Base", "Configuration", "Health", "JSON", "Messaging", "OwnTracks", "PageServer", "Regions", "Runtime",
+                "ServiceSupport", "Shell", "Storage", "System", "TestSupport",
             ]),
         tests("SystemTests", ["Base", "System", "TestSupport"]),
         tests(

@@ -48,6 +48,9 @@ package final class ServiceHostDouble: ServiceHost {
     /// When the next timer is due; nil: none is armed.
     package var nextDue: MonotonicInstant? { timers.compactMap(\.timer?.due).min() }
 
+    /// The timers that exist.
+    package var timerCount: Int { timers.count { $0.timer != nil } }
+
     /// Fires every timer that is due.
     package func fireDueTimers() {
         timers.removeAll { $0.timer == nil }

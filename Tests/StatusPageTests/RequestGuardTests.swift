@@ -40,6 +40,13 @@ struct RequestGuardTests {
             // headers: host, origin, site, authorization, cookie, type; status
             (["h", nil, nil, "Bearer " + token, nil, "application/json"], 200),
             (["h", "http://localhost:8080", "same-origin", nil, "ibeacon_gateway=" + token, "application/json"], 200),
+            // A proxy with TLS passes the name of the host on.
+            (
+                [
+                    "pi-kitchen.local", "https://pi-kitchen.local", "same-origin", nil, "ibeacon_gateway=" + token,
+                    "application/json",
+                ], 200
+            ),
             (["h", nil, nil, nil, "a=b; ibeacon_gateway=" + token, "application/json; charset=utf-8"], 200),
             (["h", nil, nil, nil, nil, "application/json"], 401),
             (["h", nil, nil, "Bearer wrong-token-of-22-lett", nil, "application/json"], 401),

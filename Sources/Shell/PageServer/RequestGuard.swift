@@ -75,8 +75,10 @@ struct RequestGuard: Sendable {
         if let site = headers.fetchSite, site != "same-origin" {
             return .refused(status: 403, reason: "changes from other sites are refused")
         }
-        // Browsers always send the origin of a posted form. Other programs send none.
-        if let origin = headers.origin, origin.lowercased() != "http://" + (headers.host ?? "").lowercased() {
+        // Browsers always send the origin of a posted form. Other programs send none. Before a proxy with TLS, the browser
+        // sees another scheme.
+        let origins = ["http://", "https://"].map { $0 + (headers.host ?? "").lowercased() }
+        if let origin = headers.origin, !origins.contains(origin.lowercased()) {
             return .refused(status: 403, reason: "changes from other sites are refused")
         }
         // A form cannot send JSON. For JSON from another site a browser sends a preflight request, which is refused.

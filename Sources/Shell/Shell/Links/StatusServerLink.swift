@@ -12,7 +12,8 @@ package final class StatusServerLink: StatusLink {
     private let log: Log
     private let host: any ServiceHost
     private var servers: [StatusServer] = []
-    private var retryTimers: [any ServiceTimer] = []
+    /// The entrances that could not be opened yet.
+    private var retries: [StatusServerSettings.Entrance: any ServiceTimer] = [:]
 
     package init(loop: EventLoop, log: Log, host: any ServiceHost) {
         self.loop = loop
@@ -33,9 +34,11 @@ package final class StatusServerLink: StatusLink {
             case .listen, .socket: log.once("http", .error, "\(error); it is tried again")
             default: throw Failure(.configuration, "\(error)")
             }
-            let timer = host.timer(tolerance: .seconds(1)) { [unowned self] _ in retry(settings, source) }
+            let timer =
+                retries[settings.entrance]
+                ?? host.timer(tolerance: .seconds(1)) { [unowned self] _ in retry(settings, source) }
             timer.arm(after: Self.portRetry)
-            retryTimers.append(timer)
+            retries[settings.entrance] = timer
         }
     }
 
@@ -50,7 +53,7 @@ package final class StatusServerLink: StatusLink {
     package func changed() { for server in servers { server.changed() } }
 
     package func close() {
-        retryTimers = []
+        retries = [:]
         for server in servers { server.stop() }
         servers = []
     }
