@@ -1,5 +1,6 @@
 import Base
 import System
+import TestSupport
 import Testing
 
 @Suite struct ClocksTests {
@@ -26,6 +27,13 @@ import Testing
         disciplined: Bool, seconds: Int64, trust: WallClockTrust
     ) {
         #expect(WallClockTrust(disciplined: disciplined, wallSeconds: seconds) == trust)
+    }
+
+    @Test func `a clock that systemd-timesyncd has set is known without the kernel's word`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(!Clocks.isSetByTimesyncd(mark: directory.path + "/synchronized"))
+        let mark = try directory.write("", to: "synchronized")
+        #expect(Clocks.isSetByTimesyncd(mark: mark))
     }
 
     @Test func `a clock that runs is not taken for unset`() {

@@ -35,11 +35,23 @@ package enum Clocks {
 
     /// How far the wall clock can be trusted now.
     package static func wallClockTrust() -> WallClockTrust {
+        WallClockTrust(disciplined: isDisciplined() || isSetByTimesyncd(), wallSeconds: wallSeconds())
+    }
+
+    /// Whether the kernel reports that a time service controls the clock.
+    private static func isDisciplined() -> Bool {
         var state = timex()
-        // modes = 0 reads only, and needs no privilege.
+        // modes = 0 reads only. The kernel asks for no privilege, but systemd's ProtectClock= denies this call too.
         let result = adjtimex(&state)
-        let disciplined = result >= 0 && result != TIME_ERROR && state.status & STA_UNSYNC == 0
-        return WallClockTrust(disciplined: disciplined, wallSeconds: wallSeconds())
+        return result >= 0 && result != TIME_ERROR && state.status & STA_UNSYNC == 0
+    }
+
+    /// Whether systemd-timesyncd has set the clock since it started. A hardened unit can read this, and not the kernel's
+    /// state of the clock.
+    ///
+    /// - Parameter mark: The file that systemd-timesyncd creates; see systemd-timesyncd.service(8).
+    package static func isSetByTimesyncd(mark: String = "/run/systemd/timesync/synchronized") -> Bool {
+        access(mark, F_OK) == 0
     }
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {
@@ -52,7 +64,7 @@ package enum Clocks {
 
 /// How far the wall clock can be trusted.
 package enum WallClockTrust: Sendable, Equatable {
-    /// The kernel reports that a time service controls the clock.
+    /// A time service controls the clock.
     case synchronised
     /// No time service controls the clock, but it shows a possible time: a machine without a time service, a container
     /// without the right to read the state, or a Pi whose clock was restored from the last shutdown and is about to
@@ -65,7 +77,7 @@ package enum WallClockTrust: Sendable, Equatable {
     package static let floor: Int64 = 1_735_689_600
 
     /// - Parameters:
-    ///   - disciplined: whether the kernel reports that a time service controls the clock.
+    ///   - disciplined: whether a time service controls the clock.
     ///   - wallSeconds: the wall clock, in seconds since 1970 UTC.
     package init(disciplined: Bool, wallSeconds: Int64) {
         guard wallSeconds >= Self.floor else {

@@ -10,6 +10,7 @@ is_active() { systemctl is-active -q "$service"; }
 is_connected() { mosquitto_sub -t ibeacon-gateway/pi/availability -C 1 -W 2 | grep -q '^online'; }
 # says TEXT: in the journal of this boot
 says() { journalctl -b -u "$service" -o cat --no-pager | grep -q -- "$1"; }
+lacks() { ! says "$1"; }
 count_says() { journalctl -b -u "$service" -o cat --no-pager | grep -c -- "$1"; }
 # mosquitto_sub reconnects by itself after a restart of the broker.
 listen_to_broker() {
