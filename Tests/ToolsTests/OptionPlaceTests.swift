@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tools
 
-@Suite("An option of one action is refused beside another")
+@Suite("Options are refused where they have no meaning")
 struct OptionPlaceTests {
     private func error(_ words: [String], of command: CommandSpecification) -> String? {
         do throws(Failure) {
@@ -21,6 +21,11 @@ struct OptionPlaceTests {
     ])
     func `Beside its own action it is taken`(words: [String]) {
         #expect(error(words, of: RoomsCommand.specification) == nil)
+    }
+
+    @Test(arguments: [["--state-dir", "", "status"], ["--config=", "status"]])
+    func `An empty path is refused, and is not the directory in which the command runs`(words: [String]) {
+        #expect(error(words, of: RoomsCommand.specification)?.hasSuffix("and got an empty text") == true)
     }
 
     @Test(arguments: [

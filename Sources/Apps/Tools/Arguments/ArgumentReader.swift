@@ -80,7 +80,12 @@ enum ArgumentReader {
                     .usage, missingArgument(argv.strings(from: Int(getopt_index()) - 1).first, options, command))
             case firstOptionValue...:
                 let text = getopt_argument().map { String(cString: $0) } ?? ""
-                arguments.add(options[Int(value - firstOptionValue)].name, text)
+                let option = options[Int(value - firstOptionValue)]
+                // As from a variable of a script that is not set.
+                guard !text.isEmpty || !option.takesPath else {
+                    throw Failure(.usage, "--\(option.name) requires \(option.argument ?? ""), and got an empty text")
+                }
+                arguments.add(option.name, text)
             default:
                 let word = argv.strings(from: Int(getopt_index()) - 1).first ?? ""
                 throw Failure(.usage, unknownOption(word, options, command))

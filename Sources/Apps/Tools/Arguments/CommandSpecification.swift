@@ -19,6 +19,9 @@ struct OptionSpecification {
         actions = meanings.map(\.action)
     }
 
+    /// Whether the argument is the path of a file or a directory.
+    var takesPath: Bool { argument == "FILE" || argument == "DIR" }
+
     /// Whether the option may stand beside these operands.
     func belongs(to operands: [String]) -> Bool {
         actions.isEmpty

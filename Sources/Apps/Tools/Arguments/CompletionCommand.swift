@@ -45,11 +45,6 @@ extension CommandSpecification {
     var everyOption: [OptionSpecification] { options + Self.globalOptions }
 }
 
-extension OptionSpecification {
-    /// Whether its argument is the path of a file or directory.
-    var takesPath: Bool { argument == "FILE" || argument == "DIR" }
-}
-
 /// For bash, with or without the package bash-completion.
 private enum BashCompletion {
     static func script(_ commands: [CommandSpecification]) -> String {

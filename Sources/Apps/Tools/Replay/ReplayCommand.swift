@@ -104,7 +104,8 @@ private struct Pace {
 
     func wait(until instant: MonotonicInstant) {
         guard let speed else { return }
-        let due = start + .nanoseconds(Int64(Double(instant.nanoseconds) / speed))
+        // At a very small speed the time would exceed the range: 4e18 ns are 126 years.
+        let due = start + .nanoseconds(Int64(min(Double(instant.nanoseconds) / speed, 4e18)))
         while true {
             let remaining = ContinuousClock.now.duration(to: due).inSeconds
             guard remaining > 0 else { return }
