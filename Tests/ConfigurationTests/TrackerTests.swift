@@ -60,6 +60,16 @@ import Testing
         #expect(tracker.encryptionKeyFile == "f")
     }
 
+    @Test("Two trackers with one device are warned of, because both write its topics")
+    func sharedDevice() throws {
+        let text = """
+            {_type: "configuration", username: "jane", deviceId: "hall",
+             trackers: [{pubTopicBase: "owntracks/joe/hall", deviceId: "hall"}, {deviceId: "keys"}]}
+            """
+        let configuration = try Configuration(parsing: Array(text.utf8), hostName: "test")
+        #expect(configuration.warnings.map(\.member) == ["trackers[0].deviceId"])
+    }
+
     @Test("The broker's login is the top level's")
     func login() throws {
         #expect(try read("{username: 'jane', trackers: [{username: 'joe'}]}").broker.username == "jane")

@@ -30,7 +30,8 @@ final class ServiceFixture: ServiceRig {
     ///   - members: Members of the configuration file, JSON5 without the outer braces.
     ///   - directory: Where the configuration file and the state are.
     ///   - vfs: SQLite's name of a file layer.
-    init(_ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil) throws {
+    ///   - settles: false: the state is not read yet.
+    init(_ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil, settles: Bool = true) throws {
         self.directory = directory
         store = SteppedStore(host: host, vfs: vfs)
         let path = try Self.write(members, in: directory)
@@ -40,7 +41,7 @@ final class ServiceFixture: ServiceRig {
                 radio: radio, store: store, broker: broker, availability: availability, status: status),
             host: host, log: Log(threshold: .error))
         try service.start()
-        settle()
+        if settles { settle() }
     }
 
     /// Writes the configuration file: one tracker, one region, a leave after a minute.
@@ -58,6 +59,12 @@ final class ServiceFixture: ServiceRig {
         try Self.write(members, in: directory)
         service.app.reload()
         settle()
+    }
+
+    /// The service ends and starts again, with the same state and this configuration.
+    func restarted(_ members: String = "") throws -> ServiceFixture {
+        service.app.stop()
+        return try ServiceFixture(members, in: directory)
     }
 
     func handleOwnEvents() -> Bool {

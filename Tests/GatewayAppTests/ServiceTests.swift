@@ -185,6 +185,63 @@ struct ServiceTests {
         #expect(next.transitions.isEmpty)
     }
 
+    @Test func `A tracker that has another topic after a restart keeps its regions and who is inside, as at a reload`()
+        throws
+    {
+        let first = try ServiceFixture(in: directory)
+        first.command(
+            #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"bag","tst":1,"desc":"Bag:\#(ServiceFixture.uuid):1:8"}]}}
+            """#)
+        try first.bringKeys()
+        // The second start finds everything under the new topic.
+        var next = first
+        for _ in 1...2 {
+            next = try next.restarted("pubTopicBase: \"owntracks/jane/attic\",")
+            let tracker = next.app.core.trackers[0]
+            #expect(tracker.regions.regions.map(\.rid) == ["keys", "bag"])
+            #expect(tracker.occupancy["keys"] != nil)
+        }
+    }
+
+    @Test func `The birth of Home Assistant counts once, and not each time that the broker sends a retained one`()
+        throws
+    {
+        let fixture = try ServiceFixture("reannounce: true,", in: directory)
+        try fixture.bringKeys()
+        for (isRetained, enters) in [(true, 1), (false, 2)] {
+            fixture.broker.send(
+                .message(
+                    ReceivedMessage(
+                        topic: "homeassistant/status", payload: Array("online".utf8), qos: .atLeastOnce,
+                        retained: isRetained))
+            )
+            fixture.settle()
+            #expect(fixture.transitions.count == enters)
+        }
+    }
+
+    @Test func `A stop before the state is read keeps the stored regions and who is inside`() throws {
+        let first = try ServiceFixture(in: directory)
+        first.command(
+            #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"bag","tst":1,"desc":"Bag:\#(ServiceFixture.uuid):1:8"}]}}
+            """#)
+        try first.bringKeys()
+        first.service.app.stop()
+        let second = try ServiceFixture(in: directory, settles: false)
+        let page = try #require(second.status.source)
+        #expect(
+            page.perform(.removeRegion(tracker: 0, rid: "keys")) == .refused("the service has not read its state yet"))
+        second.service.app.reload()
+        second.service.app.stop()
+        let third = try ServiceFixture(in: directory)
+        #expect(third.app.core.trackers[0].regions.regions.map(\.rid) == ["keys", "bag"])
+        #expect(third.app.core.trackers[0].occupancy["keys"] != nil)
+    }
+
     @Test func `The page changes what was given of a region, and does not bring back one that is gone`() throws {
         let fixture = try ServiceFixture(in: directory)
         let source = try #require(fixture.status.source)

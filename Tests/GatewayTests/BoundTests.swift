@@ -31,6 +31,19 @@ import Testing
         #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
     }
 
+    @Test func `A retained command that found no room is applied when there is room`() throws {
+        var harness = try GatewayHarness()
+        harness.change(regions(0..<Gateway.mostRegions))
+        let late = GatewayHarness.waypoint("Late", rid: "late")
+        harness.setWaypoints(late, isRetained: true)
+        #expect(harness.gateway.trackers[0].regions[rid: "late"] == nil)
+        harness.change([.remove(rid: "r1")])
+        harness.wait(60)
+        harness.setWaypoints(late, isRetained: true)
+        harness.wait(60)
+        #expect(harness.gateway.trackers[0].regions[rid: "late"] != nil)
+    }
+
     @Test func `Beacons that are invented under a wildcard region fill a table and no more`() throws {
         var harness = try GatewayHarness(
             "waypoints: [\(GatewayHarness.waypoint("Any", rid: "a", suffix: ""))], leaveAfter: 60")

@@ -53,4 +53,32 @@ import Testing
         #expect(leave.stamp == .exact)
         #expect(try JSONValue(parsing: leave.payload)["tst"] == .integer(GatewayHarness.epoch + 70))
     }
+
+    @Test func `An enter that is repeated before the clock is known bears its own time`() throws {
+        var harness = try GatewayHarness(Self.hall + ", reannounce: true", isClockKnown: false)
+        harness.wait(10)
+        try harness.hear()
+        harness.handle(.brokerConnected(isNew: true))
+        _ = harness.drainMessages()
+        harness.wait(30)
+        harness.handle(.homeAssistantStarted)
+        let again = try #require(harness.drainMessages().first { $0.kind == .transition })
+        #expect((again.stamp, again.happened) == (.provisional, MonotonicInstant(nanoseconds: 10_000_000_000)))
+    }
+
+    @Test(arguments: ["waypoints", "dump", "status"])
+    func `What bears no time of the clock does not wait for it`(action: String) throws {
+        var harness = try GatewayHarness(Self.hall, isClockKnown: false)
+        harness.command(#"{"_type":"cmd","action":"\#(action)"}"#)
+        let answer = try #require(harness.drainMessages().first { $0.topic.hasSuffix("/\(action)") })
+        #expect(answer.stamp == .exact)
+    }
+
+    @Test func `A region that is published before the clock is known keeps its own time stamp`() throws {
+        var harness = try GatewayHarness("publishWaypoints: true", isClockKnown: false)
+        harness.setWaypoints(GatewayHarness.waypoint("Hall", rid: "h"))
+        let told = try #require(harness.drainMessages().first { $0.topic.hasSuffix("/waypoint") })
+        #expect(told.stamp == .exact)
+        #expect(try JSONValue(parsing: told.payload)["tst"] == 1_600_000_000)
+    }
 }

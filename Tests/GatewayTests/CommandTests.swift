@@ -217,6 +217,22 @@ struct CommandTests {
         }
     }
 
+    @Test("a command that came just before the end is carried out")
+    func end() throws {
+        var house = try GatewayHarness("remoteConfiguration: true")
+        house.command(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(GatewayHarness.waypoint("mine", rid: "a"))]}"#,
+            ticks: false)
+        house.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"x"}}"#,
+            ticks: false)
+        try house.restart(after: 1)
+        #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
+        #expect(house.effects.contains { if case .regions = $0 { true } else { false } })
+        #expect(house.log.contains { $0.hasSuffix("the service is about to end") })
+        #expect(!house.effects.contains { if case .reconfigure = $0 { true } else { false } })
+    }
+
     @Test("each tracker has its own regions, commands and topics")
     func trackers() throws {
         var house = try GatewayHarness("trackers: [{tid: \"K1\", deviceId: \"keys\"}]")

@@ -64,6 +64,39 @@ struct ReconfigurationTests {
         #expect(house.gateway.trackers[0].monitoring == .quiet)
     }
 
+    @Test(
+        "a stored monitoring mode outlives a restart, and not another setting",
+        arguments: [("1", 2, "2 1"), ("-1", -1, "-1 -1")])
+    func monitoringAtStart(setting: String, mode: Int, stored: String) throws {
+        var house = try GatewayHarness("monitoring: \(setting)")
+        let kept = try #require(KeptMonitoring(bytes: Array("2 1".utf8)))
+        house.handle(
+            .start(
+                StoredState(configuration: house.gateway.configuration, regions: [RegionSet()], monitoring: [kept])))
+        #expect(house.gateway.trackers[0].monitoring.rawValue == mode)
+        house.setWaypoints(GatewayHarness.waypoint("Home|\(mode == 2 ? 0 : 2)|0", rid: "h"))
+        try house.hear()
+        house.wait(120)
+        house.handle(.stateLost)
+        let values = house.effects.compactMap { effect in
+            if case .monitoring("owntracks/jane/hall", let kept) = effect {
+                String(decoding: kept.bytes, as: UTF8.self)
+            } else {
+                nil
+            }
+        }
+        #expect(values.last == "0 \(setting)")
+        #expect(values.contains(stored) == (mode == -1))
+    }
+
+    @Test("a mode that was stored without its setting is in force")
+    func monitoringOfOldVersion() throws {
+        let kept = try #require(KeptMonitoring(bytes: Array("-1".utf8)))
+        #expect(kept.mode(for: .significant) == .quiet)
+        #expect(KeptMonitoring(bytes: Array("1 2 1".utf8)) == nil)
+        #expect(KeptMonitoring(bytes: Array("9".utf8)) == nil)
+    }
+
     @Test("regions that are still being told of when their tracker goes are told of no more")
     func goneWhileTold() throws {
         var house = try GatewayHarness(Self.settings(Self.trackers))

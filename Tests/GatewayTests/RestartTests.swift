@@ -72,6 +72,23 @@ import Testing
         #expect(state.stamp == .exact, "the time is known, and must not be made anew")
     }
 
+    @Test func `A time from before the boot is exact from the moment on at which the clock is known`() throws {
+        var harness = try occupied()
+        try harness.restart(Self.hall, after: 5000, isSameBoot: false, isClockKnown: false)
+        try harness.restart(Self.hall, after: 3, isClockKnown: false)
+        let begin = try #require(harness.gateway.trackers[0].occupancy["h"])
+        #expect(begin.timestamp(by: harness.gateway.wallClock) == GatewayHarness.epoch + 100)
+        harness.handle(
+            .wallClock(
+                WallClock(
+                    epochNanoseconds: (GatewayHarness.epoch + 6000) * 1_000_000_000, at: harness.now, isKnown: true)))
+        for _ in 1...2 {
+            let since = try #require(harness.gateway.trackers[0].occupancy["h"]).since
+            #expect(harness.gateway.wallClock.epochSeconds(at: since) == GatewayHarness.epoch + 100)
+            try harness.restart(Self.hall, after: 3)
+        }
+    }
+
     @Test func `State that was told before the clock was set is dated by the enter, not by the telling`() throws {
         var harness = try GatewayHarness(Self.hall, isClockKnown: false)
         harness.wait(100)

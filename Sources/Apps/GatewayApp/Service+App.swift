@@ -28,8 +28,8 @@ extension Service: AppOwner {
                 if configuration.keepsHistory { decision.changes.append(.history(record)) }
             case .recordLocation(let record):
                 if configuration.keepsHistory { decision.changes.append(.location(record)) }
-            case .monitoring(let topic, let mode):
-                decision.changes.append(.value(key: "monitoring \(topic)", Array("\(mode.rawValue)".utf8)))
+            case .monitoring(let topic, let kept):
+                decision.changes.append(.value(key: KeptMonitoring.storeKey(of: topic), kept.bytes))
             case .presence(let update): decision.changes.append(update.change(at: now))
             case .checkpoint(let bytes): decision.checkpoint = PresenceRecord(keptPresence: bytes, at: now)
             case .editsTaken(let topic, let last):
@@ -86,22 +86,34 @@ extension Service: AppOwner {
 
     package func restore(_ snapshot: StoreSnapshot, at now: MonotonicInstant) {
         let remote = restoreRemoteSettings(snapshot.values[Gateway.remoteSettingsKey])
-        let topics = configuration.trackers.map(\.topics.base)
+        let topics = topics(in: snapshot)
         let presence = storedPresence(in: snapshot).map {
             StoredState.Presence.kept($0, isSameBoot: snapshot.presence?.boot == host.bootID)
         }
         let stored = StoredState(
-            configuration: configuration, regions: topics.map { RegionSet(snapshot.regions[$0] ?? []) },
-            monitoring: topics.map { MonitoringMode(stored: snapshot.values["monitoring \($0)"]) },
+            configuration: configuration, regions: topics.map { RegionSet(snapshot.regions[$0] ?? []) }, topics: topics,
+            monitoring: topics.map { topic in
+                snapshot.values[ExactString(KeptMonitoring.storeKey(of: topic))].flatMap(KeptMonitoring.init(bytes:))
+            },
             presence: presence ?? .unknown, remoteSettings: remote,
             servedTopics: snapshot.values[Gateway.servedTopicsKey],
             lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
             appliedCommands: topics.map {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
             },
-            about: ["version": .string(Program.version), "started": .integer(host.wallClock.epochSeconds(at: now))])
+            about: ["version": .string(Program.version)])
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)
+    }
+
+    /// The topic under which the state of each tracker is stored. A tracker whose topic was changed while the service did
+    /// not run keeps its state, as at a reload.
+    private func topics(in snapshot: StoreSnapshot) -> [String] {
+        let own = configuration.trackers.map(\.topics.base)
+        let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
+        return zip(own, Gateway.origins(of: own, among: served)).map { topic, origin in
+            origin.map { served[$0] } ?? topic
+        }
     }
 
     package func begin(with snapshot: StoreSnapshot, at now: MonotonicInstant) -> String {
@@ -142,13 +154,5 @@ extension Service: AppOwner {
         storeHeardPhones()
         phones.timer = nil
         closeAvailability()
-    }
-}
-
-extension MonitoringMode {
-    /// The stored representation: the number as text.
-    fileprivate init?(stored: [UInt8]?) {
-        guard let stored, let number = Int(String(decoding: stored, as: UTF8.self)) else { return nil }
-        self.init(rawValue: number)
     }
 }

@@ -41,7 +41,10 @@ extension Service {
     }
 
     package func received(_ message: ReceivedMessage, at now: MonotonicInstant) {
-        guard message.topic == homeAssistantTopic, message.payload == Array("online".utf8) else { return }
+        // A retained message tells of an earlier start.
+        guard message.topic == homeAssistantTopic, !message.retained, message.payload == Array("online".utf8) else {
+            return
+        }
         app.handle(.homeAssistantStarted, at: now)
     }
 

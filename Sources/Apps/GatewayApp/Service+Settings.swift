@@ -49,6 +49,8 @@ extension Service {
         let configuration = reload.configuration
         app.settings.configuration = configuration
         keys.update(configuration)
+        // The core starts with these settings when the stored state is read.
+        guard app.core.isStarted else { return }
         // First, because the transitions of the change come under the new positions of the trackers.
         monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
         app.handle(.configuration(configuration), at: host.now)

@@ -136,7 +136,8 @@ private final class ServiceStatusSource: StatusSource {
     }
 
     func perform(_ action: StatusAction) -> StatusActionResult {
-        switch action {
+        guard service.app.core.isStarted else { return .refused("the service has not read its state yet") }
+        return switch action {
         case .setRegion(let tracker, let waypoint): service.setRegion(of: tracker, waypoint: waypoint)
         case .editRegion(let tracker, let waypoint): service.editRegion(of: tracker, waypoint: waypoint)
         case .removeRegion(let tracker, let rid): service.removeRegion(of: tracker, rid: rid)

@@ -17,7 +17,7 @@ package enum Effect: Sendable {
     /// Store this location in the history.
     case recordLocation(PastLocation)
     /// Store the monitoring mode of the tracker with this base topic.
-    case monitoring(topic: String, MonitoringMode)
+    case monitoring(topic: String, KeptMonitoring)
     /// Store presence, with everything else of this decision.
     case presence(PresenceUpdate)
     /// Store presence when something else is written, or within the store's own interval.
@@ -43,7 +43,8 @@ package enum Effect: Sendable {
         case .record(let record): record.logEntry
         case .log(let entry): entry
         case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value,
-            .rereadEdits, .reconfigure, .phoneKeys:
+            .rereadEdits,
+            .reconfigure, .phoneKeys:
             nil
         }
     }

@@ -29,17 +29,19 @@ extension Gateway {
         guard mayPublish(.transition, of: position, at: now) else { return [] }
         let tracker = trackers[position]
         return tracker.regions.regions.compactMap { region -> Effect? in
-            let since =
-                tracker.occupancy[region.rid]?.timestamp(by: wallClock)
-                ?? tracker.circles[region.rid]?.timestamp(by: wallClock)
-            guard let since else { return nil }
+            guard let begin = tracker.begin(of: region.rid) else { return nil }
+            let isTimeKnown = begin.isTimeKnown(by: wallClock)
+            let since = begin.timestamp(by: wallClock)
             let place =
                 region.kind == .circular
                 ? tracker.position(standing: configuration.position) : configuration.position
             let transition = Transition(
                 .enter, of: region, trackerID: tracker.configuration.trackerID, position: place,
-                timestamp: since, createdAt: wallClock.epochSeconds(at: now))
-            return publish(.transition, of: position, on: tracker.topics.event, transition.payload, at: now)
+                timestamp: since, createdAt: wallClock.isKnown ? wallClock.epochSeconds(at: now) : since)
+            // It bears the time of the enter, whenever it is published.
+            return publish(
+                .transition, of: position, on: tracker.topics.event, transition.payload, isTimeKnown: isTimeKnown,
+                at: begin.since)
         }
     }
 
@@ -49,7 +51,7 @@ extension Gateway {
         return [
             publish(
                 .other, of: position, on: tracker.topics.info,
-                card.payload(trackerID: tracker.configuration.trackerID), isRetained: true, at: now)
+                card.payload(trackerID: tracker.configuration.trackerID), isRetained: true, isTimeKnown: true, at: now)
         ]
     }
 
@@ -57,16 +59,16 @@ extension Gateway {
     func status(of position: Int, at now: MonotonicInstant) -> Effect {
         let tracker = trackers[position]
         var members = about
+        members["started"] = .integer(wallClock.epochSeconds(at: startedAt))
         members["regions"] = .array(
             tracker.regions.regions.filter { $0.isBeacon || $0.kind == .circular }.map { region in
-                let (occupancy, circle) = (tracker.occupancy[region.rid], tracker.circles[region.rid])
+                let begin = tracker.begin(of: region.rid)
                 var row: [String: JSONValue] = [
                     "rid": .string(region.rid), "desc": .string(region.displayName),
-                    "state": occupancy == nil && circle == nil ? "outside" : "inside",
+                    "state": begin == nil ? "outside" : "inside",
                 ]
-                let since = occupancy?.timestamp(by: wallClock) ?? circle?.timestamp(by: wallClock)
-                if let since { row["since"] = .integer(since) }
-                if let occupancy { row["beacon"] = .string("\(occupancy.beacon)") }
+                if let begin { row["since"] = .integer(begin.timestamp(by: wallClock)) }
+                if let occupancy = tracker.occupancy[region.rid] { row["beacon"] = .string("\(occupancy.beacon)") }
                 return .object(row)
             })
         members["monitoring"] = .integer(Int64(tracker.monitoring.rawValue))
@@ -75,14 +77,17 @@ extension Gateway {
         totals["sightingsDropped"] = .integer(Int64(clamping: droppedSightings))
         members["counters"] = .object(totals)
         members["isClockKnown"] = .bool(wallClock.isKnown)
-        return publish(.other, of: position, on: tracker.topics.status, Status(gateway: members).payload, at: now)
+        // Its member `isClockKnown` says whether the times in it are right.
+        return publish(
+            .other, of: position, on: tracker.topics.status, Status(gateway: members).payload, isTimeKnown: true,
+            at: now)
     }
 
     /// The answer to `dump`: the settings in force, secrets masked.
     func dump(of position: Int, at now: MonotonicInstant) -> Effect {
         publish(
             .other, of: position, on: trackers[position].topics.dump, Dump(configuration: configuration.shown).payload,
-            at: now)
+            isTimeKnown: true, at: now)
     }
 
     /// A beacon message of each tracker with a region that the beacon belongs to, as often as the throttle allows.

@@ -18,6 +18,15 @@ extension Gateway {
         return effects
     }
 
+    /// Carries out what the broker counts as delivered and does not send again. New settings would need a trial.
+    mutating func carryOutLastCommands(at now: MonotonicInstant) -> [Effect] {
+        commands.drain().flatMap { received -> [Effect] in
+            guard case .success(.setConfiguration) = received.command else { return obey(received, at: now) }
+            let refusal = commands.refuse(.unavailable, "the service is about to end")
+            return trackers.indices.contains(received.tracker) ? [report(refusal, of: received)] : []
+        }
+    }
+
     /// Regions of all trackers.
     private var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
 
@@ -54,7 +63,10 @@ extension Gateway {
         }
         commands.countDone()
         switch command {
-        case .setWaypoints(let reading): return setWaypoints(reading, of: tracker, at: now) + remember(received)
+        case .setWaypoints(let reading):
+            let (effects, isMerged) = setWaypoints(reading, of: tracker, at: now)
+            // A refused one is tried again when the broker sends it again: there may be room by then.
+            return isMerged ? effects + remember(received) : effects
         case .clearWaypoints: return clearWaypoints(of: tracker, at: now)
         case .waypoints: return [waypoints(of: tracker, at: now)]
         case .reportLocation: return location(of: tracker, trigger: .requested, at: now)
@@ -84,9 +96,11 @@ extension Gateway {
     }
 
     /// Merges the regions of a command, and logs their mistakes.
+    ///
+    /// - Returns: As `merge`.
     mutating func setWaypoints(
         _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
-    ) -> [Effect] {
+    ) -> (effects: [Effect], isMerged: Bool) {
         totals.waypointsRefused += UInt64(reading.problemCount)
         var effects = reading.problems.prefix(10).map { problem in
             Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)"))
@@ -96,15 +110,20 @@ extension Gateway {
                 .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
         }
         if !reading.keys.isEmpty { effects.append(.phoneKeys(reading.keys)) }
-        return effects + change(reading.changes, of: tracker, at: now)
+        let (merging, isMerged) = merge(reading.changes, of: tracker, at: now)
+        return (effects + merging, isMerged)
     }
 
     /// Regions of all trackers together. Ten thousand of a large site take about 20 MB; many commands, each within
     /// its own limits, must not fill the machine.
     package static let mostRegions = 50_000
 
-    /// Merges changes into a tracker's regions in one step. If there would be too many regions, none is merged.
-    mutating func change(_ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant) -> [Effect] {
+    /// Merges changes into a tracker's regions in one step.
+    ///
+    /// - Returns: `isMerged` is false if there would be too many regions. Then none is merged.
+    mutating func merge(
+        _ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant
+    ) -> (effects: [Effect], isMerged: Bool) {
         var regions = trackers[tracker].regions
         let difference = regions.apply(completed(changes, of: tracker, at: now))
         let others = regionCount - trackers[tracker].regions.regions.count
@@ -112,9 +131,9 @@ extension Gateway {
             totals.waypointsRefused += UInt64(difference.inserted.count)
             let text =
                 "this would make \(others + regions.regions.count) regions; at most \(Self.mostRegions) are allowed"
-            return [.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))]
+            return ([.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))], false)
         }
-        return replaceRegions(of: tracker, by: regions, difference, at: now)
+        return (replaceRegions(of: tracker, by: regions, difference, at: now), true)
     }
 
     /// The changes, with missing members (such as time stamps) taken from the regions that they replace.
@@ -157,7 +176,8 @@ extension Gateway {
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
         publish(
             .other, of: tracker, on: trackers[tracker].topics.waypoints,
-            bytes: waypointsBytes(trackers[tracker].regions.regions, base: configuration.numberBase), at: now)
+            bytes: waypointsBytes(trackers[tracker].regions.regions, base: configuration.numberBase), isTimeKnown: true,
+            at: now)
     }
 }
 

@@ -24,8 +24,8 @@ extension Gateway {
             // Regions and mode are stored under the topic of the tracker.
             let hasMoved = old.topics != state.topics
             if hasMoved { effects += [.regions(topic: state.topics.base, old.regions), state.storedAppliedCommands] }
-            if hasMoved || old.monitoring != monitoring {
-                effects.append(.monitoring(topic: state.topics.base, monitoring))
+            if hasMoved || new.monitoring != configuration.monitoring {
+                effects.append(state.storedMonitoring(new.monitoring))
             }
             states.append(state)
         }
@@ -40,11 +40,14 @@ extension Gateway {
         return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
     }
 
-    /// For each new tracker the position of the old tracker that it continues: the old tracker with the same topic,
-    /// else the old tracker at the same position if its topic no longer exists (it got another topic).
     private func origins(of new: [TrackerConfiguration]) -> [Int?] {
-        let before = trackers.map(\.topics)
-        let after = new.map(\.topics)
+        Self.origins(of: new.map(\.topics.base), among: trackers.map(\.topics.base))
+    }
+
+    /// For each topic of a new tracker the position of the old tracker that it continues: the old tracker with the same
+    /// topic, else the old tracker at the same position if its topic no longer exists (it got another topic).
+    package static func origins(of new: [String], among old: [String]) -> [Int?] {
+        let (after, before) = (new.map { ExactString($0) }, old.map { ExactString($0) })
         return after.indices.map { position in
             if let same = before.firstIndex(of: after[position]) { return same }
             guard before.indices.contains(position), !after.contains(before[position]) else { return nil }

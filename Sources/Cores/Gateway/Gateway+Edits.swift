@@ -24,7 +24,7 @@ extension Gateway {
             let new = (byTopic.removeValue(forKey: ExactString(topic)) ?? []).filter { $0.id > lastEdits[topic] ?? 0 }
             guard let last = new.map(\.id).max() else { continue }
             lastEdits[topic] = last
-            effects += change(new.compactMap(\.regionChange), of: tracker, at: now)
+            effects += merge(new.compactMap(\.regionChange), of: tracker, at: now).effects
             effects.append(.editsTaken(topic: topic, upTo: last))
         }
         guard !byTopic.isEmpty else { return effects }

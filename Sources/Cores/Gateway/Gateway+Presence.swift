@@ -1,5 +1,6 @@
 package import Base
 import Beacon
+import Configuration
 import JSON
 import OwnTracks
 import Presence
@@ -81,7 +82,7 @@ extension Gateway {
         var effects: [Effect] = [.log(LogEntry(.warning, "state", "the whole state is written again"))]
         for tracker in trackers {
             effects.append(.regions(topic: tracker.topics.base, tracker.regions))
-            effects.append(.monitoring(topic: tracker.topics.base, tracker.monitoring))
+            effects.append(tracker.storedMonitoring(configuration.monitoring))
             effects.append(tracker.storedAppliedCommands)
         }
         if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
@@ -105,32 +106,35 @@ extension Gateway {
         return occupancies
     }
 
-    private func kept(_ circle: CircleOccupancy, in key: RegionKey) -> KeptPresence.Occupancy {
-        let isKnown = wallClock.isKnown || circle.keptTimestamp != nil
-        return KeptPresence.Occupancy(
-            tracker: key.tracker, rid: key.rid, since: circle.since,
-            timestamp: isKnown ? circle.timestamp(by: wallClock) : nil, beacon: nil, rssi: nil)
+    private func kept(_ occupancy: Occupancy, in key: RegionKey) -> KeptPresence.Occupancy {
+        kept(occupancy.begin, in: key, beacon: occupancy.beacon, rssi: occupancy.rssi)
     }
 
-    private func kept(_ occupancy: Occupancy, in key: RegionKey) -> KeptPresence.Occupancy {
-        let isKnown = wallClock.isKnown || occupancy.keptTimestamp != nil
-        return KeptPresence.Occupancy(
-            tracker: key.tracker, rid: key.rid, since: occupancy.since,
-            timestamp: isKnown ? occupancy.timestamp(by: wallClock) : nil, beacon: occupancy.beacon,
-            rssi: occupancy.rssi)
+    /// A circle has no beacon.
+    private func kept(
+        _ begin: OccupancyBegin, in key: RegionKey, beacon: BeaconID? = nil, rssi: RSSI? = nil
+    ) -> KeptPresence.Occupancy {
+        KeptPresence.Occupancy(
+            tracker: key.tracker, rid: key.rid, since: begin.since,
+            timestamp: begin.isTimeKnown(by: wallClock) ? begin.timestamp(by: wallClock) : nil, beacon: beacon,
+            rssi: rssi)
     }
 
     /// Restores stored presence: an occupied region stays occupied, without an enter.
-    mutating func restore(_ kept: KeptPresence, isSameBoot: Bool, at now: MonotonicInstant) -> [Effect] {
-        let positions = kept.trackers.map { base in trackers.firstIndex { $0.topics.base.hasSameBytes(as: base) } }
+    ///
+    /// - Parameter topics: As of `StoredState`.
+    mutating func restore(
+        _ kept: KeptPresence, of topics: [String], isSameBoot: Bool, at now: MonotonicInstant
+    ) -> [Effect] {
+        let topics = topics.isEmpty ? trackers.map(\.topics.base) : topics
+        let positions = kept.trackers.map { base in topics.firstIndex { $0.hasSameBytes(as: base) } }
         for occupancy in kept.occupancies where positions.indices.contains(occupancy.tracker) {
             guard let tracker = positions[occupancy.tracker] else { continue }
-            let (since, timestamp) = begin(of: occupancy, isSameBoot: isSameBoot, at: now)
+            let begin = begin(of: occupancy, isSameBoot: isSameBoot, at: now)
             if let beacon = occupancy.beacon {
-                trackers[tracker].occupancy[occupancy.rid] = Occupancy(
-                    since: since, keptTimestamp: timestamp, beacon: beacon, rssi: occupancy.rssi)
+                trackers[tracker].occupancy[occupancy.rid] = Occupancy(begin, beacon: beacon, rssi: occupancy.rssi)
             } else if trackers[tracker].regions[rid: occupancy.rid]?.kind == .circular {
-                trackers[tracker].circles[occupancy.rid] = CircleOccupancy(since: since, keptTimestamp: timestamp)
+                trackers[tracker].circles[occupancy.rid] = begin
                 trackers[tracker].decidedCircles.insert(ExactString(occupancy.rid))
             }
         }
@@ -147,16 +151,14 @@ extension Gateway {
         return carryOut(engine.restore(state, at: now), at: now) + reconcile(with: state, at: now)
     }
 
-    /// The begin of a stored occupancy, and its seconds since 1970 if they are more exact.
+    /// The begin of a stored occupancy.
     private func begin(
         of occupancy: KeptPresence.Occupancy, isSameBoot: Bool, at now: MonotonicInstant
-    ) -> (since: MonotonicInstant, timestamp: Int64?) {
-        guard !isSameBoot else { return (occupancy.since, nil) }
-        var since = now
-        if let timestamp = occupancy.timestamp, wallClock.isKnown {
-            since = MonotonicInstant(nanoseconds: timestamp * 1_000_000_000 &- wallClock.epochOffset)
-        }
-        return (min(since, now), occupancy.timestamp)
+    ) -> OccupancyBegin {
+        // In the same boot the instant is exact, unless the clock has not been known since the boot.
+        if isSameBoot, wallClock.isKnown || occupancy.timestamp == nil { return OccupancyBegin(since: occupancy.since) }
+        let since = isSameBoot ? occupancy.since : now
+        return OccupancyBegin(since: since, keptTimestamp: occupancy.timestamp).exact(by: wallClock, at: now)
     }
 
     /// Makes the occupancy agree with the engine, which decides when a beacon leaves.

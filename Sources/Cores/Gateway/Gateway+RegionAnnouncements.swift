@@ -26,10 +26,11 @@ extension Gateway {
                 return state(of: region, tracker: tracker, at: now)
             case .waypoint(let tracker, let rid):
                 guard let region = region(rid, of: tracker) else { return [] }
+                // Its `tst` is the region's own.
                 return [
                     publish(
                         .other, of: tracker, on: trackers[tracker].topics.waypoint,
-                        region.waypoint(base: configuration.numberBase), at: now)
+                        region.waypoint(base: configuration.numberBase), isTimeKnown: true, at: now)
                 ]
             case .withdrawal(let device, let tracker, let rid):
                 // The tracker may have been removed since.

@@ -11,7 +11,7 @@ extension Gateway {
     mutating func carryOut(_ request: Request, at now: MonotonicInstant) -> [Effect] {
         switch request {
         case .changeRegions(let tracker, let changes):
-            return trackers.indices.contains(tracker) ? change(changes, of: tracker, at: now) : []
+            return trackers.indices.contains(tracker) ? merge(changes, of: tracker, at: now).effects : []
         case .reportLocation(let tracker, let pointOfInterest):
             guard trackers.indices.contains(tracker) else { return [] }
             guard isPlaceKnown(of: tracker) else {
@@ -39,7 +39,7 @@ extension Gateway {
             remoteSettings = settings
             var effects: [Effect] = [.value(key: Self.remoteSettingsKey, settings.bytes)]
             if trackers.indices.contains(tracker) {
-                effects += waypoints.flatMap { setWaypoints($0, of: tracker, at: now) }
+                effects += waypoints.flatMap { setWaypoints($0, of: tracker, at: now).effects }
             }
             return effects
         }

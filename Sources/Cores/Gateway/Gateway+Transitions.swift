@@ -113,7 +113,7 @@ extension Gateway {
         persistence.recordChange(of: key)
         guard let beacon = transition.beacon else {
             trackers[key.tracker].circles[key.rid] =
-                transition.isEnter ? CircleOccupancy(since: transition.instant, keptTimestamp: nil) : nil
+                transition.isEnter ? OccupancyBegin(since: transition.instant) : nil
             return
         }
         let before = trackers[key.tracker].position(standing: configuration.position)
@@ -160,7 +160,7 @@ extension Gateway {
         }
         let wasWithheld = !mayPublish(.regionState, of: tracker, at: now)
         trackers[tracker].monitoring = mode
-        effects.append(.monitoring(topic: trackers[tracker].topics.base, mode))
+        effects.append(trackers[tracker].storedMonitoring(configuration.monitoring))
         guard wasWithheld else { return }
         let regions = trackers[tracker].regions.regions.filter(\.isBeacon)
         effects += publish(regions.map { .state(tracker: tracker, rid: $0.rid) }, at: now)
@@ -184,7 +184,7 @@ extension Gateway {
                 .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
                 state.payload, isRetained: true,
                 // The state of an occupied region bears the time of the enter, whenever it is published.
-                isTimeKnown: wallClock.isKnown || occupancy?.keptTimestamp != nil, at: occupancy?.since ?? now)
+                isTimeKnown: occupancy?.begin.isTimeKnown(by: wallClock), at: occupancy?.since ?? now)
         ]
     }
 

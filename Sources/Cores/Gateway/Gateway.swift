@@ -26,6 +26,7 @@ package struct Gateway: Sendable {
     /// The counters, without those of the commands.
     var totals = Counters()
     var engine = PresenceEngine()
+    private(set) var startedAt = MonotonicInstant.zero
     /// Members of the answer to `status` that the service provided.
     var about: [String: JSONValue] = [:]
     /// The beacon regions in force and their index, for ranging only.
@@ -52,6 +53,8 @@ package struct Gateway: Sendable {
     private var engineTime = MonotonicInstant.zero
     /// Whether the latest tick was late.
     private var wasLate = false
+    /// Whether the stored state was restored. Before that, storing anything would overwrite it.
+    package private(set) var isStarted = false
     /// Whether the state of all regions was published since the start.
     private var hasAnnounced = false
 
@@ -111,8 +114,10 @@ package struct Gateway: Sendable {
         case .tick: return tick(at: now)
         case .start(let stored): return start(with: stored, at: now)
         case .checkpoint: return checkpoint(at: now) + storeLowBatteries()
-        case .stopping: return [.presence(.whole(wholePresence(at: now)))] + storeLowBatteries()
-        case .wallClock(let clock): return setWallClock(clock)
+        case .stopping:
+            guard isStarted else { return [] }
+            return carryOutLastCommands(at: now) + [.presence(.whole(wholePresence(at: now)))] + storeLowBatteries()
+        case .wallClock(let clock): return setWallClock(clock, at: now)
         case .command(let command): return receive(command, at: now)
         case .regionEdits(let edits): return apply(edits, at: now)
         case .request(let request): return carryOut(request, at: now)
@@ -129,10 +134,11 @@ package struct Gateway: Sendable {
         }
     }
 
-    private mutating func setWallClock(_ clock: WallClock) -> [Effect] {
+    private mutating func setWallClock(_ clock: WallClock, at now: MonotonicInstant) -> [Effect] {
         // The stored begins of occupancies refer to the previous clock.
         if !clock.isCloseTo(wallClock) { persistence.needsWhole() }
         wallClock = clock
+        for position in trackers.indices { trackers[position].makeBeginsExact(by: clock, at: now) }
         return []
     }
 
@@ -201,6 +207,8 @@ package struct Gateway: Sendable {
 
     /// Restores the stored state, and merges the regions of the configuration into it.
     private mutating func start(with stored: StoredState, at now: MonotonicInstant) -> [Effect] {
+        isStarted = true
+        startedAt = now
         configuration = stored.configuration
         remoteSettings = stored.remoteSettings
         about = stored.about
@@ -210,18 +218,18 @@ package struct Gateway: Sendable {
         for (tracker, regions) in stored.regions.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].regions = regions
         }
-        for (tracker, mode) in stored.monitoring.enumerated() where trackers.indices.contains(tracker) {
-            trackers[tracker].monitoring = mode ?? trackers[tracker].monitoring
+        for (tracker, kept) in stored.monitoring.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].monitoring = kept?.mode(for: configuration.monitoring) ?? configuration.monitoring
         }
         for (tracker, applied) in stored.appliedCommands.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].appliedCommands = applied
         }
         if let low = stored.lowBatteries { restoreLowBatteries(low) }
-        var effects: [Effect] = []
+        var effects = storedAnew(stored)
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
         if case .kept(let kept, let isSameBoot) = stored.presence {
             // The state is restored before the configuration is merged, because that may end an occupancy.
-            effects += monitor(at: now) + restore(kept, isSameBoot: isSameBoot, at: now)
+            effects += monitor(at: now) + restore(kept, of: stored.topics, isSameBoot: isSameBoot, at: now)
         }
         effects += mergeConfiguredRegions(at: now)
         if case .occupied(let occupancy) = stored.presence {
@@ -230,6 +238,26 @@ package struct Gateway: Sendable {
             }
         }
         return effects
+    }
+
+    /// Stores what has another key or value since the settings changed: all state of a tracker with another topic, and a
+    /// monitoring mode that gave way to the setting.
+    private func storedAnew(_ stored: StoredState) -> [Effect] {
+        trackers.indices.flatMap { position -> [Effect] in
+            let tracker = trackers[position]
+            let hasMoved =
+                stored.topics.indices.contains(position)
+                && !stored.topics[position].hasSameBytes(as: tracker.topics.base)
+            let kept = stored.monitoring.indices.contains(position) ? stored.monitoring[position] : nil
+            var effects: [Effect] = []
+            if hasMoved {
+                effects += [.regions(topic: tracker.topics.base, tracker.regions), tracker.storedAppliedCommands]
+            }
+            if let kept, hasMoved || kept != KeptMonitoring(tracker.monitoring, setting: configuration.monitoring) {
+                effects.append(tracker.storedMonitoring(configuration.monitoring))
+            }
+            return effects
+        }
     }
 
     mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {

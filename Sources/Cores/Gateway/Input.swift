@@ -57,8 +57,11 @@ package struct StoredState: Sendable {
     package var configuration: Configuration
     /// The regions of each tracker, in the order of the configuration.
     package var regions: [RegionSet]
-    /// The monitoring mode of each tracker; nil: it was never switched.
-    package var monitoring: [MonitoringMode?]
+    /// The topic under which the state of each tracker is stored, in the order of the configuration: another one than
+    /// the tracker's own if the settings changed while the service did not run. Empty: all have their own.
+    package var topics: [String]
+    /// The stored monitoring mode of each tracker; nil: none is stored.
+    package var monitoring: [KeptMonitoring?]
     package var presence: Presence
     /// The stored settings of `setConfiguration`.
     package var remoteSettings: JSONValue?
@@ -81,13 +84,14 @@ package struct StoredState: Sendable {
     }
 
     package init(
-        configuration: Configuration, regions: [RegionSet], monitoring: [MonitoringMode?] = [],
+        configuration: Configuration, regions: [RegionSet], topics: [String] = [], monitoring: [KeptMonitoring?] = [],
         presence: Presence = .unknown, remoteSettings: JSONValue? = nil, servedTopics: [UInt8]? = nil,
         lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration
         self.regions = regions
+        self.topics = topics
         self.monitoring = monitoring
         self.presence = presence
         self.remoteSettings = remoteSettings

@@ -3,32 +3,51 @@ package import Beacon
 
 /// Since when a region is occupied, and by which beacon.
 package struct Occupancy: Hashable, Sendable {
-    /// Before the zero of the clock if the occupancy is older than the boot. The start of this program if the wall
-    /// clock was not known, so that the age is unknown.
-    package let since: MonotonicInstant
-    /// Seconds since 1970 from before a restart of the machine, where they are more exact than `since`.
-    package let keptTimestamp: Int64?
+    let begin: OccupancyBegin
     package let beacon: BeaconID
     package let rssi: RSSI?
 
-    package init(since: MonotonicInstant, keptTimestamp: Int64? = nil, beacon: BeaconID, rssi: RSSI?) {
-        self.since = since
-        self.keptTimestamp = keptTimestamp
+    package init(since: MonotonicInstant, beacon: BeaconID, rssi: RSSI?) {
+        self.init(OccupancyBegin(since: since), beacon: beacon, rssi: rssi)
+    }
+
+    init(_ begin: OccupancyBegin, beacon: BeaconID, rssi: RSSI?) {
+        self.begin = begin
         self.beacon = beacon
         self.rssi = rssi
     }
 
+    /// As `OccupancyBegin.since`.
+    package var since: MonotonicInstant { begin.since }
+
     /// Seconds since 1970.
-    package func timestamp(by clock: WallClock) -> Int64 { keptTimestamp ?? clock.epochSeconds(at: since) }
+    package func timestamp(by clock: WallClock) -> Int64 { begin.timestamp(by: clock) }
 }
 
-/// Since when a tracker is inside a circle.
-package struct CircleOccupancy: Hashable, Sendable {
-    /// As `Occupancy.since`.
+/// Since when a region is occupied, or a tracker is inside a circle.
+package struct OccupancyBegin: Hashable, Sendable {
+    /// Before the zero of the clock if the occupancy is older than the boot. The start of this program if the wall
+    /// clock was not known, so that the age is unknown.
     package let since: MonotonicInstant
-    /// As `Occupancy.keptTimestamp`.
-    package let keptTimestamp: Int64?
+    /// Seconds since 1970 from before a restart of the machine, where they are more exact than `since`.
+    let keptTimestamp: Int64?
+
+    init(since: MonotonicInstant, keptTimestamp: Int64? = nil) {
+        (self.since, self.keptTimestamp) = (since, keptTimestamp)
+    }
+
+    /// Whether `timestamp` is right.
+    func isTimeKnown(by clock: WallClock) -> Bool { clock.isKnown || keptTimestamp != nil }
 
     /// Seconds since 1970.
     package func timestamp(by clock: WallClock) -> Int64 { keptTimestamp ?? clock.epochSeconds(at: since) }
+
+    /// The same begin as an instant, now that the wall clock is known. The stored instant is then exact, too: a later start
+    /// in the same boot goes by it.
+    ///
+    /// - Parameter now: No occupancy begins later.
+    func exact(by clock: WallClock, at now: MonotonicInstant) -> OccupancyBegin {
+        guard clock.isKnown, let keptTimestamp else { return self }
+        return OccupancyBegin(since: min(clock.instant(ofEpochSeconds: keptTimestamp), now))
+    }
 }

@@ -12,7 +12,7 @@ package struct TrackerState: Sendable {
     /// The regions that a beacon occupies.
     package internal(set) var occupancy: [ExactString: Occupancy] = [:]
     /// The circles that the tracker is in.
-    package internal(set) var circles: [ExactString: CircleOccupancy] = [:]
+    package internal(set) var circles: [ExactString: OccupancyBegin] = [:]
     /// `rid`s of the circles as decided. The decision may not be carried out yet.
     var decidedCircles: Set<ExactString> = []
     /// The locations that follow the transitions of one second.
@@ -50,6 +50,17 @@ package struct TrackerState: Sendable {
     }
 
     package var topics: Topics { configuration.topics }
+
+    /// Since when a region is occupied, or the tracker is inside a circle; nil: neither.
+    func begin(of rid: String) -> OccupancyBegin? { occupancy[rid]?.begin ?? circles[rid] }
+
+    /// Expresses the begins of occupancies by the wall clock, if it is known.
+    mutating func makeBeginsExact(by clock: WallClock, at now: MonotonicInstant) {
+        occupancy = occupancy.mapValues { occupancy in
+            Occupancy(occupancy.begin.exact(by: clock, at: now), beacon: occupancy.beacon, rssi: occupancy.rssi)
+        }
+        circles = circles.mapValues { $0.exact(by: clock, at: now) }
+    }
 
     /// The position of the tracker: the gateway's, or, while no beacon is near, the away position if one is set.
     ///

@@ -30,6 +30,11 @@ package struct WallClock: Hashable, Sendable {
         isKnown == other.isKnown && (epochOffset &- other.epochOffset).magnitude < 1_000_000_000
     }
 
+    /// The instant of these seconds since 1970. Seconds from outside may be of any size.
+    package func instant(ofEpochSeconds seconds: Int64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: seconds &* 1_000_000_000 &- epochOffset)
+    }
+
     /// Whole seconds since 1970, rounded down.
     package func epochSeconds(at instant: MonotonicInstant) -> Int64 {
         let (seconds, rest) = (epochOffset &+ instant.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)

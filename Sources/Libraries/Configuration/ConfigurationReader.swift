@@ -275,6 +275,12 @@ struct ConfigurationReader {
                 tracker.reader.complain(
                     members["pubTopicBase"] == nil ? "deviceId" : "pubTopicBase",
                     "two trackers have the topic '\(topic)'; give this one another device or topic")
+            } else if trackers.contains(where: { $0.deviceID.hasSameBytes(as: read.deviceID) }) {
+                let device = shortened(read.deviceID)
+                warn(
+                    "\(path).deviceId",
+                    "another tracker has the device '\(device)' too, so both write the same topics of regions and "
+                        + "readings; give this one another deviceId")
             }
             top.add(tracker.reader.problems)
             trackers.append(read)

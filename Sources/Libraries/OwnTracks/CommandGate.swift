@@ -90,6 +90,9 @@ package struct CommandGate: Sendable {
         queue.next(at: now, regions: regions)
     }
 
+    /// Takes all commands from the queue, when the service ends.
+    package mutating func drain() -> [ReceivedCommand] { queue.drain() }
+
     /// Decides whether the service carries out a command. A refusal is counted; the service counts what it carried out.
     ///
     /// - Parameter applied: The commands that were applied last on this topic.

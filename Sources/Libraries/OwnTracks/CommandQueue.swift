@@ -58,6 +58,12 @@ struct CommandQueue: Sendable {
         busyUntil = MonotonicInstant(nanoseconds: max(busyUntil, now).nanoseconds &+ cost)
         return command
     }
+
+    /// Removes and returns all commands.
+    mutating func drain() -> [ReceivedCommand] {
+        defer { (waiting, waitingRegions) = ([], 0) }
+        return waiting
+    }
 }
 
 extension ReceivedCommand {
