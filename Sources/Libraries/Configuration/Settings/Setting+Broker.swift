@@ -86,7 +86,7 @@ extension Setting {
             },
             shown: { .integer(Int64($0.broker.protocolLevel.rawValue)) }),
         setting(
-            "pubQos", .gateway(.reconnect), "1", "0, 1 or 2, for all that is published.",
+            "pubQos", .gateway(.reconnect), "1", "0, 1 or 2, for OwnTracks' messages and the states of regions.",
             read: { reader, configuration in
                 guard let number = reader.whole("pubQos", 0...2), let qos = QoS(rawValue: UInt8(number)) else { return }
                 configuration.broker.qos = qos

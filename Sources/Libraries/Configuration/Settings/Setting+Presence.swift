@@ -49,7 +49,7 @@ extension Setting {
             "leaveRSSI", .gateway(.live), "-85", read: { $1.leaveRSSI = $0.rssi("leaveRSSI") },
             shown: { $0.leaveRSSI.map { .integer(Int64($0.dBm)) } ?? .null }),
         setting(
-            "monitoring", .gateway(.live), "1", "-1 is quiet: no region events are sent. 0, 1 and 2 send them.",
+            "monitoring", .gateway(.live), "1", "-1 is quiet: no transitions are sent. 0, 1 and 2 send them.",
             read: { reader, configuration in
                 let allowed = "-1 (quiet), 0 (manual), 1 (significant) or 2 (move)"
                 let mode = reader.read("monitoring", allowed) {
