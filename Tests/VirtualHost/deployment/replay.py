@@ -57,7 +57,7 @@ def run_conversation(lines, before):
     command = lines[0].removeprefix("$ ")
     # A question ends with a colon; what it offers stands before in brackets. What is measured anew each time (the
     # strength, say) stands in no question.
-    questions = [re.match(r"(.*?(?:\]|name|[Pp]assword|User name|broker): )(.*)$", line + (" " if line.endswith(":") else ""))
+    questions = [re.match(r"(.*?(?:\]|\)|name|[Pp]assword|User name|broker): )(.*)$", line + (" " if line.endswith(":") else ""))
                  for line in lines[1:]]
     asked = [found and not found[1].startswith(" ") for found in questions]
     questions = [(found[1], found[2]) for found, is_asked in zip(questions, asked) if is_asked]
