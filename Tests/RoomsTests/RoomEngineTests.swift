@@ -359,6 +359,16 @@ import Testing
         #expect(house.reported.last == "Garage")
     }
 
+    @Test(arguments: [3, 12])
+    func `A tag that was last in a room without a gateway is reported in the room where it is heard`(rooms: Int) {
+        var house = House((0..<rooms).map { ("g\($0)", "Room \($0)") })
+        let study = RoomName(id: "study", name: "Study")
+        house.engine.restore(
+            [ReportedTag(id: "jane", isHome: true, room: study)], at: .zero.advanced(by: .seconds(house.now)))
+        house.seconds(20, ["g0": -55, "g1": -70, "g2": -82])
+        #expect(house.reported == ["Room 0"])
+    }
+
     @Test func `A message that is repeated, or comes late, is not heard`() {
         var house = Self.flat()
         house.seconds(3, Self.kitchen)

@@ -334,8 +334,10 @@ extension RoomEngine {
         scratch.belief.removeAll(keepingCapacity: true)
         var sum: Float = 0
         scratch.before.removeAll(keepingCapacity: true)
-        for room in scratch.rooms {
-            scratch.before.append(states[tag].belief.isEmpty ? 1 / count : states[tag].probability(of: room))
+        for room in scratch.rooms { scratch.before.append(states[tag].probability(of: room)) }
+        // Nothing was believed yet, or the gateways of all rooms that were believed in are gone.
+        if !scratch.before.contains(where: { $0 > 0 }) {
+            for place in scratch.before.indices { scratch.before[place] = 1 / count }
         }
         weighArrivals(of: tag)
         for place in scratch.rooms.indices {
