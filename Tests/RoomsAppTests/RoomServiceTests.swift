@@ -131,6 +131,20 @@ import Testing
         #expect(fixture.published(Self.tags).last?.contains(#""minor":9"#) == true)
     }
 
+    @Test(arguments: [8, 60])
+    func `What was decided during an outage is delivered after it, however long it was`(seconds: Int) throws {
+        let fixture = try RoomServiceFixture(in: directory)
+        fixture.wait(.seconds(15))
+        fixture.stay(in: 0, seconds: 20)
+        fixture.broker.lose()
+        fixture.settle()
+        fixture.stay(in: 1, seconds: seconds)
+        #expect(fixture.published("owntracks/jane/jane/event").count == 1)
+        fixture.broker.restore()
+        fixture.wait(.seconds(15))
+        #expect(fixture.published("owntracks/jane/jane/event").count == 3)
+    }
+
     @Test func `A tag whose beacon is exchanged leaves its room, and is away until the new beacon is heard`() throws {
         let fixture = try RoomServiceFixture(in: directory)
         fixture.wait(.seconds(15))
