@@ -138,6 +138,20 @@ import Testing
         #expect(site.core.roster.states[0].room?.name == `case`.room)
     }
 
+    @Test(arguments: [false, true])
+    func `A standby stores what the active service decided, if it has a list of tags of its own`(hasList: Bool) throws {
+        var site = SiteHarness(try settings(), isStandby: true)
+        site.start(
+            reported: hasList ? ["jane": state("Hall", since: 1_700_000_010)] : [:], at: instant(0))
+        site.hearActive(at: instant(0))
+        let other = try #require(PublishedTag(state("Kitchen", since: 1_700_000_020)))
+        let effects = site.handle(.message(.tag(id: "jane", .value(other)), isRetained: false), at: instant(1))
+        let stored = effects.compactMap { effect in
+            if case .store(.tag(_, let state)) = effect { state?.room?.name } else { nil }
+        }
+        #expect(stored == (hasList ? ["Kitchen"] : []))
+    }
+
     /// The rooms that transitions name, with their events.
     private func events(_ messages: [Publication]) -> [String] {
         messages.filter { $0.topic.hasSuffix("/event") }.compactMap { message in

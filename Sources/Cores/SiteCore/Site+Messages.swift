@@ -130,7 +130,7 @@ extension Site {
             pass(.available(gateway: gateway, isAvailable == true), at: now, &effects)
         case .card(let gateway, let card): receive(card, of: gateway, at: now, &effects)
         case .tags(let list): receive(SiteList.Arrival(list: list, isLive: !isRetained), at: now, &effects)
-        case .tag(let id, let state): receive(state, ofTag: id, isRetained: isRetained, at: now)
+        case .tag(let id, let state): receive(state, ofTag: id, isRetained: isRetained, at: now, &effects)
         case .room(let id, let state):
             if isNews(isRetained: isRetained, at: now) { retained.rooms.record(id, state) }
         case .health(let gateway, let health):
@@ -217,7 +217,8 @@ extension Site {
     }
 
     private mutating func receive(
-        _ state: Retained<PublishedTag>, ofTag id: String, isRetained: Bool, at now: MonotonicInstant
+        _ state: Retained<PublishedTag>, ofTag id: String, isRetained: Bool, at now: MonotonicInstant,
+        _ effects: inout [Effect]
     ) {
         if isNews(isRetained: isRetained, at: now) { retained.tags.record(id, state) }
         // Any client can leave a state at the broker, without a key. A decision of another service arrives live while that
@@ -226,6 +227,8 @@ extension Site {
             let position = roster.position(ofTag: id)
         else { return }
         roster.adopt(state, ofTag: position)
+        // A service that has stored anything is believed to have a list of tags at its next start.
+        if siteList.version != nil { effects.append(.store(.tag(id: id, roster.states[position]))) }
     }
 
     private mutating func receive(
