@@ -142,6 +142,8 @@ struct SiteFleet {
 
     static let uuid = "11112222-3333-4444-5555-666677778888"
 
+    static func beacon(_ minor: Int) -> BeaconID? { BeaconID("\(uuid):1:\(minor)") }
+
     /// A tag as `NAME:MINOR`.
     static func change(_ text: String) -> RegionChange {
         let parts = text.split(separator: ":")

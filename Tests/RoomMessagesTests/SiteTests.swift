@@ -49,6 +49,45 @@ import Testing
             ], "\(decisions)")
     }
 
+    @Test(arguments: [true, false])
+    func `A change of room that is due is reported although the list of tags changes at the same time`(
+        isReplay: Bool
+    ) throws {
+        var settings = SiteSettings()
+        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.tags = [SiteFleet.change("Jane:7")]
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        let (beacon, other) = (try #require(SiteFleet.beacon(7)), try #require(SiteFleet.beacon(8)))
+        func hear(_ gateway: String, _ level: Float, second: Int) {
+            let reading = Reading(beacon: beacon, count: 3, level: level, power: -59, age: .zero)
+            let heard = HeardSecond(
+                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                readings: [reading])
+            _ = site.handle(.message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
+        }
+        for second in 1..<60 {
+            // The window stays open until the other gateway reports, too.
+            hear("k", -50, second: second)
+            let end = instant(second).advanced(by: .milliseconds(900))
+            var trial = site
+            _ = trial.handle(.tick, at: end)
+            guard trial.roster.states[0].room != nil else {
+                hear("h", -80, second: second)
+                continue
+            }
+            let change: Site.Input =
+                isReplay
+                ? .message(.tags(ReceivedTagList(TagList([other]).payload)), isRetained: false)
+                : .edits([Site.Edit(id: 1, .tags(SiteFleet.change("Keys:8")))])
+            _ = site.handle(change, at: end)
+            #expect(site.tags.count == 2)
+            #expect(site.roster.states.contains { $0.room?.name == "Kitchen" })
+            return
+        }
+        Issue.record("no change of room waited for its time")
+    }
+
     private static func word(_ effect: Site.Effect) -> String {
         switch effect {
         case .record(let visit): "\(visit.event) \(visit.room.id)"

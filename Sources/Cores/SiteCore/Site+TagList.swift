@@ -316,6 +316,7 @@ extension Site {
             let name = tag.name ?? tag.beacon?.description ?? tag.newID
             tags.append(TagIdentity(id: id ?? tag.newID, name: name, pattern: tag.pattern))
         }
+        pass(.tick, at: now, &effects)
         setTags(tags, at: now)
     }
 }

@@ -53,6 +53,8 @@ extension Site {
     ) {
         let difference = regions.apply(changes)
         guard !difference.isEmpty || !more.isEmpty else { return }
+        // What is due is decided about the old tags.
+        pass(.tick, at: now, &effects)
         effects += [.regions(regions)] + more
         var replaced: [Effect] = []
         replaceTags(by: identities(&effects), at: now, &replaced)
