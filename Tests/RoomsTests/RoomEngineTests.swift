@@ -369,6 +369,21 @@ import Testing
         #expect(house.reported == ["Room 0"])
     }
 
+    @Test func `A room has the name that the latest card of a gateway that counts gives it`() {
+        var house = House([("k", "kitchen")])
+        house.pass(.card(gateway: "k", room: "Kitchen"))
+        house.pass(.card(gateway: "new", room: "KITCHEN"))
+        #expect(house.engine.trustedRooms == [RoomName(id: "kitchen", name: "Kitchen")])
+        house.pass(.card(gateway: "new", room: "KITCHEN", isConfigured: true))
+        #expect(house.engine.trustedRooms == [RoomName(id: "kitchen", name: "KITCHEN")])
+    }
+
+    @Test func `A room without a gateway that counts has the name of the latest card`() {
+        var house = House([("k", "kitchen")], areKnown: false)
+        house.pass(.card(gateway: "k", room: "Kitchen"))
+        #expect(house.engine.knownRooms.map(\.name) == ["Kitchen"])
+    }
+
     @Test func `A message that is repeated, or comes late, is not heard`() {
         var house = Self.flat()
         house.seconds(3, Self.kitchen)

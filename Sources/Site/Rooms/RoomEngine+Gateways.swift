@@ -38,6 +38,9 @@ struct GatewayState: Sendable {
     /// Whether its messages count.
     var isKnown: Bool { acquaintance == .known }
 
+    /// Whether it is published: its messages count, or the configuration names its room.
+    var isTrusted: Bool { isKnown || isConfigured }
+
     /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant? {
         lastMessage?.advanced(bySeconds: silenceSeconds(tuning))
@@ -58,18 +61,25 @@ struct GatewayState: Sendable {
 extension RoomEngine {
     /// Sets the room of a gateway, as the gateway or a person says. What a moved gateway measured is learned again.
     ///
-    /// - Parameter now: nil if the room was known before this start.
-    mutating func place(_ name: String, in roomName: String, at now: MonotonicInstant? = nil, _ effects: inout [Effect])
-    {
+    /// - Parameters:
+    ///   - isConfigured: Whether the configuration names the room.
+    ///   - now: nil if the room was known before this start.
+    mutating func place(
+        _ name: String, in roomName: String, isConfigured: Bool = false, at now: MonotonicInstant? = nil,
+        _ effects: inout [Effect]
+    ) {
         guard let gateway = gatewayIndex(name, at: now, &effects) else {
             counters.refused += 1
             return
         }
         gateways[gateway].lastSign = now
+        if isConfigured { gateways[gateway].isConfigured = true }
         guard let room = roomIndex(roomName, at: now, &effects) else {
             counters.refused += 1
             return
         }
+        // Names that differ only in case or punctuation have the same id. Any client may send the card of a gateway that does not count.
+        if gateways[gateway].isTrusted || !hasGatewayThatCounts(rooms[room]) { rooms[room].name.name = roomName }
         let former = gateways[gateway].room
         guard former != room else { return }
         if let former { rooms[former].gateways.removeAll { $0 == gateway } }

@@ -42,7 +42,7 @@ extension RoomEngine {
 
     /// Whether the gateway is published: its messages count, or the configuration names its room.
     package func isTrusted(gateway name: String) -> Bool {
-        gatewayIndices[name].map { gateways[$0].isKnown || gateways[$0].isConfigured } ?? false
+        gatewayIndices[name].map { gateways[$0].isTrusted } ?? false
     }
 
     /// Whether the gateway has a place and was heard, or is trusted.

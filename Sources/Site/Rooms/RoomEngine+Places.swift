@@ -127,7 +127,7 @@ extension RoomEngine {
     }
 
     func hasGatewayThatCounts(_ room: Room) -> Bool {
-        room.gateways.contains { gateways[$0].isKnown || gateways[$0].isConfigured }
+        room.gateways.contains { gateways[$0].isTrusted }
     }
 
     /// Removes everything that refers to a room.

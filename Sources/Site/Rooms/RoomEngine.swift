@@ -146,8 +146,7 @@ package struct RoomEngine: Sendable {
         switch input {
         case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
         case .card(let gateway, let room, let isConfigured):
-            place(gateway, in: room, at: now, &effects)
-            if isConfigured, let gateway = gatewayIndices[gateway] { gateways[gateway].isConfigured = true }
+            place(gateway, in: room, isConfigured: isConfigured, at: now, &effects)
         case .telemetry(let node): recordTelemetry(of: node, at: now, &effects)
         case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
         case .forget(let gateway): if let gateway = gatewayIndices[gateway] { forget(gateway, at: now, &effects) }
