@@ -126,6 +126,41 @@ import Testing
         #expect(try kept().isEmpty)
     }
 
+    @Test func `A visit ends when another service becomes active, and begins when this one takes over`() throws {
+        func hear(_ fixture: RoomServiceFixture, counters: ClosedRange<Int>) {
+            for counter in counters {
+                fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
+                fixture.wait(.seconds(2))
+            }
+        }
+        let fixture = try RoomServiceFixture(in: directory, instance: "b")
+        fixture.wait(.seconds(15))
+        fixture.stay(in: 0, seconds: 20)
+        hear(fixture, counters: 1...3)
+        let ended = ["\(Self.jane) enter Kitchen", "\(Self.jane) leave Kitchen"]
+        #expect(try kept() == ended)
+        // The other one goes on, also while this one starts again.
+        fixture.service.app.stop()
+        let next = try RoomServiceFixture(in: directory, instance: "b")
+        hear(next, counters: 4...6)
+        next.receive(
+            "ibeacon-rooms/home/tag/jane",
+            #"{"name":"Jane","room":"kitchen","roomName":"Kitchen","since":1700000900,"confidence":1,"home":true}"#)
+        #expect(try kept() == ended)
+        next.wait(.seconds(15))
+        #expect(next.service.site.role == .active)
+        #expect(try kept() == ended + ["\(Self.jane) enter Kitchen"])
+    }
+
+    @Test func `A visit goes on over a restart`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        fixture.service.app.stop()
+        let next = try active()
+        next.stay(in: 0, seconds: 20)
+        #expect(try kept() == ["\(Self.jane) enter Kitchen"])
+    }
+
     @Test func `A tag that is removed has left its room`() throws {
         let fixture = try active()
         fixture.stay(in: 0, seconds: 20)

@@ -130,9 +130,11 @@ extension Site {
     mutating func setActive(_ isActive: Bool, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let begins = isActive && !self.isActive
         self.isActive = isActive
+        if !isActive { setVisits(areOpen: false, at: now, &effects) }
         guard begins else { return }
         virtualNodes?.due = now
         engine.adopt(roster.reported, at: now)
+        var changes: [RoomEngine.Decision] = []
         for (position, state) in roster.states.enumerated() {
             let decided = engine.decided(ofTag: position)
             let isOther = decided.isHome != state.isHome || decided.room?.id != state.room?.id
@@ -149,9 +151,23 @@ extension Site {
                 continue
             }
             guard isOther else { continue }
-            let decision = RoomEngine.Decision(
-                tag: position, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1)
-            publish(decision, at: now, &effects)
+            changes.append(
+                RoomEngine.Decision(
+                    tag: position, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1))
+        }
+        setVisits(areOpen: true, at: now, &effects)
+        for decision in changes { publish(decision, at: now, &effects) }
+    }
+
+    /// Ends the visits of the history when another service has become active, which keeps them in its own history, and begins them
+    /// when this one has.
+    private mutating func setVisits(areOpen: Bool, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard areOpen != hasOpenVisits else { return }
+        hasOpenVisits = areOpen
+        effects.append(.store(.openVisits(areOpen)))
+        for (tag, state) in zip(roster.tags, roster.states) {
+            guard let room = state.room else { continue }
+            effects.append(.record(RoomVisit(areOpen ? .begins : .ends, tag, room, epoch(at: now))))
         }
     }
 }

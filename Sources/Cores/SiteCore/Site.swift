@@ -21,6 +21,8 @@ package struct Site: Sendable {
     package internal(set) var election: ActiveService?
     /// Whether decisions are published. A standby records the tag states that another service publishes.
     package internal(set) var isActive: Bool
+    /// Whether the visits of the history go on. While another service is active, their ends are not known here.
+    var hasOpenVisits = true
     var siteList = SiteList()
     /// Whether the service's card asks a person to let it adopt the site's list of tags.
     var asksToAdopt = false
@@ -156,6 +158,7 @@ package struct Site: Sendable {
         regions.apply(settings.tags)
         configuredTags = Self.ids(of: settings.tags)
         (created, heardBefore) = (stored.created, stored.heard)
+        hasOpenVisits = stored.hasOpenVisits
         appliedCommands = stored.appliedCommands
         siteList.version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
         if let learned = stored.learned { engine.restore(learned) }
@@ -218,7 +221,9 @@ package struct Site: Sendable {
             effects.append(.store(.tag(id: tag.id, stored(state, ofTag: tag.id))))
         }
         if let version = siteList.version { effects.append(.store(.listVersion(version))) }
-        effects += [.store(.created(created)), .store(.appliedCommands(appliedCommands))]
+        effects += [
+            .store(.created(created)), .store(.appliedCommands(appliedCommands)), .store(.openVisits(hasOpenVisits)),
+        ]
     }
 
     // MARK: - What was learned

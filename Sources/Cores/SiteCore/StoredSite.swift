@@ -17,12 +17,15 @@ package enum StoredValue: Sendable {
     case appliedCommands(AppliedCommands)
     /// The version of the list of tags.
     case listVersion(TagList.Version)
+    /// Whether the visits of the history go on.
+    case openVisits(Bool)
 
     private static let tagPrefix = "rooms.tag."
     private static let created = "rooms.created"
     private static let heard = "rooms.heard"
     private static let learned = "rooms.learned"
     private static let listVersion = "rooms.list"
+    private static let openVisits = "rooms.visits"
 
     /// The key in the store.
     ///
@@ -34,6 +37,7 @@ package enum StoredValue: Sendable {
         case .heard: Self.heard
         case .learned: Self.learned
         case .listVersion: Self.listVersion
+        case .openVisits: Self.openVisits
         case .appliedCommands: AppliedCommands.storeKey(of: base)
         }
     }
@@ -46,6 +50,7 @@ package enum StoredValue: Sendable {
         case .learned(let source): source.bytes
         case .appliedCommands(let commands): commands.bytes
         case .listVersion(let version): JSONValue.object(version.members).bytes
+        case .openVisits(let areOpen): JSONValue.bool(areOpen).bytes
         }
     }
 
@@ -53,6 +58,10 @@ package enum StoredValue: Sendable {
         values[ExactString(listVersion)].flatMap { try? JSONValue(parsing: $0) }.map {
             TagList.Version($0) ?? .init(0, "")
         }
+    }
+
+    fileprivate static func openVisits(in values: [ExactString: [UInt8]]) -> Bool {
+        values[ExactString(openVisits)].flatMap { try? JSONValue(parsing: $0) }?.asBool ?? true
     }
 
     fileprivate static func tag(in key: String) -> String? {
@@ -92,6 +101,8 @@ package struct StoredSite: Sendable {
     package var appliedCommands = AppliedCommands()
     /// nil if none was stored, as by earlier versions of the program.
     package var listVersion: TagList.Version?
+    /// Whether the visits of the history go on: no other service was active at the end.
+    package var hasOpenVisits = true
     /// Whether edits of tags wait that are not in `regions` yet.
     package var isEdited = false
 
@@ -114,6 +125,7 @@ package struct StoredSite: Sendable {
         created = StoredValue.created(in: values)
         heard = StoredValue.heard(in: values)
         listVersion = StoredValue.listVersion(in: values)
+        hasOpenVisits = StoredValue.openVisits(in: values)
         appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: base))] ?? [])
         do {
             learned = try StoredValue.learned(in: values)
