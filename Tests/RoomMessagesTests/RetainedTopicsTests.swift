@@ -148,6 +148,24 @@ import Testing
         #expect(site.core.retainedRooms.map(\.id) == ["kitchen"])
     }
 
+    @Test(arguments: [
+        ("living_room", "living_room"), ("attic.2", "attic.2"), ("my pi", "my pi"), ("a/b%c+d", "a%2Fb%25c%2Bd"),
+    ])
+    func `The configuration and the availability of a gateway have its deviceId, its other topics the identifier`(
+        device: String, level: String
+    ) throws {
+        let configuration = #"{"rooms":{"site":"home","gateways":{"\#(device)":"Attic"}}}"#
+        var site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
+        site.start(at: instant(0))
+        let gateway = TopicIdentifier.identifier(of: device)
+        #expect(gateway != device)
+        handle(&site, "ibeacon-rooms/home/gateway/\(gateway)", #"{"v":1,"room":"Kitchen"}"#)
+        handle(&site, "ibeacon-gateway/\(level)/availability", "offline")
+        let health = site.core.engine.gatewayHealth(at: instant(0), connected: instant(0))
+        let own = try #require(health.first { $0.name == gateway })
+        #expect(own.room.name == "Attic" && own.trouble == .offline)
+    }
+
     @Test func `A gateway that the broker calls offline before its card comes is offline`() throws {
         var site = try site()
         handle(&site, "ibeacon-gateway/k/availability", "offline")

@@ -117,8 +117,8 @@ extension Site {
         case .heard(let gateway, let second):
             gateways.recordFeed(of: gateway, boot: second.boot, at: now)
             // Its place was another's meanwhile.
-            if !engine.hasRoom(gateway: gateway), let room = gateways.cards[gateway]?.room {
-                pass(.card(gateway: gateway, room: room), at: now, &effects)
+            if !engine.hasRoom(gateway: gateway) {
+                place(gateway, in: gateways.cards[gateway]?.room, at: now, &effects)
             }
             pass(.heard(gateway: gateway, second), at: now, &effects)
             fetchCard(of: gateway, &effects)
@@ -193,13 +193,26 @@ extension Site {
     /// After a connection, all gateways have sent three messages within this time.
     private static let firstFeed: Duration = .seconds(25)
 
+    /// The configuration sets the room of some gateways.
+    private func configuredRoom(ofGateway gateway: String) -> String? {
+        settings.gateways[gateway] ?? roomsOfDevices[gateway]
+    }
+
+    /// Puts a gateway into the room that the configuration gives it, or else into that of its card.
+    private mutating func place(
+        _ gateway: String, in room: String?, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        let configured = configuredRoom(ofGateway: gateway)
+        guard let room = configured ?? room else { return }
+        pass(.card(gateway: gateway, room: room, isConfigured: configured != nil), at: now, &effects)
+    }
+
     /// New and removed gateways are published at once, if their messages count.
     private mutating func receive(
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
-        // The configuration sets the room of some gateways.
-        let isFixed = settings.gateways[gateway] != nil
+        let isFixed = configuredRoom(ofGateway: gateway) != nil
         let isTrusted = engine.isTrusted(gateway: gateway)
         guard let card else {
             if !isFixed { pass(.forget(gateway: gateway), at: now, &effects) }
@@ -208,7 +221,7 @@ extension Site {
             if !isFixed { storeForgotten(at: now, &effects) }
             return
         }
-        if let room = card.room, !isFixed { pass(.card(gateway: gateway, room: room), at: now, &effects) }
+        place(gateway, in: card.room, at: now, &effects)
         // The broker may have delivered the availability before the card.
         if gateways.offline.contains(gateway) {
             pass(.available(gateway: gateway, false), at: now, &effects)

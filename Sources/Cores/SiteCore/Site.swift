@@ -12,6 +12,8 @@ package import SiteProtocol
 package struct Site: Sendable {
     package internal(set) var engine: RoomEngine
     package let settings: SiteSettings
+    /// Rooms that the configuration gives to gateways by their `deviceId`, by the names of the gateways in topics.
+    let roomsOfDevices: [String: String]
     /// Tags as regions, from the configuration, `setWaypoints` and the command line.
     package internal(set) var regions = RegionSet()
     package internal(set) var roster = TagRoster()
@@ -75,6 +77,8 @@ package struct Site: Sendable {
     ) {
         (self.settings, self.wallClock) = (settings, wallClock)
         commandRights = settings.commandRights
+        roomsOfDevices = Dictionary(
+            settings.gateways.map { (TopicIdentifier.identifier(of: $0.key), $0.value) }, uniquingKeysWith: min)
         engine = RoomEngine(tuning: tuning)
         election = settings.instance.map(ActiveService.init)
         isActive = settings.instance == nil

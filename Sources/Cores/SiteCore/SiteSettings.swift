@@ -46,7 +46,7 @@ package struct SiteSettings: Hashable, Sendable {
         obeysCommands: true, allowsRemoteConfiguration: true, needsEncryption: false)
     /// The tags of the configuration file, as changes of the stored ones.
     package var tags: [RegionChange] = []
-    /// Rooms by gateway.
+    /// Rooms by gateway: its name in topics, or its `deviceId`.
     package var gateways: [String: String] = [:]
     /// The position in transitions and locations.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)

@@ -1,3 +1,5 @@
+import Base
+
 /// A message that the service of a site receives, as a value.
 package enum SiteMessage: Hashable, Sendable {
     case heard(gateway: String, HeardSecond)
@@ -57,9 +59,9 @@ extension SiteMessage {
             guard let second = try FeedDecoder.espresense(beacon, payload) else { return nil }
             self = .nodeHeard(node: node, second)
         case .espresenseTelemetry(let node): self = .nodeTelemetry(node: node)
-        case .availability(let gateway), .espresenseStatus(let gateway):
-            let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
-            self = .available(gateway: gateway, text == "online" ? true : text == "offline" ? false : nil)
+        case .availability(let device):
+            self = .available(gateway: Self.gateway(ofLevel: device), Self.availability(payload))
+        case .espresenseStatus(let node): self = .available(gateway: node, Self.availability(payload))
         case .card(_, let gateway):
             self = .card(gateway: gateway, payload.isEmpty ? nil : try FeedDecoder.card(payload))
         case .tags: self = .tags(ReceivedTagList(payload))
@@ -75,5 +77,30 @@ extension SiteMessage {
         // What gateways tell each other.
         case .nearbyRequest, .phones: return nil
         }
+    }
+
+    private static func availability(_ payload: some Collection<UInt8>) -> Bool? {
+        switch String(decoding: payload.prefix(16), as: UTF8.self).filter({ $0 != "\"" }) {
+        case "online": true
+        case "offline": false
+        default: nil
+        }
+    }
+
+    /// The gateway of a device by the level of the device's availability topic. That level is the `deviceId`, with some characters
+    /// percent-encoded; the topics of the site have the identifier of the `deviceId`.
+    private static func gateway(ofLevel level: String) -> String {
+        var device: [UInt8] = []
+        var rest = level.utf8[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(hexadecimalValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                device.append(digits[0] << 4 | digits[1])
+                rest.removeFirst(2)
+            } else {
+                device.append(byte)
+            }
+        }
+        return TopicIdentifier.identifier(of: String(decoding: device, as: UTF8.self))
     }
 }
