@@ -182,6 +182,18 @@ import Testing
         #expect(events(messages) == first + ["leave Kitchen", "enter Hall"])
     }
 
+    @Test func `Whatever times a forged state has, it keeps them when the time of day is set`() throws {
+        var site = SiteHarness(try settings(), isStandby: true)
+        // Its time is not known yet.
+        site.start(reported: ["jane": state("Hall", since: 0)], at: instant(0))
+        site.hearActive(at: instant(0))
+        var forged = PublishedTag(name: "Jane", since: .min)
+        forged.lastHeard = .max
+        _ = site.handle(.message(.tag(id: "jane", .value(forged)), isRetained: false), at: instant(1))
+        _ = site.handle(.wallClock(WallClock(epochOffset: 1 << 60, isKnown: true)), at: instant(2))
+        #expect(site.core.roster.states == [forged])
+    }
+
     @Test func `A tag that went meanwhile is reported away`() throws {
         let state = try #require(try walked().messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var site = SiteHarness(try settings())

@@ -240,6 +240,8 @@ extension Site {
             let position = roster.position(ofTag: id)
         else { return }
         roster.adopt(state, ofTag: position)
+        // Its times are those of the other service.
+        unstamped[id] = nil
         // A service that has stored anything is believed to have a list of tags at its next start.
         if siteList.version != nil { effects.append(.store(.tag(id: id, roster.states[position]))) }
     }

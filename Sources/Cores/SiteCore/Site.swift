@@ -208,7 +208,8 @@ package struct Site: Sendable {
             guard let decided = unstamped[tag.id] else { continue }
             var state = roster.states[position]
             let since = epoch(at: decided)
-            state.lastHeard? += since - state.since
+            // A state may be forged, with any times.
+            state.lastHeard? &+= since &- state.since
             state.since = since
             roster.adopt(state, ofTag: position)
             effects.append(.store(.tag(id: tag.id, state)))
