@@ -88,6 +88,25 @@ import Testing
         Issue.record("no change of room waited for its time")
     }
 
+    @Test(arguments: [true, false])
+    func `A tag that is removed while nothing is published keeps no stored place, and no visit that goes on`(
+        hasOpenVisits: Bool
+    ) throws {
+        var settings = SiteSettings()
+        settings.instance = "b"
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        var stored = SiteFleet.stored("Jane:7")
+        stored.hasOpenVisits = hasOpenVisits
+        stored.states["jane"] = PublishedTag(
+            name: "Jane", room: RoomName(id: "hall", name: "Hall"), isHome: true, since: 7)
+        _ = site.handle(.start(stored), at: instant(0))
+        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(1))
+        #expect(site.tags.isEmpty && !site.isActive)
+        #expect(effects.map(Self.word).contains("ends hall") == hasOpenVisits)
+        #expect(effects.contains { if case .store(.tag("jane", nil)) = $0 { true } else { false } })
+        #expect(!effects.contains { if case .publish = $0 { true } else { false } })
+    }
+
     private static func word(_ effect: Site.Effect) -> String {
         switch effect {
         case .record(let visit): "\(visit.event) \(visit.room.id)"

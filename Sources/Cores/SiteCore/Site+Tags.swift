@@ -91,12 +91,17 @@ extension Site {
         leaveExchanged(by: tags, at: now, &effects)
         let old = Array(zip(roster.tags, roster.states))
         setTags(tags, at: now)
-        guard isActive else { return }
         let left = Set(roster.tags.map(\.id))
         for (tag, state) in old where !left.contains(tag.id) {
             (unstamped[tag.id], heardBefore[tag.id]) = (nil, nil)
-            if let room = state.room { effects.append(.record(RoomVisit(.ends, tag, room, epoch(at: now)))) }
-            publish(.tag(id: tag.id, nil), &effects)
+            if hasOpenVisits, let room = state.room {
+                effects.append(.record(RoomVisit(.ends, tag, room, epoch(at: now))))
+            }
+            if isActive {
+                publish(.tag(id: tag.id, nil), &effects)
+            } else {
+                effects.append(.store(.tag(id: tag.id, nil)))
+            }
         }
     }
 
