@@ -216,6 +216,38 @@ import Testing
         #expect(!published.contains { $0.contains("ghost") })
     }
 
+    @Test(arguments: [true, false])
+    func `A retained state of a tag that no gateway hears is replaced once gateways have listened for a while`(
+        isListening: Bool
+    ) throws {
+        var settings = SiteSettings()
+        settings.gateways = ["k": "Kitchen"]
+        settings.tags = [SiteFleet.change("Jane:7"), SiteFleet.change("Keys:8")]
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        for (id, isHome) in [("jane", true), ("keys", false)] {
+            let state = PublishedTag(name: id, room: nil, isHome: isHome, since: 7)
+            _ = site.handle(.message(.tag(id: id, .value(state)), isRetained: true), at: instant(1))
+        }
+        var published: [(second: Int, report: SiteReport)] = []
+        for second in 2...200 {
+            let inputs = (isListening ? [heard("k", second: second)] : []) + [.tick]
+            for effect in inputs.flatMap({ site.handle($0, at: instant(second)) }) {
+                guard case .publish(let report) = effect else { continue }
+                switch report {
+                case .tag, .transition, .location: published.append((second, report))
+                default: break
+                }
+            }
+        }
+        #expect(published.count == (isListening ? 1 : 0), "\(published)")
+        guard isListening, let first = published.first else { return }
+        #expect((90...110).contains(first.second))
+        guard case .tag("jane", let state?) = first.report else { return _ = Issue.record("\(first)") }
+        #expect(!state.isHome && state.room == nil)
+    }
+
     private func heard(_ gateway: String, second: Int) -> Site.Input {
         let heard = HeardSecond(
             boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4, readings: [])

@@ -13,6 +13,10 @@ struct RetainedSite: Sendable {
     /// Time between two removals of obsolete states, of `RetainedStates.mostRemovals` of each kind.
     static let removalPeriod: Duration = .milliseconds(125)
 
+    /// Time for which gateways must listen until a tag of which no state is known, and that none of them hears, is away: longer
+    /// than a beacon is silent between two packets.
+    static let unheardPeriod: Duration = .seconds(90)
+
     var tags = RetainedStates<PublishedTag>()
     var rooms = RetainedStates<PublishedRoom>()
     var health = RetainedStates<HealthMessage>()
@@ -26,6 +30,8 @@ struct RetainedSite: Sendable {
     var due: MonotonicInstant?
     /// When the next obsolete states are due for removal; nil if there are none.
     var removalDue: MonotonicInstant?
+    /// When tags that were not heard are away; nil while this service is not active, and while no gateway listens.
+    var unheardDue: MonotonicInstant?
     /// The state from which the last reports were made; nil if everything must be compared again.
     var shape: Shape?
     /// Whether Home Assistant has announced its start and was not answered yet.
@@ -140,6 +146,25 @@ extension Site {
             retained.removalDue = now.advanced(by: RetainedSite.removalPeriod)
         } else {
             effects.append(.obsoleteRemoved)
+        }
+    }
+
+    /// Replaces the state of a tag that the broker retains as at home, although this service knows no state of the tag and no
+    /// gateway hears it: the stored states were lost, and the tag has gone meanwhile. Nothing but the state is published, because
+    /// any client may have written it.
+    mutating func correctUnheard(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard isActive, retained.isSettled(at: now), engine.isListening else { return retained.unheardDue = nil }
+        let due = retained.unheardDue ?? now.advanced(by: RetainedSite.unheardPeriod)
+        retained.unheardDue = due
+        guard due <= now else { return }
+        let unheard = roster.tags.indices.lazy.filter { [roster, retained] position in
+            roster.states[position].since == 0 && retained.tags.value(of: roster.tags[position].id)?.isHome == true
+        }
+        for position in unheard.prefix(RetainedStates<PublishedTag>.mostRemovals) {
+            let tag = roster.tags[position]
+            unstamped[tag.id] = wallClock.isKnown ? nil : now
+            roster.adopt(PublishedTag(name: tag.name, since: epoch(at: now)), ofTag: position)
+            publish(.tag(id: tag.id, roster.states[position]), &effects)
         }
     }
 

@@ -192,6 +192,7 @@ package struct Site: Sendable {
         if let decided = election?.tick(at: now) { elect(decided, at: now, &effects) }
         if let due = retained.due, due <= now {
             correctRetained(at: now, &effects)
+            correctUnheard(at: now, &effects)
             retained.due = now.advanced(by: RetainedSite.period)
         }
         if let due = retained.removalDue, due <= now { removeObsolete(at: now, &effects) }

@@ -45,6 +45,9 @@ extension RoomEngine {
         gatewayIndices[name].map { gateways[$0].isTrusted } ?? false
     }
 
+    /// Whether the silence of any gateway about a tag is evidence.
+    package var isListening: Bool { gateways.elements.contains(where: \.isListening) }
+
     /// Whether the gateway has a place and was heard, or is trusted.
     package func isHeard(gateway name: String) -> Bool {
         gatewayIndices[name].map { gateways[$0].acquaintance != .unknown || gateways[$0].isConfigured } ?? false
