@@ -336,6 +336,20 @@ import Testing
         #expect(with > 2 * without)
     }
 
+    @Test func `A fingerprint of as many gateways as there can be in one is kept`() {
+        // Twelve that heard the tag, and sixteen of which nothing is known.
+        let rooms = (0..<28).map { (gateway: "g\(100 + $0)", room: "Room \($0)") }
+        var house = House(rooms)
+        let heard = Dictionary(uniqueKeysWithValues: rooms.prefix(12).map { ($0.gateway, Float?(-60)) })
+        house.pass(.learn(room: "Room 0", tag: "Jane", .seconds(60)))
+        house.seconds(60, heard)
+        let learned = house.engine.learned
+        #expect(learned.rooms[0].labelled.map(\.levels.count).max() == 28)
+        var other = RoomEngine()
+        other.restore(learned)
+        #expect(other.learned.rooms[0].labelled == learned.rooms[0].labelled)
+    }
+
     @Test func `Where a walk went is kept, and forgotten with the room`() {
         var house = Self.walked()
         let learned = house.engine.learned

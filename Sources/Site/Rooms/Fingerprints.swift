@@ -100,7 +100,7 @@ struct RoomFingerprints: Sendable {
     }
 
     /// Largest number of levels in one fingerprint, including unknown ones.
-    static let mostLevels = 24
+    static let mostLevels = Tag.mostLevels + Fingerprints.mostUnknown
 
     /// Adds a window that lasted `seconds`: to the nearest fingerprint if that is near enough, otherwise as a new one.
     mutating func add(_ levels: [FingerprintLevel], seconds: Float, order: UInt64, _ tuning: RoomTuning) {
