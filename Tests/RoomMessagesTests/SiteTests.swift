@@ -142,6 +142,14 @@ import Testing
         #expect(storesLearned(site.handle(.tick, at: instant(905))))
     }
 
+    @Test func `A training with a tag that there is not is refused in the log`() {
+        var site = site()
+        let request = FeedDecoder.LearnRequest.train(room: "Hall", tag: "Nobody", .seconds(60))
+        let effects = site.handle(.message(.learn(request), isRetained: false), at: instant(1))
+        let lines = effects.compactMap { if case .log(.warning, let text, _) = $0 { text } else { nil } }
+        #expect(lines == ["the training of 'Hall' was refused: there is no tag 'Nobody'"])
+    }
+
     @Test func `Without another service it is active, beside others it waits for what is known of them`() {
         #expect(site().role == .active && site().isActive)
         #expect(site(instance: "b").role == .listening && !site(instance: "b").isActive)

@@ -1,4 +1,5 @@
 import Base
+import JSON
 import Rooms
 package import SiteProtocol
 
@@ -137,7 +138,12 @@ extension Site {
             if isNews(isRetained: isRetained, at: now) { retained.health.record(gateway, health) }
         case .service(let instance, let card): receive(card, ofService: instance, isRetained, at: now, &effects)
         case .learn(.train(let room, let tag, let duration)):
-            pass(.learn(room: room, tag: roster.id(named: tag), duration), at: now, &effects)
+            let id = roster.id(named: tag)
+            if roster.position(ofTag: id) == nil {
+                let text = "the training of '\(shortened(room))' was refused: there is no tag '\(shortened(tag))'"
+                effects.append(.log(.warning, text, once: "training"))
+            }
+            pass(.learn(room: room, tag: id, duration), at: now, &effects)
         case .learn(.forget(let room)):
             let wasLearned = engine.isLearned(room: room)
             pass(.forgetRoom(room), at: now, &effects)
