@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import Glibc
 import Health
@@ -82,6 +83,17 @@ import Testing
         #expect(!configuration.position.isKnown)
         fixture.stay(in: 0, seconds: 20)
         #expect(fixture.reportedRooms.last == "Kitchen")
+    }
+
+    @Test func `A login stays whole: the password of another user is not used with the running user`() throws {
+        let text = #"rooms: {site: "home", instance: "a", tags: [\#(Self.tag)]}"#
+        for login in [#"username: "jane", password: "first""#, #"username: "joe", password: "second""#] {
+            try directory.write(#"{_type: "configuration", \#(login), \#(text)}"#, to: "config.json")
+            fixture.service.app.reload()
+            fixture.settle()
+            #expect(fixture.broker.settings?.username == "jane")
+            #expect(fixture.broker.settings?.password == Secret("first"))
+        }
     }
 
     @Test func `A mistake in the tags leaves the old settings in force`() throws {

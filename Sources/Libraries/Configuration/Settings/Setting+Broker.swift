@@ -48,7 +48,12 @@ extension Setting {
         .keep { running, new in
             let isDerived = new.hasDerivedClientID
             new.trackers[0].username = running.trackers[0].username
-            new.broker.username = running.broker.username
+            // The password of another name is wrong for this one.
+            if new.broker.username != running.broker.username {
+                new.broker.username = running.broker.username
+                new.broker.password = running.broker.password
+                new.broker.passwordFile = running.broker.passwordFile
+            }
             if isDerived { new.broker.clientID = new.trackers[0].derivedClientID }
         },
         example(
