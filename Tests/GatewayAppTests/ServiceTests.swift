@@ -205,6 +205,26 @@ struct ServiceTests {
         }
     }
 
+    @Test(arguments: [(999, false), (1000, true)])
+    func `The memory of a long list is released ten seconds after it came, and after it was read`(
+        count: Int, isLong: Bool
+    ) throws {
+        let fixture = try ServiceFixture(in: directory)
+        let more = (2...count).map { number in
+            #"{"_type":"waypoint","rid":"r\#(number)","tst":1,"desc":"R\#(number):\#(ServiceFixture.uuid):2:\#(number)"}"#
+        }
+        fixture.command(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":["#
+                + more.joined(separator: ",") + "]}}")
+        fixture.wait(.seconds(9))
+        #expect(fixture.host.releases.isEmpty)
+        fixture.wait(.seconds(60))
+        #expect(fixture.host.releases.count == (isLong ? 1 : 0))
+        let next = try fixture.restarted()
+        next.wait(.seconds(60))
+        #expect(next.host.releases.count == (isLong ? 1 : 0))
+    }
+
     @Test func `The birth of Home Assistant counts once, and not each time that the broker sends a retained one`()
         throws
     {

@@ -30,6 +30,8 @@ package final class ServiceHostDouble: ServiceHost {
     package let bootID = "boot-1"
     package private(set) var reports: [ServiceState] = []
     package private(set) var exitCode: ExitCode?
+    /// When memory was released.
+    package private(set) var releases: [MonotonicInstant] = []
     private var timers: [WeakTimer] = []
 
     package init() {}
@@ -44,6 +46,7 @@ package final class ServiceHostDouble: ServiceHost {
 
     package func report(_ state: ServiceState) { reports.append(state) }
     package func exit(_ code: ExitCode) { exitCode = code }
+    package func releaseMemory() { releases.append(now) }
 
     /// When the next timer is due; nil: none is armed.
     package var nextDue: MonotonicInstant? { timers.compactMap(\.timer?.due).min() }

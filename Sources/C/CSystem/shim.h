@@ -1,5 +1,6 @@
 #pragma once
 
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/timex.h>

@@ -4,6 +4,21 @@ import Runtime
 import Storage
 import System
 
+/// Lists from this length on leave so much memory behind that it is worth returning: about half a megabyte.
+private let longList = 1000
+
+extension StoreChange {
+    /// Whether it is a long list.
+    var isLarge: Bool {
+        if case .regions(_, let regions) = self { regions.count >= longList } else { false }
+    }
+}
+
+extension StoreSnapshot {
+    /// Whether there is a long list in it.
+    fileprivate var isLarge: Bool { regions.values.contains { $0.count >= longList } }
+}
+
 /// The store: its events, and periodic work for it.
 extension App {
     package func handleStoreEvents() {
@@ -34,6 +49,7 @@ extension App {
         connect()
         let status = owner.begin(with: snapshot, at: now)
         armDeadline()
+        if snapshot.isLarge { releaseMemoryLater() }
         host.report(.ready(status: status))
     }
 

@@ -53,6 +53,8 @@ package final class App<Core: ServiceCore> {
         var brokerTurn: (any ServiceTimer)?
         /// Whether that timer is armed.
         var hasBrokerTurn = false
+        /// Releases memory some time after a large list came.
+        var release: (any ServiceTimer)?
         var pruning = HistoryPruning()
     }
 
@@ -75,6 +77,7 @@ package final class App<Core: ServiceCore> {
             handle(.tick, at: now)
         }
         timers.clock = host.timer(tolerance: .seconds(1)) { [unowned self] _ in readClock() }
+        timers.release = host.timer(tolerance: .seconds(1)) { [unowned self] _ in host.releaseMemory() }
         timers.brokerTurn = host.timer(tolerance: .milliseconds(1)) { [unowned self] _ in
             timers.hasBrokerTurn = false
             handleBrokerEvents()
@@ -110,7 +113,10 @@ package final class App<Core: ServiceCore> {
     /// Carries out the links' part of a decision. Everything that it stores is one transaction.
     package func carryOut(_ decision: Decision) {
         if let record = decision.checkpoint { links.store.submit(.checkpoint(record)) }
-        if !decision.changes.isEmpty { links.store.submit(.commit(decision.changes)) }
+        if !decision.changes.isEmpty {
+            links.store.submit(.commit(decision.changes))
+            if decision.changes.contains(where: \.isLarge) { releaseMemoryLater() }
+        }
         if decision.rereadsEdits { links.store.submit(.rereadEdits) }
         for publication in decision.publications { publish(publication) }
     }
@@ -142,6 +148,15 @@ package final class App<Core: ServiceCore> {
         links.status?.changed()
         owner?.changed()
     }
+
+    // MARK: - Memory
+
+    /// When memory is released after a large list: the threads of the broker and the store have finished with it by then.
+    private static var releaseDelay: Duration { .seconds(10) }
+
+    /// A list of ten thousand regions or tags exists several times until it is stored: as text, as JSON, as rows. Without
+    /// this the service keeps that memory until it ends.
+    func releaseMemoryLater() { timers.release?.arm(after: Self.releaseDelay) }
 
     // MARK: - The end
 

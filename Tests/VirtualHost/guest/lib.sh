@@ -9,10 +9,10 @@ fail() { say "$@"; echo "$*" >/out/reason; exit 1; }
 # expect WHAT COMMAND...: the sentence WHAT becomes the reason if the command fails.
 expect() { what=$1; shift; "$@" || fail "not so: $what"; say "so: $what"; }
 
-# wait_for SECONDS COMMAND...
+# wait_for SECONDS COMMAND...: on a slow machine PATIENCE times as long
 wait_for() {
     _begin=$(uptime_ms) _pause=0.2
-    _end=$((_begin + $1 * 1000)); shift
+    _end=$((_begin + $1 * 1000 * ${PATIENCE:-1})); shift
     until "$@" >/dev/null 2>&1; do
         _now=$(uptime_ms)
         [ "$_now" -lt $_end ] || return 1

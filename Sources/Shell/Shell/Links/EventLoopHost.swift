@@ -63,6 +63,8 @@ package final class EventLoopHost: ServiceHost {
         }
     }
 
+    package func releaseMemory() { Heap.release() }
+
     package func exit(_ code: ExitCode) { loop.exit(code.rawValue) }
 }
 

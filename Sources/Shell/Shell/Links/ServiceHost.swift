@@ -22,6 +22,8 @@ package protocol ServiceHost: AnyObject {
     ) -> any ServiceTimer
     /// Reports to the service manager.
     func report(_ state: ServiceState)
+    /// Returns memory to the system that is allocated and not in use. It takes milliseconds.
+    func releaseMemory()
     /// Ends the service after the running handler.
     func exit(_ code: ExitCode)
 }
