@@ -89,6 +89,7 @@ import Testing
                 return checks.contains("BAD  rooms          sends what cannot be decrypted: attic-pi")
             }, "\(checks)")
         // Commands reach the service, and what they delete is gone.
+        #expect(try service.say("rooms", "learn", "Kitchen", "--tag", "Joe").contains("there is no tag 'Joe'"))
         _ = try service.ask("rooms", "learn", "Kitchen", "--tag", "Jane", "--seconds", "3")
         let recording = directory.file("recording")
         // Whatever the service has decided from is before it.

@@ -1,3 +1,4 @@
+import Base
 import JSON
 import RoomsApp
 import Shell
@@ -24,6 +25,13 @@ import Testing
         #expect(try state(isActive: false) == "unknown")
         let health = #"{"v":1,"room":"Attic","listening":true,"problem":null}"#
         #expect(try state(isActive: true, health: health) == "listening")
+    }
+
+    @Test func `The availability of a gateway is found under the topic of its deviceId`() throws {
+        let card = Self.root + "gateway/" + TopicIdentifier.identifier(of: "pi/1")
+        let retained = [card: #"{"v":1,"room":"Attic"}"#, "ibeacon-gateway/pi%2F1/availability": "offline"]
+        let status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        #expect(status.gateways.map(\.availability) == ["offline"])
     }
 
     // MARK: Tags

@@ -89,7 +89,7 @@ extension SiteMessage {
 
     /// The gateway of a device by the level of the device's availability topic. That level is the `deviceId`, with some characters
     /// percent-encoded; the topics of the site have the identifier of the `deviceId`.
-    private static func gateway(ofLevel level: String) -> String {
+    package static func gateway(ofLevel level: String) -> String {
         var device: [UInt8] = []
         var rest = level.utf8[...]
         while let byte = rest.popFirst() {

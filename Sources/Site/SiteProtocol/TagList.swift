@@ -56,6 +56,10 @@ package struct TagList: Hashable, Sendable {
             return BeaconID(uuid: uuid, major: major, minor: minor)
         }
 
+        fileprivate func fits(_ beacon: BeaconID) -> Bool {
+            uuid == beacon.uuid && major ?? beacon.major == beacon.major && minor ?? beacon.minor == beacon.minor
+        }
+
         fileprivate func json(isNamed: Bool) -> JSONValue {
             var members: [String: JSONValue] = ["uuid": .string("\(uuid)")]
             members["major"] = major.map { .integer(Int64($0)) }
@@ -70,6 +74,15 @@ package struct TagList: Hashable, Sendable {
 
     package let version: Version
     package let tags: [Tag]
+
+    /// Whether a person may mean one of the tags by `name`: its name or id in any case, or its beacon. A list may lack names.
+    package func mayHave(tagNamed name: String) -> Bool {
+        let (lowered, beacon) = (name.lowercased(), BeaconID(name))
+        return tags.contains { tag in
+            guard let id = tag.id, let name = tag.name else { return true }
+            return id.lowercased() == lowered || name.lowercased() == lowered || beacon.map { tag.fits($0) } == true
+        }
+    }
 
     package init(_ version: Version, _ tags: [Tag]) { (self.version, self.tags) = (version, tags) }
 

@@ -49,7 +49,7 @@ enum RoomsHistoryCommand {
     }
 
     /// A stay of a tag in a room. Times are epoch seconds.
-    private struct Visit {
+    struct Visit {
         let tag: String
         let name: String
         let room: String
@@ -73,7 +73,7 @@ enum RoomsHistoryCommand {
     }
 
     /// Builds visits from transitions.
-    private struct Visits {
+    struct Visits {
         let names: [String: String]
         private(set) var list: [Visit] = []
         /// Position in `list` by the tag's id.
@@ -84,14 +84,18 @@ enum RoomsHistoryCommand {
         mutating func add(_ entry: PastTransition) {
             let tag = entry.tracker.split(separator: "/").last.map(String.init) ?? entry.tracker
             let last = open.removeValue(forKey: tag)
-            // A visit without a stored end ends when the next one begins.
-            if let last { (list[last].to, list[last].isOver) = (entry.timestamp, true) }
+            let isItsEnd = last.map { list[$0].room == entry.rid } ?? false
+            if let last {
+                list[last].isOver = true
+                // A visit without a stored end ends when the next one begins. When it ended is not known if that began elsewhere.
+                if entry.event == .enter || isItsEnd { list[last].to = entry.timestamp }
+            }
             switch entry.event {
             case .enter:
                 open[tag] = list.count
                 list.append(visit(tag, entry, from: entry.timestamp))
             case .leave:
-                guard last == nil else { return }
+                guard !isItsEnd else { return }
                 var visit = visit(tag, entry, from: nil)
                 (visit.to, visit.isOver) = (entry.timestamp, true)
                 list.append(visit)

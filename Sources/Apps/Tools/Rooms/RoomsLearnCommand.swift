@@ -16,10 +16,16 @@ enum RoomsLearnCommand {
         let room = arguments.operands[1]
         let duration = try arguments.seconds("seconds") ?? usual
         guard duration <= .seconds(3600) else { throw Failure(.usage, "--seconds is at most 3600") }
-        let topics = try SiteTopics(try Settings.load(arguments), filters: ["service/+"])
+        let topics = try SiteTopics(try Settings.load(arguments), filters: ["service/+", "tags"])
         defer { topics.close() }
         try topics.collect()
         try SiteStatus(topics).needActiveService()
+        let list = topics.retained[RoomTopic.tags(site: topics.identity.site).text].flatMap {
+            try? FeedDecoder.tags($0)
+        }
+        guard list?.mayHave(tagNamed: tag) != false else {
+            throw Failure(.usage, "there is no tag '\(tag)'; 'ibeacon-gateway rooms status' shows the tags")
+        }
         let request = FeedDecoder.LearnRequest.train(room: room, tag: tag, duration)
         try topics.publish(.learn(site: topics.identity.site), request.payload)
         guard duration > .zero else { return .ok }

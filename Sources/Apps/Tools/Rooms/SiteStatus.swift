@@ -42,7 +42,7 @@ struct SiteStatus {
         var availability: [String: String] = [:]
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
             if case .availability(let device) = RoomTopic(topic) {
-                availability[TopicIdentifier.identifier(of: device)] = String(decoding: payload, as: UTF8.self)
+                availability[SiteMessage.gateway(ofLevel: device)] = String(decoding: payload, as: UTF8.self)
             }
             guard let json = try? JSONValue(parsing: payload) else { continue }
             switch RoomTopic(topic) {
