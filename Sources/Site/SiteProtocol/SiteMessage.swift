@@ -80,11 +80,8 @@ extension SiteMessage {
     }
 
     private static func availability(_ payload: some Collection<UInt8>) -> Bool? {
-        switch String(decoding: payload.prefix(16), as: UTF8.self).filter({ $0 != "\"" }) {
-        case "online": true
-        case "offline": false
-        default: nil
-        }
+        let text = String(decoding: payload.prefix(16), as: UTF8.self).filter { $0 != "\"" }
+        return text == "online" ? true : text == "offline" ? false : nil
     }
 
     /// The gateway of a device by the level of the device's availability topic. That level is the `deviceId`, with some characters
