@@ -14,11 +14,6 @@ extension StoreChange {
     }
 }
 
-extension StoreSnapshot {
-    /// Whether there is a long list in it.
-    fileprivate var isLarge: Bool { regions.values.contains { $0.count >= longList } }
-}
-
 /// The store: its events, and periodic work for it.
 extension App {
     package func handleStoreEvents() {
@@ -49,7 +44,7 @@ extension App {
         connect()
         let status = owner.begin(with: snapshot, at: now)
         armDeadline()
-        if snapshot.isLarge { releaseMemoryLater() }
+        releaseMemoryLater()
         host.report(.ready(status: status))
     }
 

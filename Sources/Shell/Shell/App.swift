@@ -53,7 +53,7 @@ package final class App<Core: ServiceCore> {
         var brokerTurn: (any ServiceTimer)?
         /// Whether that timer is armed.
         var hasBrokerTurn = false
-        /// Releases memory some time after a large list came.
+        /// Releases memory some time after the start, and after a large list came.
         var release: (any ServiceTimer)?
         var pruning = HistoryPruning()
     }
@@ -151,11 +151,11 @@ package final class App<Core: ServiceCore> {
 
     // MARK: - Memory
 
-    /// When memory is released after a large list: the threads of the broker and the store have finished with it by then.
+    /// When memory is released after the start and after a large list: the threads of the broker and the store have finished with it by then.
     private static var releaseDelay: Duration { .seconds(10) }
 
-    /// A list of ten thousand regions or tags exists several times until it is stored: as text, as JSON, as rows. Without
-    /// this the service keeps that memory until it ends.
+    /// A list of ten thousand regions or tags exists several times until it is stored: as text, as JSON, as rows; so does
+    /// the configuration. Without this the service keeps that memory until it ends.
     func releaseMemoryLater() { timers.release?.arm(after: Self.releaseDelay) }
 
     // MARK: - The end
