@@ -103,6 +103,15 @@ final class ServiceFixture: ServiceRig {
         }
     }
 
+    /// A command makes a second region, `bag`.
+    func commandBag() {
+        command(
+            #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"bag","tst":1,"desc":"Bag:\#(Self.uuid):1:8"}]}}
+            """#)
+    }
+
     /// A command arrives on the tracker's `/cmd`.
     func command(_ json: String) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }

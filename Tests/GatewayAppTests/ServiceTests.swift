@@ -189,11 +189,7 @@ struct ServiceTests {
         throws
     {
         let first = try ServiceFixture(in: directory)
-        first.command(
-            #"""
-            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
-            {"_type":"waypoint","rid":"bag","tst":1,"desc":"Bag:\#(ServiceFixture.uuid):1:8"}]}}
-            """#)
+        first.commandBag()
         try first.bringKeys()
         // The second start finds everything under the new topic.
         var next = first
@@ -245,11 +241,7 @@ struct ServiceTests {
 
     @Test func `A stop before the state is read keeps the stored regions and who is inside`() throws {
         let first = try ServiceFixture(in: directory)
-        first.command(
-            #"""
-            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
-            {"_type":"waypoint","rid":"bag","tst":1,"desc":"Bag:\#(ServiceFixture.uuid):1:8"}]}}
-            """#)
+        first.commandBag()
         try first.bringKeys()
         first.service.app.stop()
         let second = try ServiceFixture(in: directory, settles: false)

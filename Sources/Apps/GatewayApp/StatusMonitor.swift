@@ -64,8 +64,7 @@ struct StatusMonitor {
         guard clock.isKnown else { return }
         for var transition in past where transition.stamp != .provisional {
             guard let tracker = Self.index(of: transition.tracker, in: trackers) else { continue }
-            transition.happened = MonotonicInstant(
-                nanoseconds: transition.timestamp &* 1_000_000_000 &- clock.epochOffset)
+            transition.happened = clock.instant(ofEpochSeconds: transition.timestamp)
             transition.trackerID = trackers[tracker].configuration.trackerID
             add(transition, of: tracker)
         }

@@ -228,17 +228,11 @@ extension RoomService: AppOwner {
     }
 
     // Stored messages are the decisions of an active service. Those of a service that is no longer active are obsolete.
+    package var deliversAtOnce: Bool { site.role == .active }
     package func delivers(_ publication: Publication) -> Bool { site.role == .active }
-    // After a long outage the core first finds out whether another service is active. What the store handed out meanwhile
-    // would be removed.
-    package var deliversAtOnce: Bool { false }
 
     package func opened() { droppedBefore = app.links.broker.droppedMessages }
-
-    package func connected(isNew: Bool, at now: MonotonicInstant) {
-        app.handle(.brokerConnected, at: now)
-        if site.role == .active { app.delivers(true) }
-    }
+    package func connected(isNew: Bool, at now: MonotonicInstant) { app.handle(.brokerConnected, at: now) }
 
     package func disconnected(at now: MonotonicInstant) {
         // Before the connection that comes next, which may drop messages before it is known here.

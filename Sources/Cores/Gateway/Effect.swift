@@ -43,8 +43,7 @@ package enum Effect: Sendable {
         case .record(let record): record.logEntry
         case .log(let entry): entry
         case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value,
-            .rereadEdits,
-            .reconfigure, .phoneKeys:
+            .rereadEdits, .reconfigure, .phoneKeys:
             nil
         }
     }

@@ -29,7 +29,7 @@ enum KeptBatteries {
                     millivolts: element["millivolts"]?.asInteger.flatMap { UInt16(exactly: $0) })
             else { return nil }
             let read = clock.isKnown ? element["read"]?.asInteger : nil
-            let instant = read.map { MonotonicInstant(nanoseconds: $0 &* 1_000_000_000 &- clock.epochOffset) }
+            let instant = read.map { clock.instant(ofEpochSeconds: $0) }
             return (
                 BeaconID(uuid: uuid, major: major, minor: minor),
                 BatteryState(battery: battery, temperature: nil, instant: instant, isLow: true)

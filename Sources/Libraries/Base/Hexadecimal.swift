@@ -8,6 +8,22 @@ package func hexadecimalValue(of ascii: UInt8) -> UInt8? {
     }
 }
 
+/// Replaces each `%41` by its byte (RFC 3986, section 2.1); nil if a `%` has no two hexadecimal digits after it.
+package func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = Array(text)[...]
+    while let byte = rest.popFirst() {
+        guard byte == UInt8(ascii: "%") else {
+            bytes.append(byte)
+            continue
+        }
+        guard let high = rest.popFirst().flatMap(hexadecimalValue), let low = rest.popFirst().flatMap(hexadecimalValue)
+        else { return nil }
+        bytes.append(high << 4 | low)
+    }
+    return bytes
+}
+
 /// Two upper-case hexadecimal digits.
 package func hexadecimal(_ byte: UInt8) -> String {
     String(UnicodeScalar(hexadecimalDigit(byte >> 4))) + String(UnicodeScalar(hexadecimalDigit(byte)))

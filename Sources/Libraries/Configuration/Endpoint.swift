@@ -83,21 +83,7 @@ package final class Endpoint: Sendable {
 
     /// nil if there is a `%` without two digits, a NUL, or invalid UTF-8.
     private static func decoded(_ text: [UInt8]) -> String? {
-        var bytes: [UInt8] = []
-        var position = 0
-        while position < text.count {
-            var byte = text[position]
-            if byte == UInt8(ascii: "%") {
-                guard position + 2 < text.count, let upper = hexadecimalValue(of: text[position + 1]),
-                    let lower = hexadecimalValue(of: text[position + 2])
-                else { return nil }
-                byte = upper << 4 | lower
-                position += 2
-            }
-            guard byte != 0 else { return nil }
-            bytes.append(byte)
-            position += 1
-        }
+        guard let bytes = percentDecoded(text), !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 }

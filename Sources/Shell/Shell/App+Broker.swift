@@ -79,8 +79,9 @@ extension App {
         switch event {
         case .connected(let sessionPresent):
             log.notice("connected to \(watch.broker.name(of: broker))")
-            if owner?.deliversAtOnce == true { delivers(true) }
             owner?.connected(isNew: !sessionPresent, at: now)
+            // Last, because the owner may decide now whether what is stored is still to be sent.
+            if owner?.deliversAtOnce == true { delivers(true) }
         case .disconnected(let failure, let retryIn):
             delivers(false)
             owner?.disconnected(at: now)

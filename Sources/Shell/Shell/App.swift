@@ -151,7 +151,8 @@ package final class App<Core: ServiceCore> {
 
     // MARK: - Memory
 
-    /// When memory is released after the start and after a large list: the threads of the broker and the store have finished with it by then.
+    /// When memory is released after the start and after a large list: the threads of the broker and the store have finished
+    /// with it by then.
     private static var releaseDelay: Duration { .seconds(10) }
 
     /// A list of ten thousand regions or tags exists several times until it is stored: as text, as JSON, as rows; so does

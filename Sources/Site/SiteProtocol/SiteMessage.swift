@@ -87,17 +87,7 @@ extension SiteMessage {
     /// The gateway of a device by the level of the device's availability topic. That level is the `deviceId`, with some characters
     /// percent-encoded; the topics of the site have the identifier of the `deviceId`.
     package static func gateway(ofLevel level: String) -> String {
-        var device: [UInt8] = []
-        var rest = level.utf8[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(hexadecimalValue)
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                device.append(digits[0] << 4 | digits[1])
-                rest.removeFirst(2)
-            } else {
-                device.append(byte)
-            }
-        }
+        let device = percentDecoded(level.utf8) ?? Array(level.utf8)
         return TopicIdentifier.identifier(of: String(decoding: device, as: UTF8.self))
     }
 }

@@ -52,19 +52,7 @@ struct RoomAssistantBroker: Equatable {
 
     /// Replaces `%41` by its byte.
     private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexadecimalValue),
-                let low = rest.popFirst().flatMap(hexadecimalValue)
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        percentDecoded(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
 
