@@ -1,6 +1,8 @@
 # What the steps share. Sourced by them.
 # An idle machine of the usual kind has come up to here in 20 s. One that needed 150 s takes as much longer for anything else.
-PATIENCE=$(awk '{ factor = int($1 / 20); print factor < 1 ? 1 : factor > 10 ? 10 : factor }' /proc/uptime)
+PATIENCE=$(($(cut -d. -f1 /proc/uptime) / 20))
+[ $PATIENCE -ge 1 ] || PATIENCE=1
+[ $PATIENCE -le 10 ] || PATIENCE=10
 UUID=FDA50693-A4E2-4FB1-AFCF-C6EB07647825
 base=owntracks/user/pi
 service=ibeacon-gateway.service
