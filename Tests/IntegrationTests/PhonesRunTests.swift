@@ -69,6 +69,16 @@ import Testing
         #expect(try !gateway.ask("replay", path).contains(#""desc":"Jane","event":"enter""#))
     }
 
+    @Test func `A removal is remembered, since the key of the site may be a credential that only the service has`()
+        throws
+    {
+        let gateway = try GatewayProcess("", port: 1)
+        _ = try add("Jane", to: gateway)
+        _ = try gateway.ask("--quiet", "phones", "remove", "Jane")
+        let file = String(decoding: try gateway.directory.read("state/phone-keys"), as: UTF8.self)
+        #expect(file.hasPrefix("removed,") && file.hasSuffix(" Jane\n"), "\(file)")
+    }
+
     @Test func `A key is in its file and nowhere else`() throws {
         let gateway = try GatewayProcess("", port: 1)
         let state = gateway.directory.file("state")

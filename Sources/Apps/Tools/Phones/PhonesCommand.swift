@@ -175,10 +175,10 @@ enum PhonesCommand {
     }
 
     private static func remove(_ name: String, _ arguments: Arguments, _ settings: Settings) throws {
-        // In a site the removal is remembered, so that the other gateways remove the phone, too.
-        let now = settings.configuration.rooms?.encryptionKey == nil ? nil : Int64(time(nil))
+        // The removal is remembered, so that the other gateways of a site remove the phone, too. The command does not know
+        // whether the service is one of a site: the site's key may be a credential, which only the service gets.
         try change(settings, arguments) { keys throws(Failure) in
-            guard keys.remove(name, at: now) else { throw unknown(name, keys) }
+            guard keys.remove(name, at: Int64(time(nil))) else { throw unknown(name, keys) }
         }
         let isConfigured = settings.configuration.trackers.contains { tracker in
             tracker.waypoints.keys.contains { $0.name.hasSameBytes(as: name) }
