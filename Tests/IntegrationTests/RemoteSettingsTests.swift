@@ -41,6 +41,17 @@ import Testing
         #expect(try tag(of: house) == nil)
     }
 
+    @Test func `config show tells what is in force, and a person who may not read the state what the file says`() throws
+    {
+        let house = try house()
+        try set(#""tag":"attic""#, on: house)
+        #expect(house.gateway.says("the new settings are kept"))
+        #expect(try house.gateway.asked("config", "show", until: #""tag":"attic""#).contains(#""tag":"attic""#))
+        let file = ["--config", house.gateway.directory.file("config.json"), "--state-dir", "/nonexistent"]
+        let shown = try run(try GatewayProcess.program, file + ["config", "show"])
+        #expect(shown.contains(#""tag":null"#), "\(shown)")
+    }
+
     @Test func `Settings with which no broker is reached are taken back, and forgotten`() throws {
         let house = try house(trial: 1.5)
         let nobody = try LoopbackPort.free()

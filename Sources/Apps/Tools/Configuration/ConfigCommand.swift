@@ -25,7 +25,9 @@ enum ConfigCommand {
         case "default":
             Terminal.print(Configuration.commentedDefault)
         case "show":
-            Terminal.print(json: try Settings.load(arguments).configuration.shown.text)
+            // With the settings that a running service has kept from `setConfiguration`, if the state can be read.
+            let settings = try (try? Settings.loadInForce(arguments)) ?? Settings.load(arguments)
+            Terminal.print(json: settings.configuration.shown.text)
         case "check":
             let settings = try Settings.load(arguments)
             for warning in settings.configuration.warnings { Terminal.printError("warning: \(warning)") }
