@@ -147,6 +147,70 @@ import Testing
         #expect(try run(try GatewayProcess.program, machine.arguments + ["config", "check"]).contains("is valid"))
     }
 
+    /// Setup in a shell, in the directory of the machine.
+    private func shell(_ before: String, _ options: String, _ machine: Machine) throws {
+        _ = try run(
+            "sh",
+            [
+                "-c",
+                "cd '\(machine.directory.path)' && \(before) '\(try GatewayProcess.program)' --config etc/config.json "
+                    + "--state-dir state setup --yes --no-test --host broker.lan --room Hall \(options) >/dev/null 2>&1; true",
+            ])
+    }
+
+    @Test func `A full disk takes no configuration away`() throws {
+        let machine = try Machine()
+        try shell("", "", machine)
+        let first = machine.file("config.json")
+        #expect(!first.isEmpty)
+        // No file can grow; a program that ignores the signal gets an error as on a full disk.
+        try shell("trap '' XFSZ; ulimit -f 0;", "--force", machine)
+        #expect(machine.file("config.json") == first)
+    }
+
+    @Test func `With a relative --config the service finds the password`() throws {
+        let machine = try Machine()
+        try machine.directory.write("hush\n", to: "secret")
+        try shell("", "--username jane --password-file secret", machine)
+        #expect(machine.file("password") == "hush\n")
+        #expect(try run(try GatewayProcess.program, machine.arguments + ["config", "check"]).contains("is valid"))
+    }
+
+    @Test func `Replaced files are kept: the password and the broker's authority`() throws {
+        let machine = try Machine()
+        for text in ["first", "second"] {
+            let secret = try machine.directory.write(text, to: "secret")
+            let authority = try machine.directory.write("\(text) authority", to: "home.pem")
+            let (code, said) = try machine.setUp(
+                [
+                    "--yes", "--force", "--no-test", "--host", "broker.lan", "--room", "Hall", "--username", "jane",
+                    "--password-file", secret, "--ca-file", authority,
+                ])
+            #expect(code == 0, "\(said)")
+        }
+        #expect(machine.file("password") == "second\n" && machine.file("password.old") == "first\n")
+        #expect(machine.file("ca.pem") == "second authority" && machine.file("ca.pem.old") == "first authority")
+    }
+
+    @Test func `The broker's authority is copied beside the configuration, where the service can read it`() throws {
+        let machine = try Machine()
+        let authority = try machine.directory.write("authority", to: "home.pem")
+        let (code, text) = try machine.setUp(
+            ["--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--ca-file", authority])
+        #expect(code == 0, "\(text)")
+        #expect(machine.file("ca.pem") == "authority" && machine.mode("ca.pem") == 0o640)
+        #expect(machine.file("config.json").contains("caFile: \"\(machine.directory.file("etc/ca.pem"))\""))
+    }
+
+    @Test func `A password without a user name is refused before anything is written`() throws {
+        let machine = try Machine()
+        let secret = try machine.directory.write("hush", to: "secret")
+        let (code, text) = try machine.setUp(
+            ["--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--password-file", secret])
+        #expect(code == 64 && text.contains("username"), "\(text)")
+        #expect(machine.file("config.json") == "" && machine.file("password") == "")
+    }
+
     @Test(
         arguments: [
             (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),

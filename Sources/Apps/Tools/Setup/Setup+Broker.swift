@@ -12,6 +12,7 @@ extension Setup {
         username = arguments.value("username") ?? origin?.username
         password = origin?.password
         if let file = arguments.value("password-file") { password = try Self.password(in: file) }
+        if let file = arguments.value("ca-file") { authority = try FileAccess.read(file) }
         if let broker = origin?.broker {
             host = broker.host
             port = try givenPort() ?? broker.port
@@ -72,7 +73,11 @@ extension Setup {
     private mutating func mend() throws {
         if try dialogue.confirm("Try with a user name and password?", username == nil) {
             username = try dialogue.ask("User name", username ?? "")
-            if username?.isEmpty == true { username = nil }
+            guard username?.isEmpty == false else {
+                // MQTT 3.1.1, 3.1.2.9: no password without a user name.
+                (username, password) = (nil, nil)
+                return
+            }
             let text = try dialogue.askSecret("Password")
             password = text.isEmpty ? nil : Secret(text)
         } else if try dialogue.confirm("Try another broker?", true) {

@@ -75,9 +75,15 @@ extension Setup {
     /// Writes all answers.
     func write() throws {
         let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
-        if FileAccess.exists(path) { dialogue.show("Kept the old configuration as \(try SetupFiles.keep(path)).") }
-        if let password { try SetupFiles.write(password.revealed + "\n", to: passwordPath) }
-        try SetupFiles.write(SetupFiles.configuration(members), to: path)
+        let files: [(path: String, bytes: [UInt8]?)] = [
+            (authorityPath, authority), (passwordPath, password.map { Array("\($0.revealed)\n".utf8) }),
+            (path, Array(SetupFiles.configuration(members).utf8)),
+        ]
+        // All are kept before the first is replaced, so that nothing is lost on a full disk.
+        for file in files where file.bytes != nil && FileAccess.exists(file.path) {
+            dialogue.show("Kept the old \(file.path) as \(try SetupFiles.keep(file.path)).")
+        }
+        for case let (path, bytes?) in files { try SetupFiles.write(bytes, to: path) }
         // The file is read in the same way as by the service.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
         dialogue.show("Wrote \(path).")

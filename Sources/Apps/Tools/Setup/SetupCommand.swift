@@ -82,6 +82,8 @@ struct Setup {
     var tls = false
     var username: String?
     var password: Secret?
+    /// The content of the file of `--ca-file`.
+    var authority: [UInt8]?
     var room = ""
     var trackerID = ""
     /// The name, and the UUID with major and minor.
@@ -96,7 +98,9 @@ struct Setup {
     init(_ arguments: Arguments, _ dialogue: Dialogue) {
         self.arguments = arguments
         self.dialogue = dialogue
-        path = arguments.value("config") ?? Settings.environment("IBEACON_GATEWAY_CONFIG") ?? Settings.defaultPath
+        // Absolute, because relative paths in the configuration, such as that of the password, would count from its file.
+        path = Self.absolute(
+            arguments.value("config") ?? Settings.environment("IBEACON_GATEWAY_CONFIG") ?? Settings.defaultPath)
     }
 
     var stateDirectory: String {
@@ -115,6 +119,9 @@ struct Setup {
         guard access(directory, W_OK) == 0 else {
             throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
         }
+        if directory == SetupFiles.directory(of: Settings.defaultPath) {
+            try SetupFiles.share(directory, with: "ibeacon-gateway")
+        }
         guard FileAccess.exists(path), !arguments.has("force") else { return }
         let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
         guard dialogue.isInteractive, try dialogue.confirm(question, false) else {
@@ -128,7 +135,7 @@ struct Setup {
             ("_type", "configuration"), ("host", .string(host)), ("port", .integer(Int64(port))),
         ]
         if tls { members.append(("tls", true)) }
-        if let file = arguments.value("ca-file") { members.append(("caFile", .string(Self.absolute(file)))) }
+        if authority != nil { members.append(("caFile", .string(authorityPath))) }
         if let username { members.append(("username", .string(username))) }
         if password != nil { members.append(("passwordFile", .string(passwordPath))) }
         members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]
@@ -148,14 +155,17 @@ struct Setup {
     }
 
     var passwordPath: String { SetupFiles.directory(of: path) + "/password" }
+    /// The copy of the file of `--ca-file`, which may be where the service cannot read it, as in a home directory.
+    var authorityPath: String { SetupFiles.directory(of: path) + "/ca.pem" }
 
     /// The settings that result from the answers so far, including the password.
     func settings() throws(Failure) -> Settings {
-        let json = JSONValue.object(
-            Dictionary(members.filter { $0.name != "passwordFile" }.map { ($0.name, $0.value) }) { first, _ in first })
+        let json = JSONValue.object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
         do throws(ConfigurationError) {
             var configuration = try Configuration(json, hostName: Settings.hostName)
+            // The files beside the configuration are not written yet.
             configuration.broker.password = password
+            configuration.broker.caFile = arguments.value("ca-file")
             return Settings(configuration: configuration, json: json, path: path, stateDirectory: stateDirectory)
         } catch {
             throw Failure(.usage, "these answers are not valid: \(error)")

@@ -5,9 +5,18 @@ import System
 
 /// The files that setup writes.
 enum SetupFiles {
+    /// Gives a directory to root and the group of the service, which may read it, as the package does. Files that root
+    /// makes in it get that group. Does nothing on a machine without the group, and for users other than root.
+    static func share(_ directory: String, with group: String) throws(Failure) {
+        guard geteuid() == 0, let entry = getgrnam(group) else { return }
+        guard chown(directory, 0, entry.pointee.gr_gid) == 0, chmod(directory, 0o2750) == 0 else {
+            throw Failure(.cannotCreate, "cannot give \(directory) to the group \(group): \(FileAccess.lastError)")
+        }
+    }
+
     /// Replaces a file that may contain a secret. Its owner may write it. The group of its directory, which is the
     /// group of the service, may read it.
-    static func write(_ text: String, to path: String) throws(Failure) {
+    static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let path = try replaceable(path)
         var attributes = AtomicFile.Attributes(mode: 0o640)
         var directory = stat()
@@ -15,20 +24,32 @@ enum SetupFiles {
         if geteuid() == 0, stat(AtomicFile.directory(of: path), &directory) == 0 {
             (attributes.owner, attributes.group) = (0, directory.st_gid)
         }
-        try mapError({ $0.code == EROFS ? Failure(.noPermission, "\($0)") : Failure($0) }) { () throws(FileError) in
-            try AtomicFile.replace(path, by: Array(text.utf8), attributes)
-        }
+        try replace(path, by: bytes, attributes)
     }
 
-    /// Renames a file before it is replaced.
-    /// - Returns: The new path.
+    /// Copies a file before it is replaced. The file stays in its place, so that it is there if the new one cannot be
+    /// written.
+    ///
+    /// - Returns: The path of the copy.
     static func keep(_ path: String) throws(Failure) -> String {
         let path = try replaceable(path)
-        let old = path + ".old"
-        guard rename(path, old) == 0 else {
-            throw Failure(.cannotCreate, "cannot rename \(path): \(FileAccess.lastError)")
+        let bytes = try FileAccess.read(path)
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw Failure(.noInput, "cannot read \(path): \(FileAccess.lastError)")
         }
-        return old
+        var attributes = AtomicFile.Attributes(mode: status.st_mode & 0o777)
+        if geteuid() == 0 { (attributes.owner, attributes.group) = (status.st_uid, status.st_gid) }
+        try replace(path + ".old", by: bytes, attributes)
+        return path + ".old"
+    }
+
+    private static func replace(
+        _ path: String, by bytes: [UInt8], _ attributes: AtomicFile.Attributes
+    ) throws(Failure) {
+        try mapError({ $0.code == EROFS ? Failure(.noPermission, "\($0)") : Failure($0) }) { () throws(FileError) in
+            try AtomicFile.replace(path, by: bytes, attributes)
+        }
     }
 
     /// The file that all links lead to.

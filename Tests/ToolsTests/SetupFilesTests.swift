@@ -1,0 +1,47 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Tools
+
+/// The files that setup writes.
+@Suite struct SetupFilesTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func status(_ name: String) -> stat {
+        var status = stat()
+        stat(directory.file(name), &status)
+        return status
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files to another group"))
+    func `The service may read the directory that setup makes, and the files in it`() throws {
+        let group = try #require(getgrgid(1))
+        mkdir(directory.file("etc"), 0o750)
+        try SetupFiles.share(directory.file("etc"), with: String(cString: group.pointee.gr_name))
+        #expect(status("etc").st_gid == 1 && status("etc").st_mode & 0o7777 == 0o2750)
+        try SetupFiles.write(Array("{}".utf8), to: directory.file("etc/config.json"))
+        #expect(status("etc/config.json").st_gid == 1 && status("etc/config.json").st_mode & 0o7777 == 0o640)
+        // As a person makes one.
+        try directory.write("secret", to: "etc/password")
+        #expect(status("etc/password").st_gid == 1)
+    }
+
+    @Test func `On a machine without the group of the service a directory stays as it is`() throws {
+        mkdir(directory.file("etc"), 0o750)
+        let before = status("etc").st_gid
+        try SetupFiles.share(directory.file("etc"), with: "no-such-group")
+        #expect(status("etc").st_gid == before && status("etc").st_mode & 0o7777 == 0o750)
+    }
+
+    @Test func `A kept file stays in its place, and its copy has its mode`() throws {
+        let path = try directory.write("old", to: "config.json")
+        chmod(path, 0o640)
+        #expect(try SetupFiles.keep(path).hasSuffix("/config.json.old"))
+        for name in ["config.json", "config.json.old"] {
+            #expect(try directory.read(name) == Array("old".utf8) && status(name).st_mode & 0o7777 == 0o640)
+        }
+    }
+}
