@@ -56,7 +56,7 @@ package struct Settings {
         if configuration.holdsSecret, FileAccess.isWorldReadable(path) {
             throw Failure(
                 .configuration,
-                "\(path) holds a secret and all users can read it; run: chmod o-r \(path)")
+                "\(path) holds a secret and all users can read it; run: \(SecretFile.hiding(path))")
         }
         try configuration.readSecretFiles(beside: path)
         return configuration
@@ -125,12 +125,18 @@ package enum SecretFile {
             throw Failure(.configuration, "\(member): \(error.message)")
         }
         guard !FileAccess.isWorldReadable(resolved) else {
-            throw Failure(.configuration, "\(member): all users can read \(resolved); run: chmod o-r \(resolved)")
+            throw Failure(.configuration, "\(member): all users can read \(resolved); run: \(hiding(resolved))")
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw Failure(.configuration, "\(member): the first line of \(resolved) is empty or not UTF-8")
         }
         return Secret(text)
+    }
+
+    /// The commands after which only root and the service can read a file. A change of the mode alone would take the file
+    /// away from the service too if the group is that of root.
+    fileprivate static func hiding(_ path: String) -> String {
+        "sudo chown root:ibeacon-gateway \(path) && sudo chmod 640 \(path)"
     }
 }
