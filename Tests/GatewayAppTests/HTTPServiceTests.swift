@@ -57,7 +57,7 @@ struct HTTPServiceTests {
     @Test func `TLS goes by the address, with the files of the settings`() throws {
         let files = "caFile: \"ca.pem\", tls: false,"
         let fixture = try ServiceFixture("mode: 3, url: \"https://recorder/pub\", \(files)", in: directory)
-        #expect(fixture.broker.settings?.tls?.caFile == "ca.pem")
+        #expect(fixture.broker.settings?.tls?.caFile == directory.file("ca.pem"))
         try fixture.reload("mode: 3, url: \"http://recorder/pub\", caFile: \"ca.pem\", tls: true,")
         #expect(fixture.broker.settings?.tls == nil)
     }

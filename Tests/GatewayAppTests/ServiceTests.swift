@@ -162,6 +162,14 @@ struct ServiceTests {
         #expect(next.broker.settings?.hosts == ["new"])
     }
 
+    @Test func `Beside remote settings, relative paths of certificates count from the configuration file`() throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true, tls: true, caFile: \"ca.pem\",", in: directory)
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new"}}"#)
+        #expect(fixture.broker.settings?.hosts == ["new"])
+        #expect(fixture.broker.settings?.tls?.caFile == directory.file("ca.pem"))
+    }
+
     @Test func `Remote settings with which no broker answers are rolled back after the trial`() throws {
         let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
         fixture.broker.isReachable = false

@@ -26,4 +26,19 @@ struct SettingsTests {
         let advice = "run: sudo chown root:ibeacon-gateway \(path) && sudo chmod 640 \(path)"
         #expect(failure?.message.hasSuffix(advice) == true, "\(failure?.message ?? "")")
     }
+
+    // MARK: Certificates
+
+    @Test func `Relative paths of certificates count from the configuration file`() throws {
+        let path = try directory.write(
+            """
+            {_type: "configuration", tls: true, caFile: "ca.pem", clientCertificateFile: "own/c.pem",
+             clientKeyFile: "/k.pem"}
+            """, to: "config.json")
+        let configuration = try Settings(readingFrom: path, stateDirectory: directory.path).configuration
+        let tls = try #require(BrokerSettings(configuration, for: .command("test")).tls)
+        #expect(tls.caFile == directory.file("ca.pem"))
+        #expect(tls.clientCertificateFile == directory.file("own/c.pem"))
+        #expect(tls.clientKeyFile == "/k.pem")
+    }
 }

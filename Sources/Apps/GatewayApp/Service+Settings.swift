@@ -132,6 +132,7 @@ extension Settings {
             let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)
             var configuration = remote.configuration
             configuration.copySecrets(from: fileConfiguration)
+            configuration.resolveCertificateFiles(beside: path)
             self.configuration = configuration
             return remote
         } catch {

@@ -58,6 +58,7 @@ package struct Settings {
                 .configuration,
                 "\(path) holds a secret and all users can read it; run: \(SecretFile.hiding(path))")
         }
+        configuration.resolveCertificateFiles(beside: path)
         try configuration.readSecretFiles(beside: path)
         return configuration
     }
@@ -81,6 +82,13 @@ extension Configuration {
     fileprivate var holdsSecret: Bool {
         broker.login != nil || rooms?.encryptionKey != nil
             || trackers.contains { $0.encryptionKey != nil || !$0.waypoints.keys.isEmpty }
+    }
+
+    /// Makes relative paths of certificates count from the configuration file, for the libraries that open them.
+    package mutating func resolveCertificateFiles(beside path: String?) {
+        broker.caFile = broker.caFile.map { FileAccess.resolve($0, beside: path) }
+        broker.clientCertificateFile = broker.clientCertificateFile.map { FileAccess.resolve($0, beside: path) }
+        broker.clientKeyFile = broker.clientKeyFile.map { FileAccess.resolve($0, beside: path) }
     }
 
     /// Reads the secrets that the configuration keeps in separate files.
