@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import Glibc
 import Health
 import Messaging
 import Regions
@@ -189,6 +190,24 @@ struct AppTests {
         let fixture = try BellFixture(in: directory)
         fixture.wait(.seconds(185))
         #expect(fixture.app.core.inputs.count { $0 == "checkpoint" } == 3)
+    }
+
+    // MARK: Settings
+
+    @Test func `A reload reads a first configuration file`() throws {
+        let fixture = try BellFixture(in: directory, hasFile: false)
+        fixture.app.reload()
+        #expect(fixture.app.settings.path == nil)
+        try fixture.reload("{_type: \"configuration\", tid: \"b2\"}")
+        #expect(fixture.app.settings.path == directory.file("config.json"))
+        #expect(fixture.app.settings.configuration.trackers[0].trackerID == "b2")
+    }
+
+    @Test func `A file that was read and is gone changes nothing at a reload`() throws {
+        let fixture = try BellFixture(in: directory)
+        unlink(directory.file("config.json"))
+        fixture.app.reload()
+        #expect(fixture.app.settings.configuration.trackers[0].trackerID == "b1")
     }
 
     // MARK: History

@@ -145,12 +145,15 @@ final class BellFixture: ServiceRig {
 
     var app: App<Bell> { service.app }
 
-    init(in directory: TemporaryDirectory, host: ServiceHostDouble = ServiceHostDouble()) throws {
+    /// - Parameter hasFile: false: there is no configuration file yet.
+    init(
+        in directory: TemporaryDirectory, host: ServiceHostDouble = ServiceHostDouble(), hasFile: Bool = true
+    ) throws {
         (self.directory, self.host) = (directory, host)
         store = SteppedStore(host: host)
-        let path = try directory.write("{_type: \"configuration\", tid: \"b1\"}", to: "config.json")
+        if hasFile { try directory.write("{_type: \"configuration\", tid: \"b1\"}", to: "config.json") }
         service = try BellService(
-            settings: try Settings(readingFrom: path, stateDirectory: directory.path),
+            settings: try Settings(lookingAt: directory.file("config.json"), stateDirectory: directory.path),
             links: AppLinks(store: store, broker: broker, status: status), host: host)
         settle()
     }

@@ -14,7 +14,39 @@ struct SettingsTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
+    // MARK: The file
+
+    @Test func `Without a file the defaults apply, but a file that cannot be seen is an error`() throws {
+        let missing = try Settings(lookingAt: directory.file("config.json"), stateDirectory: directory.path)
+        #expect(missing.path == nil && missing.configuration == .defaults(hostName: Settings.hostName))
+        // In the way that root cannot pass either: the link leads to itself.
+        symlink("config.json", directory.file("config.json"))
+        #expect(throws: Failure.self) {
+            try Settings(lookingAt: directory.file("config.json"), stateDirectory: directory.path)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may search every directory"))
+    func `A directory that the service may not search ends it with 77`() throws {
+        let closed = directory.file("closed")
+        mkdir(closed, 0)
+        let failure = #expect(throws: Failure.self) {
+            try Settings(lookingAt: "\(closed)/config.json", stateDirectory: directory.path)
+        }
+        #expect(failure?.code == .noPermission)
+    }
+
     // MARK: Secrets
+
+    @Test func `Without a file the secrets of systemd apply`() throws {
+        try directory.write("the tracker's\n", to: "ibeacon-gateway.encryptionKey")
+        try directory.write("the site's\n", to: "ibeacon-gateway.rooms.encryptionKey")
+        let settings = try Settings(
+            withoutFileAt: directory.file("config.json"), stateDirectory: directory.path, credentials: directory.path)
+        #expect(settings.path == nil)
+        #expect(settings.configuration.trackers.first?.encryptionKey?.revealed == "the tracker's")
+        #expect(settings.configuration.rooms?.encryptionKey?.revealed == "the site's")
+    }
 
     @Test(arguments: ["password: \"hush\"", "passwordFile: \"config.json\""])
     func `The advice for a secret that all users can read leaves it to the service`(member: String) throws {

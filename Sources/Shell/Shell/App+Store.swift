@@ -122,9 +122,9 @@ extension App {
         host.report(.reloading)
         defer { host.report(.reloaded) }
         links.store.submit(.checkEdits)
-        guard let path = settings.path else { return log.notice("there is no configuration file to read again") }
         do throws(Failure) {
-            let new = try Settings(readingFrom: path, stateDirectory: settings.stateDirectory)
+            let new = try settings.readAgain()
+            guard let path = new.path else { return log.notice("there is no configuration file to read again") }
             guard let owner else { return }
             let reload = try owner.adopt(new)
             log.notice("read \(path) again; \(reload.text)")

@@ -18,13 +18,16 @@ package struct Settings {
     package let json: JSONValue
     /// nil: no file; the defaults are in force.
     package let path: String?
+    /// Where a reload looks for a file if there was none.
+    private let soughtPath: String
     package let stateDirectory: String
 
-    package init(configuration: Configuration, json: JSONValue, path: String?, stateDirectory: String) {
+    package init(configuration: Configuration, json: JSONValue, path: String, stateDirectory: String) {
         self.configuration = configuration
         fileConfiguration = configuration
         self.json = json
         self.path = path
+        soughtPath = path
         self.stateDirectory = stateDirectory
     }
 
@@ -34,7 +37,41 @@ package struct Settings {
         configuration = try Self.read(json, path)
         fileConfiguration = configuration
         self.path = path
+        soughtPath = path
         self.stateDirectory = stateDirectory
+    }
+
+    /// The defaults, with the secrets that systemd provides.
+    ///
+    /// - Parameters:
+    ///   - path: Where a reload looks for a file.
+    ///   - credentials: The directory of systemd's credentials; nil: there are none.
+    package init(
+        withoutFileAt path: String, stateDirectory: String,
+        credentials: String? = Settings.environment("CREDENTIALS_DIRECTORY")
+    ) throws(Failure) {
+        json = Credentials.adding(to: ["_type": "configuration"], from: credentials)
+        configuration = try Self.read(json, nil)
+        fileConfiguration = configuration
+        self.path = nil
+        soughtPath = path
+        self.stateDirectory = stateDirectory
+    }
+
+    /// Reads a file that need not exist; without it the defaults apply.
+    ///
+    /// - Throws: Also if the file cannot be seen, as in a directory that this process may not search.
+    package init(lookingAt path: String, stateDirectory: String) throws(Failure) {
+        self =
+            FileAccess.isMissing(path)
+            ? try Settings(withoutFileAt: path, stateDirectory: stateDirectory)
+            : try Settings(readingFrom: path, stateDirectory: stateDirectory)
+    }
+
+    /// Reads the settings again, for a reload. A file that was read must still exist.
+    func readAgain() throws(Failure) -> Settings {
+        guard let path else { return try Settings(lookingAt: soughtPath, stateDirectory: stateDirectory) }
+        return try Settings(readingFrom: path, stateDirectory: stateDirectory)
     }
 
     private static func json(in path: String) throws(Failure) -> JSONValue {
@@ -45,15 +82,18 @@ package struct Settings {
     }
 
     /// Checks one file's content, and reads the secrets that it names.
-    private static func read(_ json: JSONValue, _ path: String) throws(Failure) -> Configuration {
+    ///
+    /// - Parameter path: nil: no file, the content is that of the defaults.
+    private static func read(_ json: JSONValue, _ path: String?) throws(Failure) -> Configuration {
         var configuration: Configuration
         do throws(ConfigurationError) {
             configuration = try Configuration(json, hostName: hostName)
         } catch {
             let lines = error.problems.map { "  \($0)" }.joined(separator: "\n")
-            throw Failure(.configuration, "\(path) cannot be used:\n\(lines)")
+            let source = path ?? "the default configuration with systemd's credentials"
+            throw Failure(.configuration, "\(source) cannot be used:\n\(lines)")
         }
-        if configuration.holdsSecret, FileAccess.isWorldReadable(path) {
+        if let path, configuration.holdsSecret, FileAccess.isWorldReadable(path) {
             throw Failure(
                 .configuration,
                 "\(path) holds a secret and all users can read it; run: \(SecretFile.hiding(path))")
@@ -92,7 +132,7 @@ extension Configuration {
     }
 
     /// Reads the secrets that the configuration keeps in separate files.
-    fileprivate mutating func readSecretFiles(beside path: String) throws(Failure) {
+    fileprivate mutating func readSecretFiles(beside path: String?) throws(Failure) {
         if let file = broker.passwordFile {
             broker.password = try SecretFile.secret(in: file, member: "passwordFile", beside: path)
         }
@@ -110,7 +150,7 @@ extension Configuration {
 /// Files that hold a secret.
 package enum SecretFile {
     /// A key for encryption, at most 32 bytes.
-    package static func key(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+    package static func key(in file: String, member: String, beside path: String?) throws(Failure) -> Secret {
         let key = try secret(in: file, member: member, beside: path)
         guard key.byteCount <= PayloadCipher.longestKey else {
             throw Failure(
@@ -126,7 +166,7 @@ package enum SecretFile {
     ///   - file: A relative path counts from the configuration file.
     ///   - member: The setting that names the file, for errors.
     ///   - path: The configuration file.
-    fileprivate static func secret(in file: String, member: String, beside path: String) throws(Failure) -> Secret {
+    fileprivate static func secret(in file: String, member: String, beside path: String?) throws(Failure) -> Secret {
         let resolved = FileAccess.resolve(file, beside: path)
         let bytes: [UInt8]
         do throws(Failure) { bytes = try FileAccess.read(resolved) } catch {

@@ -40,6 +40,9 @@ package enum FileAccess {
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether there is certainly no such file. Also false if this process may not look.
+    package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
     /// The error text of the last failed system call.
     package static var lastError: String { systemMessage(errno) }
 

@@ -11,18 +11,20 @@ extension Settings {
     /// Reads the configuration from `--config`, `$IBEACON_GATEWAY_CONFIG`, or the file in /etc. A named file must
     /// exist; the file in /etc is optional. The settings of a running service may differ: see `loadInForce`.
     ///
-    /// - Parameter directory: The state directory if neither the command line nor the environment sets one.
+    /// - Parameters:
+    ///   - directory: The state directory if neither the command line nor the environment sets one.
+    ///   - isService: Whether the defaults apply only if there is certainly no file in /etc. They also apply to a command
+    ///     of a user who may not look there.
     static func load(
-        _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory
+        _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory, isService: Bool = false
     ) throws(Failure) -> Settings {
         let named = arguments.value("config") ?? environment("IBEACON_GATEWAY_CONFIG")
         let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
-        guard let path = named ?? (FileAccess.exists(defaultPath) ? defaultPath : nil) else {
-            return Settings(
-                configuration: .defaults(hostName: hostName), json: ["_type": "configuration"], path: nil,
-                stateDirectory: stateDirectory)
+        if let named { return try Settings(readingFrom: named, stateDirectory: stateDirectory) }
+        guard isService || FileAccess.exists(defaultPath) else {
+            return try Settings(withoutFileAt: defaultPath, stateDirectory: stateDirectory)
         }
-        return try Settings(readingFrom: path, stateDirectory: stateDirectory)
+        return try Settings(lookingAt: defaultPath, stateDirectory: stateDirectory)
     }
 
     /// The settings in force in a running service: those of the file, overridden by stored remote settings.
