@@ -82,6 +82,33 @@ struct NearnessTests {
         #expect(leave < 20)
     }
 
+    @Test("Receivers that hear a beacon in turn let it enter and leave as soon as one alone", arguments: [1, 2, 3])
+    func severalReceivers(count: Int) throws {
+        var simulation = Simulation([Self.room], receivers: (0..<count).map { UInt16($0) })
+        for second in 1...40 {
+            for receiver in 0..<count {
+                let heard = sighting(rssi: second <= 20 ? -50 : -90, receiver: UInt16(receiver))
+                simulation.hear(heard, at: Double(second) + 0.01 * Double(receiver))
+            }
+        }
+        #expect(simulation.events.map(\.change) == [.entered(key("room")), .left(key("room"))])
+        // The dwell is 1.5 intervals. From −50 dBm, the level is below −75 dBm with the sixth weak sighting.
+        #expect(simulation.events.first?.seconds == 3)
+        let leave = try #require(simulation.leaves.first)
+        #expect(leave > 27 && leave < 28, "at \(leave) s")
+    }
+
+    @Test("A receiver that hears the beacon alone goes on with the dwell that another one began")
+    func dwellGoesOn() {
+        var simulation = Simulation([Self.room], receivers: [0, 1])
+        for tenth in 20...25 { simulation.hear(sighting(rssi: -50, receiver: 0), at: Double(tenth) / 10) }
+        simulation.run(to: 2.6)
+        // The clock of a receiver that does not listen stops, and with it the dwell, which is one second.
+        simulation.handle(.listening(Receiver(index: 0), false))
+        for tenth in 600...620 { simulation.hear(sighting(rssi: -50, receiver: 1), at: Double(tenth) / 10) }
+        #expect(simulation.events == [Simulation.Event(change: .entered(key("room")), seconds: 60.4)])
+    }
+
     @Test("A person in the doorway does not flap")
     func doorway() {
         var random = Random(21)

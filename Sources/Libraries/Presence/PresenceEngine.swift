@@ -175,7 +175,7 @@ public struct PresenceEngine: Sendable {
         while position >= 0 {
             var member = membership(position, of: place)
             if !member.isNear || hasThresholds {
-                judgeRegion(position, of: place, level: level, sighting, listened, dwell: dwell, &effects)
+                judgeRegion(position, of: place, level: level, sighting, listened, dwell: dwell, at: now, &effects)
                 member = membership(position, of: place)
             }
             if member.isNear {
@@ -235,10 +235,16 @@ public struct PresenceEngine: Sendable {
     /// Decides from a sighting whether the beacon is near in one region.
     private mutating func judgeRegion(
         _ position: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, dwell: Int64,
-        _ effects: inout [Effect]
+        at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         var member = membership(position, of: place)
         let region = Int(member.region)
+        if member.receiver != sighting.receiver.index,
+            let crossingTime = member.crossingTime(at: clock.time(of: Receiver(index: member.receiver), at: now))
+        {
+            // The level is that of all receivers. So the dwell goes on, whichever of them hears the beacon.
+            member.setCrossing(for: crossingTime, by: sighting.receiver.index, at: listened)
+        }
         let isNear = member.judge(
             level: level, of: rules[region], at: listened, by: sighting.receiver.index, dwell: dwell)
         setMembership(position, of: place, to: member)

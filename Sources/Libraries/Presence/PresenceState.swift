@@ -290,7 +290,7 @@ extension PresenceEngine {
                 }
                 if let crossingTime = kept.crossingTime {
                     let listened = clock.time(of: Receiver(index: UInt16(kept.receiver)), at: now)
-                    member.restoreCrossing(crossingTime, by: UInt16(kept.receiver), at: listened)
+                    member.setCrossing(for: crossingTime, by: UInt16(kept.receiver), at: listened)
                 }
                 setMembership(position, of: place, to: member)
             }

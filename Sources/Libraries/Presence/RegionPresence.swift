@@ -41,11 +41,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
             isCrossingThreshold = false
             return isNear
         }
-        if !isCrossingThreshold || self.receiver != receiver {
-            isCrossingThreshold = true
-            self.receiver = receiver
-            since = listened
-        }
+        if !isCrossingThreshold { setCrossing(for: 0, by: receiver, at: listened) }
         return listened - since >= dwell ? !isNear : isNear
     }
 
@@ -66,7 +62,11 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     /// Nanoseconds of listening for which the level has been beyond the threshold; nil if it is not.
     func crossingTime(at listened: Int64) -> Int64? { isCrossingThreshold ? listened - since : nil }
 
-    mutating func restoreCrossing(_ duration: Int64, by receiver: UInt16, at listened: Int64) {
+    /// The level has been beyond the threshold for `duration` nanoseconds of listening; from now on the clock of `receiver`
+    /// counts.
+    ///
+    /// - Parameter listened: Listening time of `receiver` in nanoseconds.
+    mutating func setCrossing(for duration: Int64, by receiver: UInt16, at listened: Int64) {
         isCrossingThreshold = true
         self.receiver = receiver
         since = listened - duration
