@@ -109,6 +109,45 @@ struct NearnessTests {
         #expect(simulation.events == [Simulation.Event(change: .entered(key("room")), seconds: 60.4)])
     }
 
+    /// An engine at 16.5 s whose beacon's level has been below −75 dBm since 16 s.
+    private static func fading(_ room: MonitoredRegion) throws -> Simulation {
+        var simulation = Simulation([room])
+        for second in 1...16 { simulation.hear(sighting(rssi: second <= 10 ? -50 : -90), at: Double(second)) }
+        simulation.run(to: 16.5)
+        let crossingTime = simulation.engine.state(at: at(16.5)).beacons.first?.memberships.first?.crossingTime
+        #expect(try #require(crossingTime) == 500_000_000)
+        return simulation
+    }
+
+    @Test("A threshold that is removed or lowered while the beacon fades lets it leave no more", arguments: [nil, -95])
+    func thresholdChanged(new: Int8?) throws {
+        var simulation = try Self.fading(region("room", leaveRSSI: -75))
+        simulation.handle(.regions([region("room", leaveRSSI: new)]))
+        simulation.run(to: 18.5)
+        for second in 19...40 { simulation.hear(sighting(rssi: -90), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+    }
+
+    @Test("A change of other regions does not begin the dwell again")
+    func otherRegionChanged() throws {
+        let room = region("room", leaveRSSI: -75)
+        var simulation = try Self.fading(room)
+        simulation.handle(.regions([region("other", major: 9), room]))
+        simulation.run(to: 18.5)
+        #expect(simulation.leaves == [17.5])
+    }
+
+    @Test("A threshold that is removed while the engine does not run lets a fading beacon leave no more")
+    func thresholdRemovedAtRestart() throws {
+        let state = try Self.fading(region("room", leaveRSSI: -75)).engine.state(at: at(16.5))
+        var later = Simulation([region("room")])
+        later.record(later.engine.restore(state, at: at(0)))
+        later.run(to: 2)
+        for second in 3...40 { later.hear(sighting(rssi: -90), at: Double(second)) }
+        #expect(later.events.isEmpty)
+        #expect(later.engine.isOccupied(key("room")))
+    }
+
     @Test("A person in the doorway does not flap")
     func doorway() {
         var random = Random(21)

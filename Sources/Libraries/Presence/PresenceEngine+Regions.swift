@@ -27,6 +27,7 @@ extension PresenceEngine {
         changedBeacons = nil
         (keys, indexes) = (newKeys, newIndexes)
         patterns = new.map(\.pattern)
+        let oldRules = rules
         rules = new.map(RegionRule.init)
         index = RegionIndex(patterns)
         slowingUUIDs.formIntersection(patterns.map(\.uuid))
@@ -38,7 +39,7 @@ extension PresenceEngine {
         nearCount = Array(repeating: 0, count: new.count)
         memberships = []
         mayMakeRoom = true
-        for place in tracked.indices { rebuildMemberships(of: place, from: before, moved: moved) }
+        for place in tracked.indices { rebuildMemberships(of: place, from: before, oldRules, moved: moved) }
         expireAll(at: now, &effects)
     }
 
@@ -48,7 +49,9 @@ extension PresenceEngine {
         return true
     }
 
-    private mutating func rebuildMemberships(of place: Int, from before: [RegionPresence], moved: [Int?]) {
+    private mutating func rebuildMemberships(
+        of place: Int, from before: [RegionPresence], _ oldRules: [RegionRule], moved: [Int?]
+    ) {
         var kept: [Int32: RegionPresence] = [:]
         var position = tracked[place].membership
         while position >= 0 {
@@ -68,6 +71,9 @@ extension PresenceEngine {
         while position >= 0 {
             let new = membership(position, of: place)
             if var member = kept[new.region] {
+                let old = oldRules[Int(member.region)].threshold(isNear: member.isNear)
+                // The level may not be beyond the new threshold, if there is one.
+                if rules[Int(new.region)].threshold(isNear: member.isNear) != old { member.endCrossing() }
                 member.region = new.region
                 member.next = new.next
                 setMembership(position, of: place, to: member)

@@ -154,7 +154,7 @@ public struct PresenceEngine: Sendable {
         let heard = hear(sighting, of: place, listened: listened, duty: duty, at: now)
         if heard.isSlowDown { expectSlowDown(of: sighting.beacon.uuid) }
         let own = tracked[place].ownMembership
-        if !hasThresholds, own.isNear, own.next < 0, !own.isFading {
+        if !hasThresholds, own.isNear, own.next < 0 {
             // The usual case: the beacon is inside its only region and stays there.
             schedule(place, at: now.nanoseconds &+ rules[Int(own.region)].leaveTimeout(learned: heard.leaveTimeout))
         } else {

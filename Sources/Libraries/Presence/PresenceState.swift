@@ -288,7 +288,7 @@ extension PresenceEngine {
                     tracked[place].nearCount += 1
                     nearCount[region] += 1
                 }
-                if let crossingTime = kept.crossingTime {
+                if let crossingTime = kept.crossingTime, rules[region].threshold(isNear: kept.isNear) != nil {
                     let listened = clock.time(of: Receiver(index: UInt16(kept.receiver)), at: now)
                     member.setCrossing(for: crossingTime, by: UInt16(kept.receiver), at: listened)
                 }

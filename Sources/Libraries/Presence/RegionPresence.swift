@@ -32,7 +32,7 @@ struct RegionPresence: Sendable, BitwiseCopyable {
     mutating func judge(
         level: Float?, of rule: RegionRule, at listened: Int64, by receiver: UInt16, dwell: Int64
     ) -> Bool {
-        guard let threshold = isNear ? rule.leaveRSSI : rule.enterRSSI ?? rule.leaveRSSI else {
+        guard let threshold = rule.threshold(isNear: isNear) else {
             isCrossingThreshold = false
             return true
         }
@@ -50,6 +50,9 @@ struct RegionPresence: Sendable, BitwiseCopyable {
         isNear = near
         isCrossingThreshold = false
     }
+
+    /// The level is no longer known to be beyond the threshold.
+    mutating func endCrossing() { isCrossingThreshold = false }
 
     /// Whether the level of a near beacon is below the threshold, for less than the dwell so far.
     var isFading: Bool { isNear && isCrossingThreshold }

@@ -28,6 +28,9 @@ struct RegionRule: Sendable, BitwiseCopyable {
     /// Whether the region sets the leave timeout.
     var isFixed: Bool { fixedTimeout >= 0 }
 
+    /// The threshold beyond which a beacon leaves that is near, or else enters; nil: the level does not matter.
+    func threshold(isNear: Bool) -> RSSI? { isNear ? leaveRSSI : enterRSSI ?? leaveRSSI }
+
     /// Nanoseconds of silence after which a receiver gives a beacon up for the region.
     ///
     /// - Parameter seconds: The learned leave timeout of the receiver's model.
