@@ -116,8 +116,10 @@ import Testing
     @Test func `A low battery is known after a restart, with the time of its reading if the clock is known`() throws {
         var harness = try Self.harness()
         try Self.read(80, in: &harness)
+        harness.handle(.checkpoint)
         #expect(Self.stored(harness) == nil, "a good battery is not stored")
         try Self.read(6, in: &harness)
+        harness.handle(.checkpoint)
         let low = try #require(Self.stored(harness))
         let later = try Self.restarted(low)
         #expect(later.gateway.lowBatteries.map(\.names) == [["Keys"]])
@@ -135,7 +137,9 @@ import Testing
     @Test func `A battery that was replaced is not low after a restart`() throws {
         var harness = try Self.harness()
         try Self.read(6, in: &harness)
+        harness.handle(.checkpoint)
         try Self.read(100, in: &harness)
+        harness.handle(.stopping)
         #expect(try Self.restarted(Self.stored(harness)).gateway.lowBatteries.isEmpty)
     }
 
@@ -145,6 +149,7 @@ import Testing
         func writes() -> Int {
             harness.effects.count { if case .value(Gateway.lowBatteriesKey, _) = $0 { true } else { false } }
         }
+        harness.handle(.checkpoint)
         #expect(writes() == 1)
         harness.handle(.checkpoint)
         #expect(writes() == 1)
@@ -153,6 +158,32 @@ import Testing
         #expect(writes() == 1)
         harness.handle(.checkpoint)
         #expect(writes() == 2)
+    }
+
+    @Test func `A battery that is low and good by turns is stored with the next checkpoint, and when the service ends`()
+        throws
+    {
+        var harness = try Self.harness()
+        for _ in 1...50 {
+            try Self.read(5, in: &harness)
+            try Self.read(25, in: &harness)
+        }
+        try Self.read(5, in: &harness)
+        #expect(Self.stored(harness) == nil)
+        harness.handle(.checkpoint)
+        #expect(try Self.restarted(Self.stored(harness)).gateway.lowBatteries.map(\.names) == [["Keys"]])
+        try Self.read(25, in: &harness)
+        harness.handle(.stopping)
+        #expect(try Self.restarted(Self.stored(harness)).gateway.lowBatteries.isEmpty)
+    }
+
+    @Test func `Low batteries are listed with the emptiest first, and those of one level by their numbers`() throws {
+        var harness = try GatewayHarness()
+        harness.setWaypoints(GatewayHarness.waypoint("House", rid: "h", suffix: ""))
+        for (minor, level) in [(10, 7), (9, 7), (3, 8), (200, 2)] as [(UInt16, UInt8)] {
+            try Self.read(level, minor: minor, in: &harness)
+        }
+        #expect(harness.gateway.lowBatteries.map(\.beacon.minor) == [200, 9, 10, 3])
     }
 
     @Test(arguments: ["", "null", "[1]", #"[{"uuid":"x"}]"#, #"[{"uuid":"CA271EAE-5FA8-4E80-8F08-2A302A95A959"}]"#])

@@ -41,7 +41,11 @@ struct BatteryTable: Sendable {
     /// The low batteries, the emptiest first.
     var low: [(beacon: BeaconID, state: BatteryState)] {
         states.filter(\.value.isLow).map { ($0.key, $0.value) }
-            .sorted { ($0.state.battery.percent, "\($0.beacon)") < ($1.state.battery.percent, "\($1.beacon)") }
+            .sorted { left, right in
+                let (a, b) = (left.beacon, right.beacon)
+                return (left.state.battery.percent, a.uuid.high, a.uuid.low, a.major, a.minor)
+                    < (right.state.battery.percent, b.uuid.high, b.uuid.low, b.major, b.minor)
+            }
     }
 
     /// - Returns: nil if the battery is low as before, or not low as before.

@@ -24,7 +24,8 @@ extension Gateway {
             case .becameLow: "\(subject) is low: \(telemetry.battery); replace it (beacon \(telemetry.beacon))"
             case .recovered: "\(subject) is no longer low: \(telemetry.battery) (beacon \(telemetry.beacon))"
             }
-        return [.log(LogEntry(change == .becameLow ? .warning : .notice, "battery", text))] + storeLowBatteries()
+        // It is stored with the next checkpoint: a sender that imitates a tag can change it many times in a second.
+        return [.log(LogEntry(change == .becameLow ? .warning : .notice, "battery", text))]
     }
 
     /// The key of the low batteries in the store.
