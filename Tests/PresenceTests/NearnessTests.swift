@@ -148,6 +148,37 @@ struct NearnessTests {
         #expect(later.engine.isOccupied(key("room")))
     }
 
+    @Test(
+        "A beacon that left near and returns faint does not enter: its old level does not count",
+        arguments: [30, 30_000], [1, 2] as [UInt16])
+    func returnsFaint(absence: Int, receivers: UInt16) {
+        var simulation = Simulation([region("all"), region("room", enterRSSI: -75)], receivers: Array(0..<receivers))
+        func hear(_ seconds: ClosedRange<Int>, rssi: Int8) -> [Simulation.Change] {
+            let before = simulation.events.count
+            for second in seconds {
+                for receiver in 0..<receivers {
+                    let heard = sighting(rssi: rssi, receiver: receiver)
+                    simulation.hear(heard, at: Double(second) + 0.01 * Double(receiver))
+                }
+            }
+            return simulation.events.dropFirst(before).map(\.change)
+        }
+        #expect(hear(1...60, rssi: -50) == [.entered(key("all")), .entered(key("room"))])
+        simulation.run(to: Double(60 + absence))
+        #expect(!simulation.engine.isOccupied(key("all")) && !simulation.engine.isOccupied(key("room")))
+        #expect(hear(61 + absence...120 + absence, rssi: -90) == [.entered(key("all"))])
+        #expect(hear(121 + absence...130 + absence, rssi: -50) == [.entered(key("room"))])
+    }
+
+    @Test("One faint sample after a long silence does not let a beacon leave that the region still holds")
+    func faintAfterSilence() {
+        var simulation = Simulation([region("room", leave: .after(.seconds(100)), leaveRSSI: -75)])
+        for second in 1...60 { simulation.hear(sighting(rssi: -50), at: Double(second)) }
+        simulation.hear(sighting(rssi: -90), at: 100)
+        for second in 110...120 { simulation.hear(sighting(rssi: -50), at: Double(second)) }
+        #expect(simulation.events.map(\.change) == [.entered(key("room"))])
+    }
+
     @Test("A person in the doorway does not flap")
     func doorway() {
         var random = Random(21)

@@ -64,9 +64,13 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 
     /// The beacon was heard.
     ///
-    /// - Parameter isJoint: Whether this is the model of several receivers together.
-    mutating func hear(at listened: Int64, rssi: RSSI?, duty: Float, isJoint: Bool = false) -> Heard {
-        let isSlowDown = learn(at: listened, rssi: rssi, duty: duty, isJoint: isJoint)
+    /// - Parameters:
+    ///   - isReturn: Whether the beacon was away since the last sighting, so that its level begins again.
+    ///   - isJoint: Whether this is the model of several receivers together.
+    mutating func hear(
+        at listened: Int64, rssi: RSSI?, duty: Float, isReturn: Bool = false, isJoint: Bool = false
+    ) -> Heard {
+        let isSlowDown = learn(at: listened, rssi: rssi, duty: duty, isReturn: isReturn, isJoint: isJoint)
         return Heard(leaveTimeout: leaveTimeout, interval: interval, isSlowDown: isSlowDown)
     }
 
@@ -78,10 +82,12 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
 
     /// - Returns: Whether the sighting newly shows that the beacon slows down.
     @inline(__always)
-    private mutating func learn(at listened: Int64, rssi: RSSI?, duty: Float, isJoint: Bool) -> Bool {
+    private mutating func learn(
+        at listened: Int64, rssi: RSSI?, duty: Float, isReturn: Bool, isJoint: Bool
+    ) -> Bool {
         let gap = Float(max(0, listened - lastHeard)) * 1e-9
         lastHeard = max(lastHeard, listened)
-        if let rssi { trend.add(rssi, after: gap) }
+        if let rssi { trend.add(rssi, after: gap, isReturn: isReturn) }
         guard gap >= PresenceTiming.sameAdvertisementSeconds else { return false }
         guard !isAbsence(gap, duty: duty) else {
             // The beacon was away. Its absence says nothing about its losses while it is near.

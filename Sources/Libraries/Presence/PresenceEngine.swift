@@ -199,7 +199,9 @@ public struct PresenceEngine: Sendable {
             return hearElsewhere(sighting, of: place, listened: listened, duty: duty, at: now)
         }
         let isShared = tracked[place].joint >= 0 && isNewAdvertisement(of: place, at: now)
-        let heard = tracked[place].ownLink.model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+        let isReturn = hasThresholds && isReturn(of: place, to: tracked[place].ownLink.model, at: listened)
+        let heard = tracked[place].ownLink.model.hear(
+            at: listened, rssi: sighting.rssi, duty: duty, isReturn: isReturn)
         return isShared ? hearJointly(heard, of: place, at: now) : heard
     }
 
@@ -213,7 +215,9 @@ public struct PresenceEngine: Sendable {
         while position >= 0 {
             if links[position].receiver.index == sighting.receiver.index {
                 let isNew = isNewAdvertisement(of: place, at: now)
-                let heard = links[position].model.hear(at: listened, rssi: sighting.rssi, duty: duty)
+                let isReturn = hasThresholds && isReturn(of: place, to: links[position].model, at: listened)
+                let heard = links[position].model.hear(
+                    at: listened, rssi: sighting.rssi, duty: duty, isReturn: isReturn)
                 return isNew ? hearJointly(heard, of: place, at: now) : heard
             }
             last = position
@@ -230,6 +234,21 @@ public struct PresenceEngine: Sendable {
         }
         let heard = ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
         return isNew ? hearJointly(heard, of: place, at: now) : heard
+    }
+
+    /// Whether a receiver hears a beacon again that it had given up for each of the beacon's regions.
+    ///
+    /// In a region that holds beacons for longer, a beacon is still there, and one weak sample must not let it leave.
+    @inline(__always)
+    private func isReturn(of place: Int, to model: ArrivalModel, at listened: Int64) -> Bool {
+        let silence = listened &- model.lastHeard
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            if silence <= rules[Int(member.region)].leaveTimeout(learned: model.leaveTimeout) { return false }
+            position = Int(member.next)
+        }
+        return true
     }
 
     /// Decides from a sighting whether the beacon is near in one region.

@@ -42,8 +42,11 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Adds a sample that came `gap` seconds after the previous one.
+    ///
+    /// - Parameter isReturn: Whether the beacon was away since then. The level begins again with this sample: the old one
+    ///   is of another place, and a step of `PresenceTiming.outlierStep` may not get away from it.
     @inline(__always)
-    package mutating func add(_ sample: RSSI, after gap: Float) {
+    package mutating func add(_ sample: RSSI, after gap: Float, isReturn: Bool = false) {
         guard newest != Self.none else {
             base = Float(sample.dBm)
             quick = base
@@ -56,7 +59,7 @@ package struct SignalTrend: Hashable, Sendable, BitwiseCopyable {
             return
         }
         settle()
-        base = currentLevel
+        base = isReturn ? Float(sample.dBm) : currentLevel
         weight = gap / (gap + PresenceTiming.levelSeconds)
         newest = sample.dBm
     }
