@@ -118,6 +118,31 @@ import Testing
         #expect(scanner.adapters.map(\.isListening) == [false])
     }
 
+    @Test func `The monitor that bluetoothd kept while the adapter was off is used again`() throws {
+        let scanner = try listening()
+        for _ in 0..<2 {
+            fixture.changes(0, "Powered", false)
+            fixture.bus.answer("Set")
+            fixture.changes(0, "Powered", true)
+            #expect(fixture.drainEvents() == ["0 is deaf"])
+            #expect(fixture.bus.calls == ["RegisterMonitor hci0"])
+            fixture.bus.refuse("RegisterMonitor", with: "org.bluez.Error.AlreadyExists")
+            #expect(fixture.drainEvents() == ["0 listens"])
+            #expect(fixture.bus.calls.isEmpty, "no discovery")
+        }
+        #expect(scanner.adapters.map(\.restarts) == [2])
+    }
+
+    @Test func `A monitor that bluetoothd has released, and says exists, does not count as listening`() throws {
+        let scanner = try listening()
+        fixture.bus.callsMonitor("Release")
+        fixture.host.advance(by: .seconds(2))
+        fixture.bus.refuse("RegisterMonitor", with: "org.bluez.Error.AlreadyExists")
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(fixture.bus.calls.contains("StartDiscovery hci0"))
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
     @Test func `Of two adapters, the one that is unplugged is deaf`() throws {
         let scanner = try listening(on: [0, 1])
         fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in

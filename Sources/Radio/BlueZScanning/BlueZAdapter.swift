@@ -24,6 +24,8 @@ final class BlueZAdapter {
     /// Some versions of bluetoothd offer the monitor and refuse it. It is not requested again until bluetoothd
     /// restarts.
     var monitorFailed = false
+    /// bluetoothd has given up the monitor. It still knows the program that asked for it, so it may say that the monitor exists.
+    var isReleased = false
     var hasListened = false
 
     init?(path: String) {

@@ -144,6 +144,7 @@ package final class BlueZScanner: Scanner {
             adapter.way = nil
             adapter.isPowered = false
             adapter.monitorFailed = false
+            adapter.isReleased = false
             adapter.offersMonitor = false
             reportListening(adapter, false, because: reason)
         }
@@ -225,6 +226,10 @@ package final class BlueZScanner: Scanner {
             ask(adapter, message) { scanner, adapter, answer in
                 // bluetoothd calls Activate on success.
                 guard answer.isError else { return }
+                // bluetoothd keeps the monitor while the adapter is off, and does not call Activate again.
+                if answer.errorName.hasSuffix(".AlreadyExists"), !adapter.isReleased {
+                    return scanner.reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
+                }
                 adapter.monitorFailed = true
                 adapter.way = nil
                 scanner.notice(adapter, .info, "no advertisement monitor: \(answer.errorText)")
@@ -375,11 +380,13 @@ package final class BlueZScanner: Scanner {
             return bus?.send(reply) ?? ()
         case (BeaconMonitorObject.interface, "Activate"):
             for adapter in byPath.values where adapter.way == .monitor {
+                adapter.isReleased = false
                 reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
             }
         case (BeaconMonitorObject.interface, "Release"):
             for adapter in byPath.values where adapter.way == .monitor {
                 adapter.way = nil
+                adapter.isReleased = true
                 reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
                 again(adapter)
             }
