@@ -246,6 +246,21 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.notices.filter { $0.contains("no advertisement monitor") }.count == 2)
     }
 
+    @Test func `An adapter that was unplugged before does not hide that every other one is refused`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.says(0x0005, 0, [])
+        fixture.kernel.informs(1, isPowered: true)
+        // The first refusal means the patterns for telemetry.
+        fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+        for refusal in 1...5 {
+            #expect(scanner.failure == nil, "refusal \(refusal)")
+            fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+            fixture.wait(.seconds(1))
+        }
+        #expect(scanner.failure?.kind == .unavailable)
+    }
+
     @Test func `An adapter that is unplugged is deaf, and listens when it is back`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()

@@ -30,7 +30,7 @@ package final class MgmtScanner: FallibleScanner {
     /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
 
-    /// Refusals in a row, on every adapter, after which this scanner gives up.
+    /// Refusals in a row, on every adapter that is ready, after which this scanner gives up.
     private static let mostFailures = 5
 
     /// The kernel refuses monitors.
@@ -173,7 +173,8 @@ package final class MgmtScanner: FallibleScanner {
             // After a restart of the scan, the previous monitor is gone.
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
-            if byIndex.values.allSatisfy({ $0.failures >= Self.mostFailures }) {
+            // An adapter that is off or unplugged says nothing about the kernel; this one is ready.
+            if byIndex.values.allSatisfy({ !$0.isReady || $0.failures >= Self.mostFailures }) {
                 refusal = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
             }
         }
