@@ -187,6 +187,22 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         #expect(fixture.kernel.sent() == ["setPowered 0=1"])
     }
 
+    @Test func `An adapter that may not be switched off is ready again after the reset alone`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.informs(0, isPowered: true)
+        _ = fixture.drainEvents()
+        fixture.monitor.powerCycle(0)
+        fixture.kernel.hci[0]?.completes(0x0c03)
+        _ = fixture.kernel.sent()
+        fixture.kernel.answers(.setPowered, 0, status: ManagementStatus.permissionDenied)
+        #expect(fixture.kernel.sent() == ["readControllerInformation 0"])
+        fixture.kernel.informs(0, isPowered: true)
+        #expect(fixture.drainEvents() == ["0 lost: being reset", "0 ready"])
+        fixture.wait(.seconds(60))
+        #expect(fixture.kernel.sent().isEmpty)
+        #expect(fixture.notices.isEmpty, "the adapter is not off")
+    }
+
     @Test func `During the machine's sleep the adapter is lost, and ready again afterwards`() throws {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true)

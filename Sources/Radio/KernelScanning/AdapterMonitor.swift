@@ -196,6 +196,8 @@ final class AdapterMonitor {
             // The adapter could not be switched off. It is switched on when the kernel has given up.
             adapters[index]?.isReady = false
             delegate?.adapterLost(index, isGone: false, because: "being reset", at: now)
+            // Without CAP_NET_ADMIN the adapter stays on, and the reset alone must do.
+            if status == ManagementStatus.permissionDenied { return send(.readControllerInformation(index)) }
             return scheduleRetry(index, after: .seconds(1))
         }
         // Kernel 6.1 returns Failed where the description of the interface specifies RFKilled.
