@@ -64,9 +64,11 @@ private final class Fixture {
                     }
                 }
                 for device in paired {
+                    let named = BluetoothdObjects.address(in: device)
+                    let address = device == Self.phone ? Self.identity : named ?? Self.identity
                     Self.object(&objects, device) { interfaces in
                         Self.interface(&interfaces, "org.bluez.Device1") { properties in
-                            properties.property("Address", "s") { $0.string("\(Self.identity)") }
+                            properties.property("Address", "s") { $0.string("\(address)") }
                             properties.property("AddressType", "s") { $0.string("public") }
                             properties.property("Paired", "b") { $0.boolean(true) }
                         }
@@ -84,7 +86,7 @@ private final class Fixture {
         }
     }
 
-    func connects(_ path: String = phone) {
+    func connects(_ path: String = phone, isTrusted: Bool = false) {
         bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded") { writer in
             writer.path(path)
             writer.container(BusType.array, "{sa{sv}}") { interfaces in
@@ -93,6 +95,7 @@ private final class Fixture {
                     properties.property("AddressType", "s") { $0.string("random") }
                     properties.property("Connected", "b") { $0.boolean(true) }
                     properties.property("Paired", "b") { $0.boolean(false) }
+                    properties.property("Trusted", "b") { $0.boolean(isTrusted) }
                 }
             }
         }
@@ -255,6 +258,51 @@ private final class Fixture {
         fixture.changes("/org/bluez/hci0/dev_00_AA_01_00_00_01") { $0.property("Connected", "b") { $0.boolean(true) } }
         fixture.host.advance(by: EnrolmentCourse.duration)
         #expect(fixture.progress == [.waiting, .known("\(Fixture.identity)")])
+        #expect(fixture.end == .timeout(refusals: 0))
+        #expect(!fixture.bus.calls.contains { $0.hasPrefix("RemoveDevice") || $0.hasPrefix("Pair") })
+    }
+
+    @Test func `The user's own pairing of the same phone stays, and so does the new one`() {
+        let fixture = Fixture()
+        fixture.start()
+        // Over BR/EDR, where the phone has its identity address.
+        fixture.shows(paired: ["/org/bluez/hci0/dev_00_AA_01_00_00_01"])
+        fixture.accepts()
+        fixture.connects()
+        fixture.pairs()
+        #expect(fixture.progress.last == .pairingStays("\(Fixture.identity)"))
+        #expect(!fixture.bus.calls.contains { $0.hasPrefix("RemoveDevice") })
+        guard case .ended(.enrolled, left: []) = fixture.events.last else {
+            Issue.record("\(fixture.events)")
+            return
+        }
+        #expect(fixture.files.record.isEmpty, "or the next enrolment would remove it")
+    }
+
+    @Test(arguments: [true, false])
+    func `What a killed program left stays where the user has paired the phone, too`(isRestarted: Bool) {
+        let fixture = Fixture()
+        let own = "/org/bluez/hci0/dev_00_AA_01_00_00_01"
+        fixture.files.record.devices = [Fixture.phone]
+        fixture.files.bonds[Fixture.identity] = Fixture.bond + Array("[LinkKey]\nType=4\n".utf8)
+        fixture.start()
+        // After a restart bluetoothd has one object for both pairings.
+        fixture.shows(paired: isRestarted ? [own] : [own, Fixture.phone])
+        #expect(fixture.progress == [.pairingStays("\(Fixture.identity)")])
+        #expect(!fixture.bus.calls.contains("RemoveDevice hci0"))
+        #expect(fixture.files.record.isEmpty)
+        fixture.accepts()
+    }
+
+    @Test func `A device that the user trusts is not enrolled, and stays`() {
+        let fixture = Fixture()
+        fixture.start()
+        fixture.shows()
+        fixture.accepts()
+        fixture.connects(isTrusted: true)
+        #expect(!fixture.agentAllows(Fixture.phone))
+        fixture.host.advance(by: EnrolmentCourse.duration)
+        #expect(fixture.progress == [.waiting, .known(Fixture.address)])
         #expect(fixture.end == .timeout(refusals: 0))
         #expect(!fixture.bus.calls.contains { $0.hasPrefix("RemoveDevice") || $0.hasPrefix("Pair") })
     }

@@ -25,7 +25,7 @@ import Testing
     func `An enrolment that comes to nothing says why, and what to do`(index: Int) {
         let (outcome, code, text) = Self.failures[index]
         let failure = #expect(throws: Failure.self) {
-            try EnrolmentText.key(outcome, name: "Kim") { _ in }
+            try EnrolmentText.key(outcome, name: "Kim", pairingStays: false) { _ in }
         }
         #expect(failure?.code == code)
         #expect(failure?.message.contains(text) == true, "\(failure?.message ?? "")")
@@ -34,11 +34,21 @@ import Testing
     @Test(arguments: [true, false])
     func `A phone that is enrolled gives its key, which is not shown`(isTested: Bool) throws {
         var said: [String] = []
-        let key = try EnrolmentText.key(.enrolled(Self.key, isTested: isTested), name: "Kim") {
+        let key = try EnrolmentText.key(.enrolled(Self.key, isTested: isTested), name: "Kim", pairingStays: false) {
             said.append($0)
         }
         #expect(key == Self.key)
         #expect(said.first?.contains(isTested ? "resolves" : "could not be tested") == true)
         #expect(!said.joined().uppercased().contains("0F0E0D0C"))
+    }
+
+    @Test func `Where the pairing stays, nobody is told to forget it on the phone`() throws {
+        var said: [String] = []
+        _ = try EnrolmentText.key(.enrolled(Self.key, isTested: true), name: "Kim", pairingStays: true) {
+            said.append($0)
+        }
+        #expect(!said.joined().contains("forget"))
+        let text = EnrolmentText.progress(.pairingStays("00:AA:01:00:00:01"), isKeyboard: false)
+        #expect(text.contains("mac:00:AA:01:00:00:01"))
     }
 }

@@ -21,6 +21,8 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     private(set) var objects = BluetoothdObjects()
     /// The adapter's object; empty until it is chosen.
     private(set) var adapter = ""
+    /// What was paired before this enrolment, without what an earlier one left.
+    private var ownPairings: [BluetoothdObjects.Device] = []
 
     /// - Parameters:
     ///   - isIncoming: Whether the other side has made the connection with this device; nil if nobody knows.
@@ -62,12 +64,13 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     }
 
     /// The key that bluetoothd has stored.
-    func key(of device: String) -> IdentityKey? {
+    func key(of device: String) -> IdentityKey? { bond(of: device).flatMap { BondFile.identityKey(in: $0) } }
+
+    private func bond(of device: String) -> [UInt8]? {
         guard let known = objects.devices[device], let address = known.address,
-            let adapter = objects.adapters[known.adapter]?.address,
-            let file = run.storage.bond(adapter: adapter, device: address)
+            let adapter = objects.adapters[known.adapter]?.address
         else { return nil }
-        return BondFile.identityKey(in: file)
+        return run.storage.bond(adapter: adapter, device: address)
     }
 
     // MARK: Before
@@ -114,7 +117,27 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
                 }
             }
         }
-        return found.sorted()
+        ownPairings = objects.devices.values.filter { $0.isPaired && !found.contains($0.path) }
+        return found.sorted().filter { path in
+            // An enrolment is no pairing over BR/EDR, whose key is in the same file.
+            let hasOther = isPairedOtherwise(path) || bond(of: path).map { BondFile.hasLinkKey(in: $0) } == true
+            if hasOther { leavePairing(of: path) }
+            return !hasOther
+        }
+    }
+
+    /// Whether the user has paired this machine with the same device before, over BR/EDR: bluetoothd has another object for
+    /// that, with the same address, and one file for both. `RemoveDevice` deletes the file.
+    private func isPairedOtherwise(_ path: String) -> Bool {
+        guard let device = objects.devices[path], let address = device.address else { return false }
+        return ownPairings.contains {
+            $0.path != path && $0.adapter == device.adapter && $0.address?.value == address.value
+        }
+    }
+
+    private func leavePairing(of path: String) {
+        run.record.devices.removeAll { $0 == path }
+        run.say(.pairingStays(objects.devices[path]?.address.map { "\($0)" } ?? path))
     }
 
     private func removeLeftovers(_ devices: ArraySlice<String>) {
@@ -202,6 +225,12 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
 
     func remove(_ device: String, _ done: @escaping (String?) -> Void) {
         guard let known = objects.devices[device] else { return done(nil) }
+        guard !isPairedOtherwise(device) else {
+            // A later enrolment must not remove it either.
+            leavePairing(of: device)
+            run.save()
+            return done(nil)
+        }
         let message = BusMessage.call(Self.bluez, known.adapter, "org.bluez.Adapter1", "RemoveDevice")
         message?.append { $0.path(device) }
         bus.call(message) { [weak self] answer in
@@ -294,14 +323,14 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
         guard let index = objects.adapters[adapter]?.index, let address = device.address,
             isIncoming(index, address) == true
         else { return }
-        guard !wasPaired else { return run.say(.known("\(address)")) }
+        guard !wasPaired, !device.isTrusted else { return run.say(.known("\(address)")) }
         run.handle(.connected(device.path, address, isIncoming: true))
     }
 
     /// Whether a device may pair that asks for it.
     func allows(_ path: String) -> Bool {
         guard !adapter.isEmpty, path.hasPrefix("\(adapter)/"), let device = objects.devices[path], !device.isPaired,
-            let address = device.address, let index = objects.adapters[adapter]?.index,
+            !device.isTrusted, let address = device.address, let index = objects.adapters[adapter]?.index,
             isIncoming(index, address) != false
         else { return false }
         // Where the kernel did not say whose connection it is, the question says it.

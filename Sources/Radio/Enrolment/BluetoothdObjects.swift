@@ -25,6 +25,8 @@ struct BluetoothdObjects {
         var address: DeviceAddress?
         var isConnected = false
         var isPaired = false
+        /// The user has said so. An enrolment never does.
+        var isTrusted = false
 
         /// `/org/bluez/hci0/dev_…` belongs to `/org/bluez/hci0`.
         var adapter: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
@@ -106,6 +108,7 @@ extension BluetoothdObjects.Device {
             case "AddressType": isRandom = value.string.map { $0 == "random" } ?? isRandom
             case "Connected": isConnected = value.boolean ?? isConnected
             case "Paired": isPaired = value.boolean ?? isPaired
+            case "Trusted": isTrusted = value.boolean ?? isTrusted
             default: break
             }
         }

@@ -26,6 +26,7 @@ final class PhoneEnrolment {
     private var bus: BusConnection?
     private var signals: [SignalWatch] = []
     private var end: (outcome: EnrolmentOutcome, left: [String])?
+    private var pairingStays = false
 
     private init(_ arguments: Arguments, _ settings: Settings) throws {
         lock = try Self.lock()
@@ -50,7 +51,9 @@ final class PhoneEnrolment {
         for reason in end.left {
             Terminal.printError("not undone: \(reason); run this command again, which undoes it first")
         }
-        return try EnrolmentText.key(end.outcome, name: name) { enrolment.say($0) }
+        return try EnrolmentText.key(end.outcome, name: name, pairingStays: enrolment.pairingStays) {
+            enrolment.say($0)
+        }
     }
 
     /// Keeps a second enrolment away, whose advertisement, pairings and record would be mixed with those of the first. The
@@ -122,7 +125,14 @@ final class PhoneEnrolment {
 
     private func take(_ event: EnrolmentEvent) {
         switch event {
-        case .progress(let progress): say(EnrolmentText.progress(progress, isKeyboard: isKeyboard))
+        case .progress(.pairingStays(let address)):
+            pairingStays = true
+            // Something lasting stays on the machine, which --quiet does not hide.
+            Terminal.printError(EnrolmentText.progress(.pairingStays(address), isKeyboard: isKeyboard))
+        case .progress(let progress):
+            // What was said before was about an earlier enrolment.
+            if progress == .waiting { pairingStays = false }
+            say(EnrolmentText.progress(progress, isKeyboard: isKeyboard))
         case .withoutBluetoothd: beginWithoutBluetoothd()
         case .ended(let outcome, let left): end = (outcome, left)
         }
@@ -147,7 +157,13 @@ enum EnrolmentText {
               - Android: Settings > Connected devices > Pair new device, choose '\(PhoneEnrolment.shownName)'
             """ + (isKeyboard ? "" : "\nA Samsung phone that does not list it may list a keyboard: add --keyboard")
         case .known(let device):
-            "\(device) has connected, which this machine is paired with; its pairing stays, and it is not enrolled"
+            "\(device) has connected, which this machine is paired with or trusts; it stays so, and is not enrolled"
+        case .pairingStays(let address):
+            """
+            this machine was paired with the phone before, and bluetoothd could remove only both pairings, so both stay. While \
+            they do, this machine hears the phone under the address of the pairing and not by its key; here a region can \
+            name it: mac:\(address)
+            """
         case .connected(let address): "\(address) has connected; confirm the pairing on the phone"
         case .left: "it has disconnected without pairing; choose '\(PhoneEnrolment.shownName)' again"
         case .refused(let reason):
@@ -161,9 +177,10 @@ enum EnrolmentText {
 
     /// The key of an enrolled phone.
     ///
+    /// - Parameter pairingStays: Whether the pairing could not be removed, because the user has paired the phone, too.
     /// - Throws: why there is none, and what to do.
     static func key(
-        _ outcome: EnrolmentOutcome, name: String, say: (String) -> Void
+        _ outcome: EnrolmentOutcome, name: String, pairingStays: Bool, say: (String) -> Void
     ) throws(Failure) -> IdentityKey {
         switch outcome {
         case .enrolled(let key, let isTested):
@@ -171,6 +188,8 @@ enum EnrolmentText {
                 isTested
                     ? "the key resolves the address under which the phone has connected"
                     : "the phone has connected under an address that does not change, so the key could not be tested")
+            // To forget this machine on the phone would end the user's own pairing.
+            guard !pairingStays else { return key }
             say("the pairing is removed here; on the phone, forget '\(PhoneEnrolment.shownName)', too")
             return key
         case .noKey(let address):
