@@ -206,7 +206,8 @@ enum PhonesCommand {
             Terminal.print(
                 "\(name) is not heard: none of \(listener.privateAddresses) private addresses fits its key. Unlock the "
                     + "phone and hold it to the antenna. If it is still not heard, it was reset or replaced and has "
-                    + "another key: ibeacon-gateway phones add '\(name)'")
+                    + "another key: ibeacon-gateway phones add '\(name)'. A phone that is paired with this machine is heard "
+                    + "under the address of the pairing (bluetoothctl devices Paired) and not by its key")
             return .unavailable
         }
         let heard = listener.best
