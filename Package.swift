@@ -241,7 +241,7 @@ let package = Package(
             "ToolsTests",
             [
                 "Base", "Beacon", "Enrolment", "Identities", "Tools", "Configuration", "JSON", "KernelScanning",
-                "Messaging", "Regions", "Shell", "System", "TestSupport", "YAML",
+                "Messaging", "Regions", "Runtime", "Shell", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),

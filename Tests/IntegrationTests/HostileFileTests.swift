@@ -114,6 +114,28 @@ import Testing
         #expect(status.st_mode & 0o7777 == 0o640)
     }
 
+    @Test func `A time that is refused leaves the recording that is there`() throws {
+        let gateway = try GatewayProcess(GatewayFixture.stay, port: 0)
+        try gateway.directory.write("old", to: "walk.btsnoop")
+        #expect(throws: SupportError.self) {
+            try gateway.ask("scan", "--duration", "60s", "--write", gateway.directory.file("walk.btsnoop"))
+        }
+        #expect(try gateway.directory.read("walk.btsnoop") == Array("old".utf8))
+    }
+
+    @Test func `A recording is written each second, and a session that is lost ends it in order`() throws {
+        let gateway = try GatewayProcess(GatewayFixture.stay, port: 0)
+        let file = gateway.directory.file("walk.btsnoop")
+        let scan = try ChildProcess(
+            try GatewayProcess.program, gateway.arguments + ["scan", "--write", file],
+            output: gateway.directory.file("shown"))
+        let size = { (try? gateway.directory.read("walk.btsnoop").count) ?? 0 }
+        #expect(eventually { size() > 16 }, "more than the header")
+        scan.send(SIGHUP)
+        #expect(scan.wait() == 0)
+        #expect(String(decoding: try gateway.directory.read("shown"), as: UTF8.self).contains("BEACON"))
+    }
+
     @Test func `Setup does not put a file in the place of a FIFO`() throws {
         let gateway = try GatewayProcess("", port: 0)
         let (status, errors) = try Self.shell(

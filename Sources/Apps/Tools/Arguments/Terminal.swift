@@ -84,15 +84,22 @@ enum Terminal {
     }
 
     /// Ends the program by SIGPIPE, like a filter whose reader has ended.
-    static func endByClosedPipe() -> Never {
-        signal(SIGPIPE, SIG_DFL)
-        var pipe = sigset_t()
-        sigemptyset(&pipe)
-        sigaddset(&pipe, SIGPIPE)
-        // A service's loop blocks signals.
-        pthread_sigmask(SIG_UNBLOCK, &pipe, nil)
-        raise(SIGPIPE)
+    static func endByClosedPipe() -> Never { end(by: SIGPIPE) }
+
+    /// Ends the program by a signal, as if it had not been caught or ignored.
+    static func end(by number: Int32) -> Never {
+        signal(number, SIG_DFL)
+        // A loop blocks signals.
+        unblock(number)
+        raise(number)
         exit(ExitCode.inputOutput.rawValue)
+    }
+
+    static func unblock(_ number: Int32) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     private static func endByOutputFailure(_ error: SystemError) -> Never {

@@ -72,7 +72,12 @@ final class PhoneEnrolment {
     }
 
     private func run() throws -> (outcome: EnrolmentOutcome, left: [String]) {
-        for signal in [SIGTERM, SIGINT] {
+        // A setup goes on after this, and ends by these signals as usual.
+        defer {
+            signals = []
+            Interruption.signals.forEach(Terminal.unblock)
+        }
+        for signal in Interruption.signals {
             signals.append(try loop.onSignal(signal) { [unowned self] in enrolment?.interrupt() })
         }
         if let bus = try? BusConnection(host: host) {

@@ -53,6 +53,7 @@ final class PhoneListener: ScannerOutput {
     }
 
     private func run(_ settings: Settings, _ key: IdentityKey, until end: MonotonicInstant) throws {
+        let interruption = try Interruption(loop)
         let log = Log(threshold: .error)
         do throws(ScannerError) {
             let scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
@@ -66,9 +67,10 @@ final class PhoneListener: ScannerOutput {
             problem = error.description
             return
         }
-        try loop.step(until: end) { isFinished }
+        try loop.step(until: end) { isFinished || interruption.signal != nil }
         scanner?.stop()
         scanner = nil
+        interruption.endProgram()
     }
 
     /// What was heard in the order that fits more addresses.

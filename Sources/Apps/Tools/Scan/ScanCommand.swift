@@ -28,6 +28,8 @@ enum ScanCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "scan takes no '\(word)'") }
+        // Before a recording that is there is replaced.
+        let duration = try arguments.seconds("duration")
         let settings = try Settings.load(arguments)
         let table = ScanTable(
             regions: regions(settings), masks: settings.configuration.batteryMasks,
@@ -35,7 +37,7 @@ enum ScanCommand {
             includesOthers: arguments.has("all"))
         let recorder = try arguments.value("write").map(CaptureRecorder.init)
         let session = try ScanSession(settings, arguments, table: table, recorder: recorder)
-        return try session.run(for: try arguments.seconds("duration"))
+        return try session.run(for: duration)
     }
 
     /// The regions of the configuration, and the stored regions of the service if this user may read them.
@@ -118,7 +120,7 @@ private final class ScanSession: ScannerOutput {
         let now = Clocks.now()
         lastShown = now
         end = duration.map { now.advanced(by: $0) }
-        for signal in [SIGTERM, SIGINT] {
+        for signal in Interruption.signals {
             signals.append(try loop.onSignal(signal) { [unowned self] in finish() })
         }
         let timer = try loop.timer { [unowned self] in tick(at: $0) }
@@ -147,6 +149,8 @@ private final class ScanSession: ScannerOutput {
 
     private func tick(at now: MonotonicInstant) {
         if let end, now >= end { return finish() }
+        // A session that is lost, or killed, keeps what was heard.
+        recorder?.flush()
         if isJSON {
             for line in table.json(after: lastShown, at: now) { Terminal.print(json: line) }
         } else if isLive {

@@ -44,6 +44,7 @@ final class BeaconListener: ScannerOutput {
     }
 
     private func run(_ settings: Settings, until end: MonotonicInstant) throws {
+        let interruption = try Interruption(loop)
         let log = Log(threshold: .error)
         do throws(ScannerError) {
             let scanner = try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: self)
@@ -53,10 +54,11 @@ final class BeaconListener: ScannerOutput {
             problems.append(error.description)
             return
         }
-        try loop.step(until: end) { isFinished }
+        try loop.step(until: end) { isFinished || interruption.signal != nil }
         adapters = scanner?.adapters ?? []
         scanner?.stop()
         scanner = nil
+        interruption.endProgram()
     }
 
     /// The state of the adapters.
