@@ -97,6 +97,32 @@ extension House {
         #expect(house.home.last == false)
     }
 
+    @Test(arguments: [true, false])
+    func `Nodes let a tag go away after the last ibeacon-gateway of the site was switched off`(isOffline: Bool) {
+        var house = House(Self.rooms + [(gateway: "b", room: "Bath")])
+        house.seconds(10, ["b": -70])
+        house.rounds(12, kitchen: -55, hall: -80)
+        if isOffline { house.pass(.available(gateway: "b", false)) }
+        #expect(!house.home.contains(false))
+        for _ in 0..<9 {
+            for node in ["k", "h"] {
+                house.wait(until: house.now + 7.5)
+                house.pass(.telemetry(node: node))
+            }
+        }
+        #expect(house.home.last == false)
+    }
+
+    @Test func `Without a word of nodes and gateways no tag goes away`() {
+        var house = House(Self.rooms + [(gateway: "b", room: "Bath")])
+        house.seconds(10, ["b": -70])
+        house.rounds(12, kitchen: -55, hall: -80)
+        house.seconds(10, ["b": -70])
+        house.wait(until: house.now + 600)
+        house.pass(.tick)
+        #expect(!house.home.contains(false))
+    }
+
     @Test func `Telemetry of nodes lets no tag go away that they report`() {
         var house = House(Self.rooms)
         for _ in 0..<40 {

@@ -93,7 +93,7 @@ extension RoomEngine {
 
     /// What confirms a departure.
     private enum Requirement {
-        /// No confirmation is needed: the site has only gateways that send nothing unless they hear a tag.
+        /// No confirmation is needed: the site has only gateways that send nothing unless they hear a tag, or only these are left.
         case none
         /// No gateway that could confirm it is available.
         case unavailable
@@ -116,7 +116,10 @@ extension RoomEngine {
             earliest = min(earliest, message)
         }
         // If none of them heard a tag recently, any message shows that the connection works.
-        guard isOneThere else { return isOneKnown ? .unavailable : .none }
+        guard isOneThere else { return isOneKnown && !isNodeListening ? .unavailable : .none }
         return .message(earliest)
     }
+
+    /// Whether an ESPresense node listens: tags that it reports no more are away without the word of a gateway.
+    private var isNodeListening: Bool { gateways.elements.contains { !$0.sendsAlways && $0.isListening } }
 }
