@@ -383,6 +383,34 @@ import Testing
         #expect(house.reported == ["Room 0"])
     }
 
+    /// After a restart, a tag that any beacon of its UUID is.
+    private func restored() -> House {
+        var house = House([("k", "Kitchen"), ("h", "Hall")])
+        let pattern = BeaconPattern(uuid: House.beacon.uuid, major: nil, minor: nil)
+        house.pass(.tags([TagDescription(id: "any", name: "Any", pattern: pattern)]))
+        let kitchen = RoomName(id: "kitchen", name: "Kitchen")
+        house.engine.restore(
+            [ReportedTag(id: "any", isHome: true, room: kitchen)], at: .zero.advanced(by: .seconds(house.now)))
+        return house
+    }
+
+    @Test func `A tag without major or minor that stayed is not reported again after a restart`() {
+        var house = restored()
+        house.seconds(8, ["k": Float?.none, "h": Float?.none])
+        house.seconds(200, ["k": -50, "h": -75])
+        #expect(house.home.isEmpty && house.engine.decided(ofTag: 0).room?.id == "kitchen")
+        house.seconds(90, ["k": Float?.none, "h": Float?.none])
+        #expect(house.home == [false])
+    }
+
+    @Test func `A tag without major or minor that went meanwhile is away after a restart, and not at once`() {
+        var house = restored()
+        house.seconds(8, ["k": Float?.none, "h": Float?.none])
+        #expect(house.home.isEmpty && house.engine.decided(ofTag: 0).isHome)
+        house.seconds(90, ["k": Float?.none, "h": Float?.none])
+        #expect(house.home == [false])
+    }
+
     @Test func `A room has the name that the latest card of a gateway that counts gives it`() {
         var house = House([("k", "kitchen")])
         house.pass(.card(gateway: "k", room: "Kitchen"))

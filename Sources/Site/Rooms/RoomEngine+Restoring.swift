@@ -39,14 +39,16 @@ extension RoomEngine {
             guard let tag = tags[report.id] else { continue }
             let description = states[tag].description
             let pattern = description.pattern
-            guard let major = pattern.major, let minor = pattern.minor else { continue }
             states[tag].isHome = true
             states[tag].since = now
             if let name = report.room?.name, let room = roomIndex(name, at: now, &ignored) {
                 states[tag].room = room
                 states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
             }
-            atHome.append((description, BeaconID(uuid: pattern.uuid, major: major, minor: minor)))
+            // Which beacon a tag without major or minor was is not known. One of its own stands for it until a real one is heard.
+            let standIn = UInt16(truncatingIfNeeded: tag.position)
+            let beacon = BeaconID(uuid: pattern.uuid, major: pattern.major ?? standIn, minor: pattern.minor ?? standIn)
+            atHome.append((description, beacon))
         }
         presence.restore(atHome, at: now)
     }
