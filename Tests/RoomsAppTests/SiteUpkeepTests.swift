@@ -58,6 +58,17 @@ import Testing
                 == #"{"listening":false,"problem":"noReadings","room":"Hall","v":1}"#)
     }
 
+    @Test func `A room that is written in another way has its new name in the states of its tags, too`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        #expect(fixture.reportedRooms.last == "Kitchen")
+        let before = fixture.reportedRooms.count
+        fixture.receive(Self.root + "gateway/g0", #"{"v":1,"room":"KITCHEN"}"#, isRetained: true)
+        fixture.stay(in: 0, seconds: 10)
+        #expect(fixture.reportedRooms.suffix(from: before) == ["KITCHEN"])
+        #expect(fixture.published(Self.root + "room/kitchen").last?.contains("KITCHEN") == true)
+    }
+
     @Test func `A name that two gateways share is told with the gateway's health`() throws {
         let fixture = try active()
         fixture.stay(in: 0, seconds: 3)

@@ -105,7 +105,8 @@ extension Site {
             tags: roster.tags, rooms: engine.trustedRooms, gateways: retainedGateways(at: now))
         // Descriptions come before the states to which they refer.
         if old.map(new.isDescribed(like:)) != true || retained.isHomeAssistantNew { describe(new, &effects) }
-        if new.tags != old?.tags {
+        let isRenamed = new.rooms != old?.rooms && roster.rename(to: new.rooms)
+        if new.tags != old?.tags || isRenamed {
             for (id, state) in retained.tags.update(to: retainedTags) { publish(.tag(id: id, state), &effects) }
         }
         if new.tags != old?.tags || new.rooms != old?.rooms {

@@ -37,6 +37,22 @@ package struct TagRoster: Sendable {
         states[position].name = tags[position].name
     }
 
+    /// Takes over other ways of writing the names of rooms.
+    ///
+    /// - Returns: Whether the state of a tag changed.
+    mutating func rename(to rooms: [RoomName]) -> Bool {
+        let rooms = Dictionary(rooms.map { ($0.id, $0) }) { first, _ in first }
+        var isChanged = false
+        for position in states.indices {
+            for room in [\PublishedTag.room, \.lastRoom] {
+                guard let old = states[position][keyPath: room], let new = rooms[old.id], new != old else { continue }
+                states[position][keyPath: room] = new
+                isChanged = true
+            }
+        }
+        return isChanged
+    }
+
     package func position(ofTag id: String) -> Int? { tags.firstIndex { $0.id == id } }
 
     /// The id of the tag with this name, id or beacon; `name` itself if no tag has it.
