@@ -55,6 +55,19 @@ import Testing
         #expect(try gateway.ask("regions", "show", "k").contains(#""leaveAfter":"auto","lon":6"#))
     }
 
+    @Test func `rooms tags add changes the tag of the name, and gives no beacon and no id to two tags`() throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        for minor in [7, 9] { _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:\(minor)") }
+        let said = try service.say("rooms", "tags", "add", "Keys:\(BeaconScript.uuid):1:9")
+        #expect(said.contains("this beacon is the tag 'Jane' already"), "\(said)")
+        _ = try service.ask("rooms", "tags", "add", "--rid", "jane", "Joan:\(BeaconScript.uuid):1:9")
+        let other = try service.say("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:10")
+        #expect(other.contains("'jane' is the id of the tag 'Joan' already"), "\(other)")
+        let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
+        #expect(
+            list.count == 2 && list.last?.contains("Joan") == true && list.last?.contains(" 9 (") == true, "\(list)")
+    }
+
     @Test func `An .otrc as a phone exports it runs, with its regions and its topic`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }

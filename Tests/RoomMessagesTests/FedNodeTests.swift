@@ -94,4 +94,24 @@ import Testing
         report("kitchen")
         #expect(site.core.engine.hasRoom(gateway: "kitchen"))
     }
+
+    @Test(arguments: [nil, "Kitchen", "Hall"])
+    func `A node is in the room that the configuration gives it now, whatever it was in an earlier run`(room: String?)
+        throws
+    {
+        func start(in room: String?, _ learned: LearnedSite?) throws -> FedNodeTests {
+            var test = try FedNodeTests()
+            let gateways = room.map { #","gateways":{"esp_1":"\#($0)"}"# } ?? ""
+            let text = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon)"]\#(gateways)}}"#
+            test.site = SiteHarness(SiteSettings(try Configuration(parsing: text.utf8, hostName: "pi")))
+            test.site.start(learned: learned, at: .zero)
+            _ = test.site.handle(.brokerConnected, at: .zero)
+            test.settle("esp_1")
+            return test
+        }
+        let before = try start(in: "Kitchen", nil).site.core.engine
+        #expect(before.roomID(ofGateway: "esp_1") == "kitchen")
+        let after = try start(in: room, before.learned).site.core.engine
+        #expect(after.roomID(ofGateway: "esp_1") == (room?.lowercased() ?? "esp_1"))
+    }
 }

@@ -166,6 +166,31 @@ import Testing
         #expect(own.room.name == "Attic" && own.trouble == .offline)
     }
 
+    @Test
+    func `A deviceId in the configuration makes no gateway besides the one that is heard, before or after a restart`()
+        throws
+    {
+        let configuration = #"{"rooms":{"site":"home","gateways":{"living_room":"Lounge"}}}"#
+        let settings = SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi"))
+        var site = SiteHarness(settings)
+        site.start(at: instant(0))
+        #expect(site.core.engine.gatewayReports.isEmpty)
+        for second in 1...5 {
+            handle(&site, "ibeacon-rooms/home/gateway/living_5froom", #"{"v":1,"room":"Kitchen"}"#)
+            let heard = HeardSecond(
+                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                readings: [])
+            _ = site.handle(
+                .message(.heard(gateway: "living_5froom", heard), isRetained: false), at: instant(second))
+        }
+        var next = SiteHarness(settings)
+        next.start(learned: site.core.engine.learned, at: instant(0))
+        for core in [site.core, next.core] {
+            #expect(core.engine.gatewayReports.map(\.name) == ["living_5froom"])
+            #expect(core.engine.gatewayReports.map(\.room?.name) == ["Lounge"])
+        }
+    }
+
     @Test func `A gateway that the broker calls offline before its card comes is offline`() throws {
         var site = try site()
         handle(&site, "ibeacon-gateway/k/availability", "offline")

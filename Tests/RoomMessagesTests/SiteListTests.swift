@@ -240,6 +240,46 @@ import Testing
         #expect(fleet.tags("a") == ["Bob", "Jane"] && fleet.listed == [7, 8])
     }
 
+    @Test(arguments: [1, 3])
+    func `A tag that is added in the configuration file before a restart reaches the other service`(starts: Int) {
+        var fleet = fleet()
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        fleet.run(10)
+        fleet.kill("a")
+        fleet.run(15)
+        for _ in 0..<starts {
+            fleet.start("a", configured: ["New:10"])
+            fleet.run(60)
+            #expect(fleet.listed == [7, 8, 9, 10])
+            for name in ["a", "b"] { #expect(fleet.tags(name) == ["Bob", "Jane", "Keys", "New"]) }
+            fleet.kill("a")
+        }
+        #expect(fleet.lists.last?.list.version == .init(2, "a"), "once is enough")
+    }
+
+    @Test func `A tag that is taken out of the configuration file is gone after a restart`() {
+        var fleet = SiteFleet()
+        fleet.start("a", configured: ["Jane:7", "Bob:8"])
+        fleet.run(15)
+        for configured in [["Jane:7", "Bob:8"], ["Jane:7"]] {
+            fleet.kill("a")
+            fleet.start("a", configured: configured)
+            fleet.run(15)
+        }
+        #expect(fleet.tags("a") == ["Jane"] && fleet.listed == [7])
+    }
+
+    @Test func `Two services whose configuration files have a beacon twice come to rest`() {
+        var fleet = SiteFleet()
+        fleet.start("a", configured: ["Jane:7", "Bob:7"])
+        fleet.run(5)
+        fleet.start("b", stored: SiteFleet.stored("Keys:9"), configured: ["Jane:7", "Bob:7", "Keys:9"])
+        fleet.run(60)
+        let before = fleet.lists.count
+        fleet.run(60)
+        #expect(fleet.lists.count == before && fleet.listed == [7, 9])
+    }
+
     // MARK: A list of another client
 
     private func forged(_ number: Int64, _ minors: Int...) throws -> [UInt8] {

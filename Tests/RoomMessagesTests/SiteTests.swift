@@ -155,6 +155,130 @@ import Testing
         #expect(site(instance: "b").role == .listening && !site(instance: "b").isActive)
     }
 
+    /// Jane and the keys are in the kitchen, and the broker has their states.
+    private func kitchen() throws -> Site {
+        var settings = SiteSettings()
+        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(SiteFleet.stored("Jane:7", "Keys:8")), at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        let beacons = [try #require(SiteFleet.beacon(7)), try #require(SiteFleet.beacon(8))]
+        for second in 1..<40 {
+            for (gateway, level) in [("k", -50), ("h", -80)] as [(String, Float)] {
+                let heard = HeardSecond(
+                    boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    readings: beacons.map { Reading(beacon: $0, count: 3, level: level, power: -59, age: .zero) })
+                _ = site.handle(.message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
+            }
+            _ = site.handle(.tick, at: instant(second))
+        }
+        return site
+    }
+
+    @Test(arguments: [(RegionChange.remove(rid: "keys"), [String]()), (SiteFleet.change("Keys:18"), [])])
+    func `After several changes in one command the broker has the last state of each room`(
+        change: RegionChange, left: [String]
+    ) throws {
+        var site = try kitchen()
+        #expect(site.roster.states.map(\.room?.id) == ["kitchen", "kitchen"])
+        let effects = site.handle(
+            .edits([
+                Site.Edit(id: 1, .tags(SiteFleet.change("Jane:17"))), Site.Edit(id: 2, .tags(change)),
+            ]), at: instant(41))
+        let rooms = effects.compactMap { effect in
+            if case .publish(.room("kitchen", let state?)) = effect { state.tags } else { nil }
+        }
+        #expect(rooms.last == left, "\(rooms)")
+    }
+
+    @Test func `A tag that gets another beacon and another name keeps the name at the broker`() throws {
+        var site = try kitchen()
+        var change = SiteFleet.change("Joan:17")
+        if case .set(var region, _) = change {
+            region.rid = "jane"
+            change = .set(region, isRIDDerived: false)
+        }
+        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(change))]), at: instant(41))
+        let names = effects.compactMap { effect in
+            if case .publish(.tag("jane", let state?)) = effect { state.name } else { nil }
+        }
+        #expect(names.last == "Joan", "\(names)")
+    }
+
+    @Test func `A reload before the state is read stores nothing, and the start takes its tags`() throws {
+        var settings = SiteSettings()
+        settings.instance = "b"
+        var site = Site(settings)
+        settings.tags = [SiteFleet.change("New:9")]
+        #expect(site.handle(.settings(settings), at: instant(0)).isEmpty)
+        _ = site.handle(.start(SiteFleet.stored("Jane:7")), at: instant(1))
+        #expect(site.tags.map(\.id) == ["jane", "new"] && site.configuredTags == ["new"])
+    }
+
+    @Test(arguments: [true, false])
+    func `A takeover before the clock is set keeps the time that the other service gave`(isKnown: Bool) throws {
+        var settings = SiteSettings()
+        settings.instance = "b"
+        settings.tags = [SiteFleet.change("Jane:7")]
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: isKnown))
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        let state = PublishedTag(name: "Jane", since: 1_700_000_000)
+        _ = site.handle(.message(.tag(id: "jane", .value(state)), isRetained: true), at: instant(0))
+        for second in 1...20 { _ = site.handle(.tick, at: instant(second)) }
+        #expect(site.role == .active)
+        // The epoch of this clock is the start of the machine.
+        #expect((site.roster.states[0].since == 1_700_000_000) != isKnown)
+    }
+
+    // MARK: Two tags with one id or one beacon
+
+    private func region(_ text: String, rid: String, timestamp: Int64) -> RegionChange {
+        guard case .set(var region, _) = SiteFleet.change(text) else { return .remove(rid: rid) }
+        (region.rid, region.timestamp) = (rid, timestamp)
+        return .set(region, isRIDDerived: false)
+    }
+
+    private func ignored(_ effects: [Site.Effect]) -> [String] {
+        effects.compactMap { effect in
+            if case .log(.warning, let text, _) = effect, text.contains("is ignored") { text } else { nil }
+        }
+    }
+
+    @Test func `Of two definitions with one id the later one is the tag, and removing it leaves none`() throws {
+        var site = Site(SiteSettings())
+        _ = site.handle(.start(SiteFleet.stored("Jane:7")), at: instant(0))
+        let new = region("Jane:17", rid: "not an id", timestamp: 1_700_000_000)
+        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(new))]), at: instant(1))
+        #expect(site.tags.map(\.pattern.minor) == [17])
+        #expect(ignored(effects).count == 1 && ignored(effects)[0].contains("its id, 'jane'"), "\(effects)")
+        _ = site.handle(.request(.removeTag(id: "jane")), at: instant(2))
+        #expect(site.tags.isEmpty && site.regions.regions.isEmpty)
+    }
+
+    @Test func `Of two tags with one beacon the later one is the tag, and the other is named in the log`() throws {
+        var site = Site(SiteSettings())
+        _ = site.handle(.start(SiteFleet.stored("Jane:7", "Bob:8")), at: instant(0))
+        let new = region("Keys:7", rid: "keys", timestamp: 1_700_000_000)
+        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(new))]), at: instant(1))
+        #expect(site.tags.map(\.name) == ["Bob", "Keys"])
+        #expect(ignored(effects).first?.hasPrefix("the tag 'Jane'") == true, "\(effects)")
+    }
+
+    @Test func `The tag of the configuration file counts before one with its id or beacon`() throws {
+        var settings = SiteSettings()
+        settings.tags = [SiteFleet.change("Jane:7")]
+        var site = Site(settings)
+        var stored = StoredSite()
+        _ = stored.regions.apply([
+            region("Jane:17", rid: "not an id", timestamp: 1_700_000_000),
+            region("Keys:7", rid: "keys", timestamp: 1_700_000_000),
+        ])
+        let effects = site.handle(.start(stored), at: instant(0))
+        #expect(site.tags.map(\.name) == ["Jane"] && site.tags[0].pattern.minor == 7)
+        #expect(ignored(effects).count == 2, "\(effects)")
+    }
+
     /// The retained topics of tags, rooms and gateways that the effects publish, and whether each is emptied.
     private func retained(_ effects: [Site.Effect]) -> [(topic: String, isEmpty: Bool)] {
         effects.compactMap { effect in

@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func `A tag whose beacon is exchanged leaves its room, and is away until the new beacon is heard`() throws {
-        let fixture = try RoomServiceFixture(in: directory)
+        let fixture = try RoomServiceFixture(in: directory, tags: "")
         fixture.wait(.seconds(15))
         fixture.receive(Self.command, RoomServiceFixture.command(adding: "Pet", minor: 7, rid: "pet"))
         fixture.stay(in: 0, seconds: 20)

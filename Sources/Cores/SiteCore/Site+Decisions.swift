@@ -145,7 +145,8 @@ extension Site {
             if var kept = retained.tags.value(of: id), kept.isHome == decided.isHome, kept.room?.id == decided.room?.id
             {
                 let epoch = epoch(at: now)
-                if kept.since <= 0 || kept.since > epoch { kept.since = epoch }
+                // A clock that is not set is behind all times that another service gave.
+                if kept.since <= 0 || (wallClock.isKnown && kept.since > epoch) { kept.since = epoch }
                 roster.adopt(kept, ofTag: position)
                 effects.append(.store(.tag(id: id, kept)))
                 continue

@@ -173,10 +173,19 @@ extension Site {
         case .expected: return
         case nil: break
         }
-        if !engine.hasRoom(gateway: node) {
-            pass(.card(gateway: node, room: settings.gateways[node] ?? node), at: now, &effects)
+        let configured = settings.gateways[node]
+        if !engine.hasRoom(gateway: node) || isMoved(node, to: configured ?? node, at: now) {
+            pass(
+                .card(gateway: node, room: configured ?? node, isConfigured: configured != nil), at: now, &effects)
         }
         pass(.heard(gateway: node, second), at: now, &effects)
+    }
+
+    /// Whether a node has another room than it should: what was learned keeps it in the room that the configuration gave it in an
+    /// earlier run. The card of an ibeacon-gateway with the node's name, which says its room, has arrived by then.
+    private func isMoved(_ node: String, to room: String, at now: MonotonicInstant) -> Bool {
+        retained.isSettled(at: now) && gateways.cards[node] == nil
+            && engine.roomID(ofGateway: node) != RoomName.id(of: room)
     }
 
     /// Readings of an ibeacon-gateway that count in the place of an ESPresense node.
@@ -200,7 +209,7 @@ extension Site {
     private static let firstFeed: Duration = .seconds(25)
 
     /// The configuration sets the room of some gateways.
-    private func configuredRoom(ofGateway gateway: String) -> String? {
+    func configuredRoom(ofGateway gateway: String) -> String? {
         settings.gateways[gateway] ?? roomsOfDevices[gateway]
     }
 

@@ -181,7 +181,10 @@ extension Site {
         let isConcurrent =
             siteList.isChanged && list.version.number >= version.number && list.version != version
         guard isBelievable, version < list.version || isConcurrent else {
-            if role == .active || list.version < version { answer(&effects) }
+            // The configuration file was given tags before this start. Until a list is newer than theirs, nobody else knows them.
+            let isExtended = role != .active && list.version == version && lacksConfiguredTag(list, at: now)
+            if isExtended { advanceVersion(&effects) }
+            if isExtended || role == .active || list.version < version { answer(&effects) }
             return
         }
         let isProved = settings.areCardsSealed || (isLive && role != .active)
@@ -189,6 +192,12 @@ extension Site {
             take(list, removesOthers: isProved && version.number > 0 && !isConcurrent, at: now, &effects)
         } else {
             siteList.unproved = list
+        }
+    }
+
+    private func lacksConfiguredTag(_ list: TagList, at now: MonotonicInstant) -> Bool {
+        changes(to: list, at: now).others.contains {
+            configuredTags.contains($0.tag.id) && roster.tags.contains($0.tag)
         }
     }
 
@@ -255,8 +264,12 @@ extension Site {
         let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""
         effects.append(.log(.notice, "takes the site's list of \(list.tags.count) tags\(by)", once: "list taken"))
         let gone = removesOthers ? others.filter { !configuredTags.contains($0.tag.id) } : []
-        let kept = removesOthers ? others.filter { configuredTags.contains($0.tag.id) } : others
         change(tags: changes + gone.map { .remove(rid: $0.region.rid) }, isOwn: false, at: now, &effects)
+        // A region that is no tag, because another has its id or beacon, is not in the list and does not extend it.
+        let tags = Set(roster.tags)
+        let kept = others.filter {
+            tags.contains($0.tag) && (!removesOthers || configuredTags.contains($0.tag.id))
+        }
         let isExtended = !kept.isEmpty
         if isExtended {
             let names = kept.prefix(5).map(\.tag.name).joined(separator: ", ")

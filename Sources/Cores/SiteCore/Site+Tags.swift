@@ -8,24 +8,45 @@ import SiteProtocol
 extension Site {
     // MARK: - Changes
 
-    /// The regions as tags.
+    /// The regions as tags. Of several with one id or one beacon only that of the configuration file is a tag, else the latest.
     func identities(_ effects: inout [Effect]) -> [TagIdentity] {
-        regions.regions.compactMap { region in
-            if let tag = TagIdentity(region) { return tag }
+        let configured = Self.tags(settings.tags)
+        let found = regions.regions.compactMap { region -> (tag: TagIdentity, isConfigured: Bool, timestamp: Int64)? in
+            if let tag = TagIdentity(region) { return (tag, configured.contains(tag), region.timestamp) }
             let text = "'\(region.displayName)' does not name one beacon, so it is not a tag"
             effects.append(.log(.warning, text, once: "tag \(region.rid)"))
             return nil
         }
+        let order = found.indices.sorted {
+            let (first, second) = (found[$0], found[$1])
+            guard first.isConfigured == second.isConfigured else { return first.isConfigured }
+            return (first.timestamp, $0) > (second.timestamp, $1)
+        }
+        var (byID, byBeacon): ([String: TagIdentity], [BeaconPattern: TagIdentity]) = ([:], [:])
+        for position in order {
+            let tag = found[position].tag
+            guard let other = byID[tag.id] ?? byBeacon[tag.pattern] else {
+                (byID[tag.id], byBeacon[tag.pattern]) = (tag, tag)
+                continue
+            }
+            guard other != tag else { continue }
+            let text =
+                "the tag '\(tag.name)' (\(tag.pattern)) is ignored: '\(other.name)' (\(other.pattern)) has its "
+                + (other.id == tag.id ? "id, '\(tag.id)'" : "beacon")
+            effects.append(.log(.warning, text, once: "tag \(tag.id) \(tag.pattern)"))
+        }
+        return found.map(\.tag).filter { byID[$0.id] == $0 }
     }
 
-    static func ids(of changes: [RegionChange]) -> Set<String> {
-        Set(changes.compactMap { if case .set(let region, _) = $0 { TagIdentity(region)?.id } else { nil } })
+    /// The tags that the changes of the configuration file set.
+    static func tags(_ changes: [RegionChange]) -> Set<TagIdentity> {
+        Set(changes.compactMap { if case .set(let region, _) = $0 { TagIdentity(region) } else { nil } })
     }
 
     mutating func applyConfiguredTags(
         _ changes: [RegionChange], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        configuredTags = Self.ids(of: changes)
+        configuredTags = Set(Self.tags(changes).map(\.id))
         change(tags: changes, at: now, &effects)
     }
 
@@ -56,11 +77,14 @@ extension Site {
         // What is due is decided about the old tags.
         pass(.tick, at: now, &effects)
         effects += [.regions(regions)] + more
-        var replaced: [Effect] = []
-        replaceTags(by: identities(&effects), at: now, &replaced)
+        let tags = identities(&effects)
+        // Before the comparison with the broker, which knows the states that are left after all changes.
+        leaveExchanged(by: tags, at: now, &effects)
+        var removals: [Effect] = []
+        replaceTags(by: tags, at: now, &removals)
         compareOffer(&effects)
         correctRetained(at: now, &effects)
-        effects += replaced
+        effects += removals
         if isOwn, !difference.isEmpty { publishList(&effects) }
         effects += last
         effects.append(
@@ -88,7 +112,6 @@ extension Site {
     private mutating func replaceTags(
         by tags: [TagIdentity], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        leaveExchanged(by: tags, at: now, &effects)
         let old = Array(zip(roster.tags, roster.states))
         setTags(tags, at: now)
         let left = Set(roster.tags.map(\.id))
@@ -175,11 +198,14 @@ extension Site {
         return region(ofTag: id) == nil ? "there is no such tag" : nil
     }
 
+    /// The region of a tag; of several with its id the one that is the tag.
     private func region(ofTag id: String) -> (region: Region, tag: TagIdentity)? {
-        for region in regions.regions {
-            if let tag = TagIdentity(region), tag.id == id { return (region, tag) }
-        }
-        return nil
+        let all = regions(ofTag: id)
+        return all.first { roster.tags.contains($0.tag) } ?? all.first
+    }
+
+    private func regions(ofTag id: String) -> [(region: Region, tag: TagIdentity)] {
+        regions.regions.compactMap { region in TagIdentity(region).map { (region, $0) } }.filter { $0.tag.id == id }
     }
 
     func tagChanges(of request: Request, at now: MonotonicInstant) -> [RegionChange] {
@@ -198,10 +224,13 @@ extension Site {
             renamed.rid = id
             renamed.description = RegionDescription(name: name, pattern: tag.pattern)
             renamed.timestamp = epoch(at: now)
-            return (region.rid.hasSameBytes(as: id) ? [] : [.remove(rid: region.rid)])
-                + [.set(renamed, isRIDDerived: false)]
-        case .removeTag(let id): return region(ofTag: id).map { [.remove(rid: $0.region.rid)] } ?? []
+            return removals(ofTag: id) + [.set(renamed, isRIDDerived: false)]
+        case .removeTag(let id): return removals(ofTag: id)
         case .adoptTags, .learn, .search: return []
         }
+    }
+
+    private func removals(ofTag id: String) -> [RegionChange] {
+        regions(ofTag: id).map { .remove(rid: $0.region.rid) }
     }
 }

@@ -11,7 +11,8 @@ package import SiteProtocol
 /// topic and JSON after.
 package struct Site: Sendable {
     package internal(set) var engine: RoomEngine
-    package let settings: SiteSettings
+    /// As at the start, but with the tags that are in the configuration file now.
+    package private(set) var settings: SiteSettings
     /// Rooms that the configuration gives to gateways by their `deviceId`, by the names of the gateways in topics.
     let roomsOfDevices: [String: String]
     /// Tags as regions, from the configuration, `setWaypoints` and the command line.
@@ -129,7 +130,9 @@ package struct Site: Sendable {
         case .request(let request): carryOut(request, at: now, &effects)
         case .settings(let settings):
             commandRights = settings.commandRights
-            applyConfiguredTags(settings.tags, at: now, &effects)
+            self.settings.tags = settings.tags
+            // Before the stored state is read, a change would overwrite it. The start takes these tags.
+            if isStarted { applyConfiguredTags(settings.tags, at: now, &effects) }
         case .brokerConnected: connected(at: now, &effects)
         case .leavesBroker:
             if let election { effects.append(.send(card(of: election, isActive: false, counter: 0))) }
@@ -160,14 +163,17 @@ package struct Site: Sendable {
         }
         regions = stored.regions
         regions.apply(settings.tags)
-        configuredTags = Self.ids(of: settings.tags)
+        configuredTags = Set(Self.tags(settings.tags).map(\.id))
         (created, heardBefore) = (stored.created, stored.heard)
         hasOpenVisits = stored.hasOpenVisits
         appliedCommands = stored.appliedCommands
         siteList.version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
         if let learned = stored.learned { engine.restore(learned) }
         for (gateway, room) in settings.gateways.sorted(by: { $0.key < $1.key }) {
-            _ = engine.handle(.card(gateway: gateway, room: room, isConfigured: true), at: now)
+            for name in names(ofConfigured: gateway) {
+                _ = engine.handle(
+                    .card(gateway: name, room: configuredRoom(ofGateway: name) ?? room, isConfigured: true), at: now)
+            }
         }
         setTags(identities(&effects), at: now)
         for (position, tag) in roster.tags.enumerated() {
@@ -182,6 +188,13 @@ package struct Site: Sendable {
         engine.restore(roster.reported, at: now)
         if election != nil { learning.due = now.advanced(by: LearnedWrites.period) }
         isStarted = true
+    }
+
+    /// The names in topics of a gateway that the configuration names. A `deviceId` with other characters than its topics may also
+    /// be the name of an ESPresense node: which of both it is, is known if it counted in an earlier run, or else when it is heard.
+    private func names(ofConfigured gateway: String) -> [String] {
+        let identifier = TopicIdentifier.identifier(of: gateway)
+        return identifier == gateway ? [gateway] : [gateway, identifier].filter { engine.isTrusted(gateway: $0) }
     }
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {

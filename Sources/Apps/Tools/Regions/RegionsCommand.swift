@@ -9,6 +9,7 @@ import Regions
 import RoomsApp
 import Shell
 import SiteCore
+import SiteProtocol
 import Storage
 import System
 
@@ -112,6 +113,23 @@ enum RegionsCommand {
             return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
         }
 
+        /// The tag that `add` changes; nil if it adds one. Regions have no ids, and may share a beacon.
+        ///
+        /// - Parameter given: The id of the tag; nil: the id is made from its name.
+        func existingTag(_ new: RegionDescription, id given: String?, in regions: [Region]) throws(Failure) -> Region? {
+            guard historyTopic != nil else { return nil }
+            let id = given ?? RoomName.id(of: new.name)
+            let tag = find(id, in: regions)
+            if given == nil, let tag, RoomName.id(of: tag.displayName) != id {
+                let text = "'\(id)' is the id of the tag '\(tag.displayName)' already"
+                throw Failure(.badData, "\(text); give the new tag another one with --rid")
+            }
+            if let other = regions.first(where: { $0.rid != tag?.rid && $0.description.pattern == new.pattern }) {
+                throw Failure(.badData, "this beacon is the tag '\(other.displayName)' already")
+            }
+            return tag
+        }
+
         func hasHistory(of tracker: String) throws -> Bool {
             var isThere = false
             _ = try StoreReader.read(directory) { reader in
@@ -200,18 +218,24 @@ enum RegionsCommand {
             throw Failure(.badData, "'\(text)' has no UUID; write NAME:UUID[:MAJOR[:MINOR]]")
         }
         let now = Int64(time(nil))
-        let rid = arguments.value("rid") ?? derivedRID(name: description.name, timestamp: now)
+        let regions = try context.regions()
+        let tag = try context.existingTag(description, id: arguments.value("rid"), in: regions)
+        // With the id as its key, a tag keeps its id under every name.
+        let rid =
+            tag.flatMap(TagIdentity.init)?.id ?? arguments.value("rid")
+            ?? derivedRID(name: description.name, timestamp: now)
         // A local edit changes only the given members: time stamps, position and the other members stay.
         var region =
-            try context.regions().first { $0.rid.hasSameBytes(as: rid) }
+            tag ?? regions.first { $0.rid.hasSameBytes(as: rid) }
             ?? Region(rid: rid, description: description, timestamp: now)
-        region.description = description
+        (region.rid, region.description) = (rid, description)
         if arguments.value("leave-after") == "auto" {
             region.leaveRule = .auto
         } else if let seconds = try arguments.seconds("leave-after") {
             region.leaveRule = .after(seconds)
         }
-        try context.edit([.set(region.keepingIdentity(), isRIDDerived: false)])
+        let replaced = tag.flatMap { $0.rid.hasSameBytes(as: rid) ? nil : RegionChange.remove(rid: $0.rid) }
+        try context.edit([replaced].compactMap(\.self) + [.set(region.keepingIdentity(), isRIDDerived: false)])
         Terminal.print(rid)
     }
 
