@@ -1,9 +1,10 @@
 import Base
 import Configuration
-import Glibc
+import Foundation
 import Health
 import Messaging
 import Regions
+import Runtime
 import ServiceSupport
 import Storage
 import System
@@ -282,6 +283,23 @@ struct AppTests {
         let before = fixture.status.changes
         fixture.ring()
         #expect(fixture.status.changes == before + 1)
+    }
+
+    @Test func `Changes that cannot be written at the end are counted in the log`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        let fixture = try BellFixture(in: directory, log: Log(threshold: .error, style: .plain, descriptor: ends[1]))
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) where name.hasPrefix("state.") {
+            try FileManager.default.removeItem(atPath: "\(directory.path)/\(name)")
+        }
+        fixture.ring()
+        fixture.app.stop()
+        close(ends[1])
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(ends[0], &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        #expect(text.contains("the last 2 changes are lost"), "\(text)")
     }
 
     @Test func `What the core decides at the end is on the disk, and the next run gets it`() throws {

@@ -73,9 +73,9 @@ final class BellService: AppOwner {
     var costOfMessage: Duration = .zero
     private let host: ServiceHostDouble
 
-    init(settings: Settings, links: AppLinks, host: ServiceHostDouble) throws {
+    init(settings: Settings, links: AppLinks, host: ServiceHostDouble, log: Log) throws {
         self.host = host
-        app = App(core: Bell(), settings: settings, links: links, host: host, log: Log(threshold: .error))
+        app = App(core: Bell(), settings: settings, links: links, host: host, log: log)
         try app.start(self)
     }
 
@@ -147,14 +147,15 @@ final class BellFixture: ServiceRig {
 
     /// - Parameter hasFile: false: there is no configuration file yet.
     init(
-        in directory: TemporaryDirectory, host: ServiceHostDouble = ServiceHostDouble(), hasFile: Bool = true
+        in directory: TemporaryDirectory, host: ServiceHostDouble = ServiceHostDouble(),
+        log: Log = Log(threshold: .error), hasFile: Bool = true
     ) throws {
         (self.directory, self.host) = (directory, host)
         store = SteppedStore(host: host)
         if hasFile { try directory.write("{_type: \"configuration\", tid: \"b1\"}", to: "config.json") }
         service = try BellService(
             settings: try Settings(lookingAt: directory.file("config.json"), stateDirectory: directory.path),
-            links: AppLinks(store: store, broker: broker, status: status), host: host)
+            links: AppLinks(store: store, broker: broker, status: status), host: host, log: log)
         settle()
     }
 

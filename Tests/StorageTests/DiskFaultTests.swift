@@ -38,6 +38,28 @@ import Testing
         #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["kept"])
     }
 
+    @Test func `at a stop the commits behind a failed one are written, when the disk works again`() {
+        let store = harness()
+        store.send(.window(9))
+        disk.set(.diskFull)
+        for text in ["a", "b", "c"] { store.send(.commit([.message(message(text)), .value(key: "last", [1])])) }
+        disk.set(.none)
+        store.stop()
+        #expect(store.events.unsaved == 0)
+        #expect(store.commits == 3)
+        let second = Harness(directory.path)
+        #expect(second.send(.window(9)).delivered.map(\.text) == ["a", "b", "c"])
+    }
+
+    @Test func `at a stop all commits are counted that a full disk does not take`() {
+        let store = harness()
+        store.send()
+        disk.set(.diskFull)
+        for text in ["a", "b", "c"] { store.send(.commit([.message(message(text))])) }
+        store.stop()
+        #expect(store.events.unsaved == 3)
+    }
+
     @Test func `tries grow rarer up to half a minute`() {
         let store = harness()
         store.send()

@@ -100,6 +100,43 @@ import Testing
         #expect(store.stop(within: .seconds(90)))
     }
 
+    @Test func `a commit without messages that waited for a failed one is written as soon as that one is`() throws {
+        let disk = FaultySQLite()
+        let loop = Loop()
+        var settings = settings(disk)
+        settings.editInterval = .seconds(3600)
+        let store = try Store(settings, wake: loop.wake)
+        _ = loop.run(store) { $0.opened != nil }
+        disk.set(.diskFull)
+        store.submit(.commit([.message(message("a"))]))
+        _ = loop.run(store) { !$0.failed.isEmpty }
+        store.submit(.commit([.value(key: "mode", [1])]))
+        disk.set(.none)
+        let events = loop.run(store) { $0.contains { if case .kept = $0 { true } else { false } } }
+        #expect(events.recoveries.count == 1)
+        #expect(store.stop(within: .seconds(90)))
+    }
+
+    @Test func `a stop before the next try writes the failed commit and those behind it`() throws {
+        let disk = FaultySQLite()
+        let loop = Loop()
+        var settings = settings(disk)
+        settings.retryDelays = .seconds(3600)...(.seconds(3600))
+        let store = try Store(settings, wake: loop.wake)
+        _ = loop.run(store) { $0.opened != nil }
+        disk.set(.diskFull)
+        store.submit(.commit([.message(message("a"))]))
+        _ = loop.run(store) { !$0.failed.isEmpty }
+        store.submit(.commit([.message(message("b"))]))
+        store.submit(.commit([.value(key: "mode", [1])]))
+        disk.set(.none)
+        #expect(store.stop(within: .seconds(90)))
+        #expect(store.drain().unsaved == 0)
+        let next = Harness(directory.path)
+        #expect(next.send(.window(9)).delivered.map(\.text) == ["a", "b"])
+        #expect(next.snapshot?.values == ["mode": [1]])
+    }
+
     @Test func `stopping does not wait for a slow disk longer than allowed`() throws {
         let disk = FaultySQLite()
         let loop = Loop()

@@ -101,7 +101,10 @@ final class Harness {
     }
 
     /// Ends in order.
-    func stop() { send(.stop) }
+    func stop() {
+        send(.stop)
+        while !worker.isFinished { send() }
+    }
 
     var snapshot: StoreSnapshot? { events.opened }
 
@@ -137,6 +140,11 @@ extension [StoreEvent] {
         flatMap { if case .regionEdits(let edits) = $0 { edits } else { [RegionEdit]() } }
     }
     var isStateLost: Bool { contains { if case .stateLost = $0 { true } else { false } } }
+    /// Of a store that has stopped, how many commits are lost.
+    var unsaved: Int? {
+        for case .stopped(let unsaved) in self { return unsaved }
+        return nil
+    }
     var isStopped: Bool { contains { if case .stopped = $0 { true } else { false } } }
 }
 

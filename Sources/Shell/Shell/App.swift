@@ -172,9 +172,10 @@ package final class App<Core: ServiceCore> {
         owner?.stop()
         closeBroker()
         handle(.stopping, at: host.now)
-        if !links.store.close(within: .seconds(10)) {
-            log.error("the disk is too slow; unwritten data is lost")
-        }
+        let isWritten = links.store.close(within: .seconds(10))
+        // Only for the log: nothing is decided any more.
+        for event in links.store.drainEvents() { _ = event.write(to: log) }
+        if !isWritten { log.error("the disk is too slow; unwritten data is lost") }
         host.exit(.ok)
     }
 

@@ -22,7 +22,9 @@ extension StoreEvent {
         case .recovered(let after): log.notice("the state can be written again, after \(decimal(after)) s")
         case .failed(let error, let willRetry):
             log.once("store", .error, "a write failed: \(error)\(willRetry ? "; it is tried again" : "")")
-        case .opened, .kept, .deliver, .regionEdits, .stateLost, .stopped: break
+        case .stopped(let unsaved):
+            if unsaved > 0 { log.error("the state could not be written; the last \(unsaved) changes are lost") }
+        case .opened, .kept, .deliver, .regionEdits, .stateLost: break
         }
         return nil
     }

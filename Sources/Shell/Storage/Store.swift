@@ -42,7 +42,7 @@ package final class Store: Sendable {
             let wait = settings.now().duration(to: worker.nextDeadline)
             let takesCommits = worker.takesCommits
             // A commit that had to wait for a failed one was announced already, and no order wakes the thread for it.
-            let hasCommit = takesCommits && mailbox.withMail { $0.pending > 0 }
+            let hasCommit = takesCommits && mailbox.withMail(\.hasCommit)
             if wait > .zero, !hasCommit { mailbox.wait(until: Clocks.now().advanced(by: wait)) }
             let mail = mailbox.take { waiting, stopBy in
                 var mail = waiting.drain(withCommit: takesCommits)
@@ -53,7 +53,7 @@ package final class Store: Sendable {
             let counters = worker.counters
             let isIdle = mailbox.withMail { waiting in
                 waiting.workerCounters = counters
-                return waiting.pending == 0
+                return !waiting.hasCommit
             }
             mailbox.post(events)
             if isIdle { worker.tidy() }

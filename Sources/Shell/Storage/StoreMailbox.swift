@@ -4,6 +4,8 @@ import System
 /// The requests that the store's thread handles at one time.
 package struct StoreMail: Sendable {
     var commit: PendingCommit?
+    /// Commits that stay in the mailbox, because the thread still has an unwritten one.
+    var commitsLeft = 0
     var acknowledged: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
     /// It came before the commit, if there is one.
@@ -44,6 +46,8 @@ package struct StoreMailbox: WorkerMail {
             countLimit: settings.memoryLimit, byteLimit: settings.memoryByteLimit, payloadLimit: settings.payloadLimit)
     }
 
+    /// Whether a commit waits. It may have no messages and no history, so `pending` does not say it.
+    var hasCommit: Bool { mail.commit != nil }
     var pending: Int { mail.commit?.count ?? 0 }
     var pendingBytes: Int { mail.commit?.payloadBytes ?? 0 }
 
@@ -98,6 +102,7 @@ package struct StoreMailbox: WorkerMail {
         mail = StoreMail()
         if !withCommit {
             mail.commit = taken.commit
+            taken.commitsLeft = taken.commit?.commits ?? 0
             taken.commit = nil
         }
         return taken

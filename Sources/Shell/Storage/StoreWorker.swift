@@ -65,7 +65,8 @@ package final class StoreWorker {
             // There is nothing to write, and reading works. No better test is possible.
             if let trouble, !failed, work.isEmpty, trouble.nextTry <= now { recover(at: now) }
         }
-        if stopping { finish() }
+        // When the commit is written that the others in the mailbox waited for, the next step writes those.
+        if stopping, work.commit != nil || mail.commitsLeft == 0 { finish(commitsLeft: mail.commitsLeft) }
         count()
         defer { events = [] }
         return events
@@ -327,8 +328,8 @@ package final class StoreWorker {
 
     // MARK: The end
 
-    private func finish() {
-        let unsaved = work.commit?.commits ?? 0
+    private func finish(commitsLeft: Int) {
+        let unsaved = (work.commit?.commits ?? 0) + commitsLeft
         // Closing copies the log into the file.
         store = nil
         lock = nil
