@@ -38,7 +38,7 @@ extension Parts {
             for event in store.drain() {
                 switch event {
                 case .opened: start = boottime()
-                case .deliver(let rows):
+                case .deliver(let rows, _):
                     for row in rows { store.submit(.acknowledged(row.id)) }
                     acknowledged += rows.count
                 case .unavailable(let failure):

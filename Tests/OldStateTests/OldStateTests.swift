@@ -38,7 +38,7 @@ import Testing
                 for event in store.drain() {
                     switch event {
                     case .opened(let snapshot): opened = snapshot
-                    case .deliver(let new): rows += new
+                    case .deliver(let new, _): rows += new
                     case .notice(let notice): notices.append(notice.text)
                     default: break
                     }

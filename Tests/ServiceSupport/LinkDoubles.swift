@@ -140,6 +140,8 @@ package final class BrokerDouble: BrokerLink {
     package private(set) var connections = 0
     /// Whether connections are accepted as soon as they are opened, and messages acknowledged as soon as they come.
     package var isReachable = true
+    /// Whether a connection can be opened, and the process has what it needs for it.
+    package var canOpen = true
     private var events: [BrokerEvent] = []
     private var isOpen = false
 
@@ -149,6 +151,7 @@ package final class BrokerDouble: BrokerLink {
         _ settings: BrokerSettings, filters: Set<String>, read: MessageReading?, onEvents: @escaping () -> Void
     ) throws {
         (self.settings, self.filters, isOpen, isConnected) = (settings, filters, true, false)
+        guard canOpen else { throw SystemError("pthread_create", code: 11) }
         connections += 1
         events = [isReachable ? .connected(sessionPresent: false) : .disconnected(.silent, retryIn: .seconds(1))]
     }

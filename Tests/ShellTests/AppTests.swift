@@ -118,6 +118,44 @@ struct AppTests {
         #expect(fixture.store.counters?.outboxRows == 0)
     }
 
+    @Test func `A new connection gets each message once that was on its way to the old one`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.ring("one", "two")
+        // The store has delivered them, and the shell has not seen it yet.
+        fixture.store.step()
+        fixture.app.disconnect()
+        fixture.app.connect()
+        fixture.wait(.seconds(10))
+        #expect(fixture.rings == ["one", "two"])
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `A connection that could not be opened is tried again, and the page shows why it is missing`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.app.disconnect()
+        fixture.broker.canOpen = false
+        fixture.app.connect()
+        fixture.ring("one")
+        fixture.wait(.seconds(15))
+        let state = fixture.app.watch.broker.state(of: fixture.app.settings.configuration.broker, at: fixture.host.now)
+        #expect(state.phase == .disconnected && state.reason.contains("pthread_create"))
+        fixture.broker.canOpen = true
+        fixture.wait(.seconds(15))
+        #expect(fixture.broker.connections == 2)
+        #expect(fixture.rings == ["one"])
+    }
+
+    @Test func `The end of a connection that could not be opened is the end of its attempts`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.app.disconnect()
+        fixture.broker.canOpen = false
+        fixture.app.connect()
+        fixture.broker.canOpen = true
+        fixture.app.connect()
+        fixture.wait(.seconds(60))
+        #expect(fixture.broker.connections == 2)
+    }
+
     // MARK: Turns
 
     @Test func `Many messages of the broker are handled in several turns, in their order`() throws {

@@ -23,7 +23,7 @@ import Storage
             for event in store.drain() {
                 switch event {
                 case .opened: say("o")
-                case .deliver(let rows):
+                case .deliver(let rows, _):
                     for row in rows where row.id.isMultiple(of: 2) {
                         say("a \(row.publication.text)")
                         store.submit(.acknowledged(row.id))

@@ -125,7 +125,7 @@ import Testing
         store.send(.acknowledged(1), .acknowledged(2))
         store.pass(.seconds(10))
         #expect(store.events.delivered.map(\.text) == ["1", "2", "3", "4"])
-        #expect(store.send(.redeliver).delivered.map(\.text) == ["3", "4"])
+        #expect(store.send(.redeliver(generation: 1)).delivered.map(\.text) == ["3", "4"])
     }
 
     @Test func `a directory that cannot be written from the start is read, and written later`() {
@@ -187,7 +187,7 @@ import Testing
         store.pass(.seconds(2))
         #expect(store.worker.counters.outboxRows == 1)
         #expect(store.worker.counters.outboxBytes == 1)
-        #expect(store.send(.redeliver).delivered.map(\.text) == ["2"])
+        #expect(store.send(.redeliver(generation: 1)).delivered.map(\.text) == ["2"])
     }
 
     @Test func `a second store on the same directory is refused while the first runs`() {

@@ -44,7 +44,7 @@ import Testing
         let store = Harness(directory.path)
         store.send(.window(3), .commit((1...5).map { .message(message("\($0)")) }))
         store.send(.acknowledged(2))
-        #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "3", "4"])
+        #expect(store.send(.redeliver(generation: 1)).delivered.map(\.text) == ["1", "3", "4"])
     }
 
     @Test func `acknowledged rows go together, not each in a transaction of its own`() {
@@ -65,7 +65,7 @@ import Testing
     func `what is acknowledged is counted out again, whether it came from memory or from the disk`(again: Bool) {
         let store = Harness(directory.path)
         store.send(.window(9), .commit([.message(message("12345")), .message(message("123"))]))
-        if again { store.send(.redeliver) }
+        if again { store.send(.redeliver(generation: 1)) }
         #expect(store.worker.counters.outboxBytes == 8)
         store.send(.acknowledged(1), .acknowledged(1))
         store.pass(.seconds(2))
@@ -77,7 +77,7 @@ import Testing
         let store = Harness(directory.path)
         store.send(.window(5), .commit([.message(message("too large")), .message(message("fine"))]))
         store.send(.refused(1, reason: "packet too large"))
-        #expect(store.send(.redeliver).delivered.map(\.text) == ["fine"])
+        #expect(store.send(.redeliver(generation: 1)).delivered.map(\.text) == ["fine"])
         #expect(store.worker.counters.refusedRows == 1)
         store.stop()
         let refused = try StoreReader(directory: directory.path).summary().refused
@@ -108,7 +108,7 @@ import Testing
         store.send(.window(9), .commit([.message(message("1", topic: "room", kind: .state))]))
         store.send(.commit([.message(message("2", topic: "room", kind: .state))]))
         #expect(store.events.delivered.map(\.text) == ["1", "2"])
-        #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "2"])
+        #expect(store.send(.redeliver(generation: 1)).delivered.map(\.text) == ["1", "2"])
     }
 
     @Test func `of pings that wait only the newest of a topic is kept (Location page)`() {
@@ -124,7 +124,7 @@ import Testing
         let store = Harness(directory.path)
         store.send(.window(9), .commit([.message(message("1", topic: "a", kind: .ping))]))
         store.send(.commit([.message(message("2", topic: "a", kind: .ping))]))
-        #expect(store.send(.redeliver).delivered.map(\.text) == ["1", "2"])
+        #expect(store.send(.redeliver(generation: 1)).delivered.map(\.text) == ["1", "2"])
     }
 
     @Test(arguments: [Publication.Kind.transition, .location, .other])
@@ -184,6 +184,6 @@ import Testing
         let store = Harness(directory.path) { $0.outboxLimit = 2 }
         store.send(.window(1), .commit(["1", "2"].map { .message(message($0, kind: .location)) }))
         store.send(.commit([.message(message("3", kind: .location))]))
-        #expect(store.send(.redeliver, .window(9)).delivered.map(\.text) == ["1", "3"])
+        #expect(store.send(.redeliver(generation: 1), .window(9)).delivered.map(\.text) == ["1", "3"])
     }
 }

@@ -118,7 +118,7 @@ extension [StoreEvent] {
         return nil
     }
     var delivered: [OutboxRow] {
-        flatMap { if case .deliver(let rows) = $0 { rows } else { [OutboxRow]() } }
+        flatMap { if case .deliver(let rows, _) = $0 { rows } else { [OutboxRow]() } }
     }
     /// Of each failed transaction, whether it is tried again.
     var failed: [Bool] {

@@ -15,8 +15,12 @@ extension App {
     /// all messages are handled.
     static var pauseBetweenTurns: Duration { .milliseconds(1) }
 
+    /// When a connection is tried again for which the process had no descriptor or thread.
+    static var connectRetry: Duration { .seconds(10) }
+
     /// Connects with the settings in force.
     package func connect() {
+        timers.connect?.disarm()
         let now = host.now
         guard let owner, let request = owner.connection(at: now) else { return }
         watch.connects(at: now)
@@ -26,7 +30,12 @@ extension App {
             }
             try owner.opened()
         } catch {
-            log.error("cannot connect: \(error)")
+            // A part of the links may be open, and without its thread it would never report anything.
+            closeBroker()
+            let failure = BrokerEvent.disconnected(.other("\(error)"), retryIn: Self.connectRetry)
+            if watch.record(failure, at: now) { changed() }
+            handle(failure, at: now)
+            timers.connect?.arm(after: Self.connectRetry)
         }
     }
 
@@ -35,7 +44,8 @@ extension App {
         delivers(false)
         owner?.disconnected(at: host.now)
         // Unfinished messages of that connection are sent on the next one.
-        links.store.submit(.redeliver)
+        deliveryGeneration += 1
+        links.store.submit(.redeliver(generation: deliveryGeneration))
     }
 
     func closeBroker() {

@@ -24,11 +24,12 @@ extension App {
             switch event {
             case .opened(let snapshot): begin(with: snapshot, at: now)
             case .kept(let keys): owner?.kept(keys)
-            case .deliver(let rows): deliver(rows)
+            // The others were meant for an earlier connection, and come again.
+            case .deliver(let rows, generation: deliveryGeneration): deliver(rows)
             case .regionEdits(let edits): owner?.merge(edits, at: now)
             case .failed(_, willRetry: false): handle(.writeLost, at: now)
             case .stateLost: handle(.stateLost, at: now)
-            case .notice, .unavailable, .troubled, .recovered, .failed, .stopped: break
+            case .notice, .unavailable, .troubled, .recovered, .failed, .stopped, .deliver: break
             }
         }
     }

@@ -37,6 +37,8 @@ package final class App<Core: ServiceCore> {
     private var suspends: SuspendWatch
     /// Events of the broker that are not handled yet.
     var brokerEvents: ArraySlice<BrokerEvent> = []
+    /// How often a connection was closed whose unacknowledged messages are delivered again.
+    var deliveryGeneration = 0
     /// The last token of a message that does not go through the outbox.
     private var lastToken: Int64 = 0
     private(set) var isStopping = false
@@ -48,6 +50,8 @@ package final class App<Core: ServiceCore> {
     struct Timers {
         var deadline: (any ServiceTimer)?
         var clock: (any ServiceTimer)?
+        /// Connects again after a connection could not be opened.
+        var connect: (any ServiceTimer)?
         var checkpoint: (any ServiceTimer)?
         /// Continues with the remaining events of the broker.
         var brokerTurn: (any ServiceTimer)?
@@ -77,6 +81,7 @@ package final class App<Core: ServiceCore> {
             handle(.tick, at: now)
         }
         timers.clock = host.timer(tolerance: .seconds(1)) { [unowned self] _ in readClock() }
+        timers.connect = host.timer(tolerance: .seconds(1)) { [unowned self] _ in connect() }
         timers.release = host.timer(tolerance: .seconds(1)) { [unowned self] _ in host.releaseMemory() }
         timers.brokerTurn = host.timer(tolerance: .milliseconds(1)) { [unowned self] _ in
             timers.hasBrokerTurn = false

@@ -8,11 +8,14 @@ struct Delivery {
     /// The limit of rows that the client has at one time.
     var window = 0
     private(set) var handedOut = HandedOut()
+    /// How often the client has lost its rows, as its owner counts.
+    private(set) var generation = 0
     /// All rows up to here were examined.
     private var cursor: Int64 = 0
 
     /// Delivered rows must be delivered again.
-    mutating func startOver() {
+    mutating func startOver(as generation: Int) {
+        self.generation = generation
         handedOut = HandedOut()
         cursor = 0
     }

@@ -19,8 +19,9 @@ package enum StoreEvent: Sendable {
     case stateLost
     /// The values of these keys are on the disk.
     case kept(keys: Set<String>)
-    /// Hand these to the broker, in this order.
-    case deliver([OutboxRow])
+    /// Hand these to the broker, in this order. Rows of an earlier generation than that of the latest request
+    /// `redeliver` are delivered again, and must be ignored.
+    case deliver([OutboxRow], generation: Int)
     /// The command line edited regions. The service must merge the edits and commit the result with `editsTaken`. Until
     /// then, the same edits come again after a restart, and only then.
     case regionEdits([RegionEdit])

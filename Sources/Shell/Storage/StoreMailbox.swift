@@ -13,7 +13,8 @@ package struct StoreMail: Sendable {
     var clock: WallClock?
     var pruneBefore: Int64?
     var window: Int?
-    var redeliver = false
+    /// The generation of deliveries that begins.
+    var redeliver: Int?
     var checkEdits = false
     var rereadEdits = false
     var stop = false
@@ -84,7 +85,7 @@ package struct StoreMailbox: WorkerMail {
         case .acknowledged(let id): mail.acknowledged.append(id)
         case .refused(let id, let reason): mail.refused.append((id, reason))
         case .window(let size): mail.window = max(0, size)
-        case .redeliver: mail.redeliver = true
+        case .redeliver(let generation): mail.redeliver = generation
         case .clockIsKnown(let reading): mail.clock = reading
         case .checkEdits: mail.checkEdits = true
         case .rereadEdits: mail.rereadEdits = true

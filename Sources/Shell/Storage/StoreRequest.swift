@@ -40,8 +40,9 @@ package enum StoreRequest: Sendable {
     case refused(Int64, reason: String)
     /// The limit of unacknowledged messages. 0, the default: no message is delivered.
     case window(Int)
-    /// The broker's client has lost the unacknowledged messages: they are delivered again.
-    case redeliver
+    /// The broker's client has lost the unacknowledged messages: they are delivered again, under this generation. It is
+    /// larger than that of earlier requests; the first deliveries have 0.
+    case redeliver(generation: Int)
     /// The wall clock is right from now on: waiting messages are stamped. The request is repeated whenever the clock
     /// was changed; stamped messages keep their times.
     case clockIsKnown(WallClock)

@@ -107,7 +107,7 @@ package final class StoreWorker {
         work.clock = mail.clock ?? work.clock
         work.pruneBefore = mail.pruneBefore ?? work.pruneBefore
         if let window = mail.window { delivery.window = window }
-        if mail.redeliver { delivery.startOver() }
+        if let generation = mail.redeliver { delivery.startOver(as: generation) }
         if mail.rereadEdits { edits.areWantedAgain = true }
         if mail.dropped.total > 0 {
             counters.dropped = counters.dropped + mail.dropped
@@ -232,7 +232,7 @@ package final class StoreWorker {
         }
         if outcome.unblocked { delivery.lookAgain() }
         if done.firstTry == nil, trouble == nil, !stopping, delivery.handOut(outcome.fresh) {
-            events.append(.deliver(outcome.fresh))
+            events.append(.deliver(outcome.fresh, generation: delivery.generation))
         }
         counters.superseded += outcome.superseded
         counters.refusedRows += outcome.refused
@@ -315,7 +315,7 @@ package final class StoreWorker {
             let rows = try delivery.next(
                 from: store.database, before: work.firstTry?.outbox ?? store.nextKeys.outbox
             ) { work.acknowledged[$0] != nil || refused.contains($0) }
-            if !rows.isEmpty { events.append(.deliver(rows)) }
+            if !rows.isEmpty { events.append(.deliver(rows, generation: delivery.generation)) }
         } catch {
             readFailed(error, at: now)
         }
