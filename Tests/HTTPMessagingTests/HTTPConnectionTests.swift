@@ -105,6 +105,29 @@ import Testing
         #expect(eventually { owner.taken == [1] })
     }
 
+    @Test(arguments: [(400, 400), (406, 406), (400, 404)])
+    func `A server that refuses everything costs no message`(greeting: Int, status: Int) throws {
+        let endpoint = try ScriptedEndpoint { .status($0.body.isEmpty ? greeting : status) }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        for token in 1...3 { #expect(owner.post(Int64(token))) }
+        #expect(eventually { owner.failures.count >= 5 })
+        #expect(owner.refused.isEmpty)
+        #expect(Set(endpoint.messages.map(\.text)) == ["{\"n\":1}"])
+        endpoint.reply { _ in .status(200) }
+        #expect(eventually { owner.taken == [1, 2, 3] })
+    }
+
+    @Test func `A server that refuses empty messages refuses others after it has accepted one`() throws {
+        let endpoint = try ScriptedEndpoint { .status($0.body.isEmpty || $0.text == "{\"n\":2}" ? 400 : 200) }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        for token in 1...3 { #expect(owner.post(Int64(token))) }
+        #expect(eventually { owner.taken == [1, 3] })
+        #expect(owner.refused == [2])
+        #expect(owner.failures.isEmpty)
+    }
+
     @Test func `A message for which there is nothing at the address three times, where others are taken, is set aside`()
         throws
     {

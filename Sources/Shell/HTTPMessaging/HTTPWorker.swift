@@ -54,12 +54,14 @@ struct HTTPWorker<Event: Sendable> {
         while true {
             guard let message = nextMessage() else { return }
             guard let answer = try post(message.body, by: message.sender, &client) else { return }
+            // A server that has refused everything, such as one that misses a client certificate, refuses no message.
+            let hasAccepted = greeting.isSuccess || session.hasDelivered
             if answer.isSuccess {
                 session.hasDelivered = true
                 mailbox.withMail { $0.removeFirst() }
                 tell(.taken(token: message.token))
                 rest(after: answer, by: message.sender)
-            } else if answer.isRefusal || isRefusedByRepetition(message.token, answer) {
+            } else if hasAccepted, answer.isRefusal || isRefusedByRepetition(message.token, answer) {
                 mailbox.withMail { $0.removeFirst() }
                 tell(.refused(token: message.token, status: answer.status))
             } else {
@@ -74,7 +76,7 @@ struct HTTPWorker<Event: Sendable> {
     /// - Returns: nil if a stop was requested.
     private func greet(_ client: inout HTTPClient) throws(HTTPFailure) -> HTTPAnswer? {
         guard let answer = try post([], by: context.sender, &client) else { return nil }
-        // Some servers refuse an empty message.
+        // Some servers refuse an empty message. Whether this one accepts others, the first one shows.
         guard answer.isSuccess || answer.isRefusal else { throw .status(answer.status) }
         return answer
     }
