@@ -36,7 +36,8 @@ package final class WallClockWatch {
 
     private static func arm(_ descriptor: Int32) throws(SystemError) {
         var never = itimerspec()
-        never.it_value.tv_sec = time_t(Int32.max)
+        // The kernel limits it to the last time that it can hold. A time in the past would fire at once, again and again.
+        never.it_value.tv_sec = time_t.max
         let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
         try systemCall("timerfd_settime") { timerfd_settime(descriptor, flags, &never, nil) }
     }
