@@ -104,8 +104,11 @@ final class ServiceFixture: ServiceRig {
     }
 
     /// A command makes a second region, `bag`.
-    func commandBag() {
+    ///
+    /// - Parameter device: The tracker's.
+    func commandBag(of device: String = "hall") {
         command(
+            to: device,
             #"""
             {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
             {"_type":"waypoint","rid":"bag","tst":1,"desc":"Bag:\#(Self.uuid):1:8"}]}}
@@ -113,10 +116,10 @@ final class ServiceFixture: ServiceRig {
     }
 
     /// A command arrives on the tracker's `/cmd`.
-    func command(_ json: String) {
+    func command(to device: String = "hall", _ json: String) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
         let commands = ReceivedCommands(
-            topic: "owntracks/jane/hall/cmd", retained: false, wasEncrypted: false, commands: [command],
+            topic: "owntracks/jane/\(device)/cmd", retained: false, wasEncrypted: false, commands: [command],
             digest: CommandDigest(of: json.utf8))
         broker.send(.decoded(DecodedMessage(commands, byteCount: json.utf8.count)))
         settle()

@@ -182,6 +182,67 @@ struct ServiceTests {
         #expect(fixture.broker.isConnected)
     }
 
+    @Test func `Trackers that return with the old settings have their regions, and nobody enters twice`() throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true, trackers: [{deviceId: \"bag\"}],", in: directory)
+        fixture.commandBag(of: "bag")
+        try fixture.bringKeys()
+        #expect(fixture.transitions == ["enter Keys", "enter Keys"])
+        fixture.broker.isReachable = false
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new","trackers":[]}}"#
+        )
+        #expect(fixture.app.core.trackers.count == 1)
+        fixture.broker.isReachable = true
+        for _ in 1...10 { try fixture.bringKeys() }
+        #expect(fixture.app.core.trackers.last?.regions.regions.map(\.rid) == ["keys", "bag"])
+        fixture.wait(.seconds(10))
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
+        #expect(fixture.transitions == ["enter Keys", "enter Keys"])
+        fixture.wait(.seconds(120))
+        #expect(fixture.transitions.count { $0 == "leave Keys" } == 2)
+    }
+
+    @Test func `A tracker that was removed before the start comes back by a reload with its regions`() throws {
+        let trackers = "trackers: [{deviceId: \"bag\"}],"
+        let first = try ServiceFixture(trackers, in: directory)
+        first.commandBag(of: "bag")
+        let next = try first.restarted()
+        try next.reload(trackers)
+        #expect(next.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], ["keys", "bag"]])
+    }
+
+    @Test(arguments: [true, false])
+    func `A later tracker with the former topic of another begins without regions`(isLive: Bool) throws {
+        let renamed = "pubTopicBase: \"owntracks/jane/attic\","
+        let two = renamed + "trackers: [{deviceId: \"box\", pubTopicBase: \"owntracks/jane/hall\", waypoints: []}],"
+        var fixture = try ServiceFixture(in: directory)
+        fixture.commandBag()
+        if isLive { try fixture.reload(renamed) } else { fixture = try fixture.restarted(renamed) }
+        try fixture.reload(two)
+        // The second start finds nothing either.
+        for _ in 1...2 {
+            #expect(fixture.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys", "bag"], []])
+            fixture = try fixture.restarted(two)
+        }
+    }
+
+    @Test func `Regions that come with settings go to the tracker that got the command, wherever the settings put it`()
+        throws
+    {
+        let fixture = try ServiceFixture(
+            "remoteConfiguration: true, trackers: [{deviceId: \"bag\", waypoints: []}],", in: directory)
+        fixture.command(
+            to: "bag",
+            #"""
+            {"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration",
+             "trackers":[{"deviceId":"box","waypoints":[]},{"deviceId":"bag","waypoints":[]}]},
+             "waypoints":{"_type":"waypoints","waypoints":[
+              {"_type":"waypoint","rid":"mine","tst":1,"desc":"Mine:\#(ServiceFixture.uuid):1:9"}]}}
+            """#)
+        #expect(fixture.app.core.trackers.map(\.configuration.deviceID) == ["hall", "box", "bag"])
+        #expect(fixture.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], [], ["mine"]])
+    }
+
     @Test func `Occupancy outlives a restart without a second enter`() throws {
         let fixture = try ServiceFixture(in: directory)
         try fixture.bringKeys()

@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import OwnTracks
 import Regions
 import Testing
@@ -28,6 +29,21 @@ import Testing
         #expect(harness.gateway.counters.waypointsRefused == 10)
         harness.change([.remove(rid: "r1"), .remove(rid: "r2")])
         harness.change(regions(Gateway.mostRegions..<Gateway.mostRegions + 2))
+        #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
+    }
+
+    @Test func `Regions of the configuration are bounded as those of commands`() throws {
+        var harness = try GatewayHarness()
+        harness.change(regions(0..<Gateway.mostRegions - 1))
+        let two = "\(GatewayHarness.waypoint("A", rid: "a")),\(GatewayHarness.waypoint("B", rid: "b"))"
+        let text = "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", waypoints: [\(two)]}"
+        let configuration = try Configuration(parsing: text.utf8, hostName: "test")
+        harness.handle(.configuration(configuration))
+        #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions - 1)
+        #expect(harness.gateway.counters.waypointsRefused == 2)
+        #expect(harness.log.contains { $0.contains("50001 regions; at most 50000 are allowed") })
+        harness.change([.remove(rid: "r1")])
+        harness.handle(.configuration(configuration))
         #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
     }
 

@@ -111,7 +111,7 @@ import Testing
         harness.handle(.settings(.refused))
         #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (0, 1))
         #expect(harness.gateway.counters.commands[.configuration] == 1)
-        harness.handle(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], tracker: 0)))
+        harness.handle(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], topic: nil)))
         #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (1, 1))
         #expect(harness.gateway.remoteSettings?["tag"] == "x")
     }

@@ -8,7 +8,7 @@ import Testing
 /// Many transitions at one time: what they cost, and that none is lost.
 @Suite struct CrowdTests {
     /// Regions 0 ..< count, each of a beacon of its own: that with the next minor.
-    private static func regions(_ count: Int) throws -> [RegionChange] {
+    static func regions(_ count: Int) throws -> [RegionChange] {
         try (0..<count).map { number in
             let pattern = "\(GatewayHarness.uuid):\(number / 60_000 + 1):\(number % 60_000 + 1)"
             let description = try RegionDescription(parsing: "R\(number):\(pattern)", base: .decimal)
@@ -96,6 +96,20 @@ import Testing
         harness.wait(1)
         let after = try harness.drainEvents()
         #expect((before + after).sorted() == (0..<300).map { "leave R\($0)" }.sorted())
+    }
+
+    @Test func `What a removal has left to tell is told before the program ends`() throws {
+        var harness = try GatewayHarness()
+        harness.change(try Self.regions(1000))
+        harness.wait(2)
+        for minor: UInt16 in 1...300 { try harness.hear(minor: minor) }
+        _ = harness.drainMessages()
+        harness.command(#"{"_type":"cmd","action":"clearWaypoints"}"#, ticks: false)
+        try harness.restart(after: 1)
+        harness.wait(10)
+        let messages = harness.drainMessages()
+        #expect(messages.count { $0.kind == .transition } == 300)
+        #expect(messages.count { $0.kind == .state && $0.payload.isEmpty } == 1000)
     }
 
     @Test func `A beacon in 5,000 regions enters and leaves each of them once`() throws {

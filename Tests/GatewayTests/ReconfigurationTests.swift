@@ -1,9 +1,10 @@
 import Base
 import Configuration
-import Gateway
 import OwnTracks
 import Regions
 import Testing
+
+@testable import Gateway
 
 /// Another configuration while people are inside.
 @Suite("Reconfiguration")
@@ -50,6 +51,116 @@ struct ReconfigurationTests {
         #expect(
             Set(emptied.map(\.topic)) == ["ibeacon-gateway/keys/region/k", "ibeacon-gateway/bag/region/k"])
         #expect(house.gateway.trackers[1].regions.regions.map(\.rid) == ["k"])
+    }
+
+    @Test func `A tracker that is removed and comes back has its regions, its mode and who is inside`() throws {
+        let own = GatewayHarness.waypoint("Car|2|2", rid: "c", suffix: ":3")
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        house.command(#"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(own)]}"#, tracker: 2)
+        try house.hear(major: 2)
+        try house.hear(major: 3)
+        #expect(try house.drainEvents() == ["enter bag", "enter Car"])
+        house.handle(.configuration(try Self.configuration(Self.settings([Self.trackers[0]]))))
+        house.wait(200)
+        house.handle(.configuration(try Self.configuration(Self.settings(Self.trackers))))
+        let returned = house.gateway.trackers[2]
+        #expect(returned.regions.regions.map(\.rid) == ["k", "c"])
+        #expect(returned.monitoring == .move)
+        #expect(returned.occupancy.count == 2)
+        house.wait(30)
+        // Only one of the two is still there.
+        try house.hear(major: 2)
+        #expect(try house.drainEvents().isEmpty)
+        house.wait(31)
+        #expect(try house.drainEvents() == ["leave Car"])
+        house.wait(31)
+        #expect(try house.drainEvents() == ["leave bag"])
+    }
+
+    @Test func `A region that the settings change while its tracker is missing is left when the tracker comes back`()
+        throws
+    {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        try house.hear(major: 2)
+        _ = house.drainMessages()
+        house.handle(.configuration(try Self.configuration("")))
+        let other = GatewayHarness.waypoint("bag", rid: "k", suffix: ":4")
+        let changed = "{deviceId: \"bag\", tid: \"B1\", waypoints: [\(other)]}"
+        house.handle(.configuration(try Self.configuration(Self.settings([Self.trackers[0], changed]))))
+        #expect(try house.drainEvents() == ["leave bag"])
+    }
+
+    @Test func `What removed trackers had is bounded together with the regions in force`() throws {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        house.handle(.configuration(try Self.configuration("")))
+        #expect(house.gateway.removed.regionCount == 2)
+        house.change(try CrowdTests.regions(Gateway.mostRegions - 1))
+        #expect(house.gateway.removed.regionCount == 1)
+        house.change(try CrowdTests.regions(Gateway.mostRegions))
+        #expect(house.gateway.removed.regionCount == 0)
+    }
+
+    @Test func `A command that waits stays with its tracker when the trackers are reordered`() throws {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#, tracker: 1, ticks: false)
+        let reordered = Self.settings(["{deviceId: \"bag\"}", "{deviceId: \"keys\"}"])
+        house.handle(.configuration(try Self.configuration(reordered)))
+        house.handle(.tick)
+        #expect(house.gateway.trackers.map(\.configuration.deviceID) == ["hall", "bag", "keys"])
+        #expect(house.gateway.trackers.map(\.regions.regions.count) == [0, 1, 0])
+    }
+
+    @Test func `A command that waits is dropped with its tracker`() throws {
+        var house = try GatewayHarness(Self.settings(Self.trackers))
+        house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#, tracker: 1, ticks: false)
+        house.handle(.configuration(try Self.configuration(Self.settings([Self.trackers[1]]))))
+        house.handle(.tick)
+        #expect(house.gateway.trackers.map(\.regions.regions.count) == [0, 1])
+        #expect(house.gateway.counters.commands.done == 0)
+    }
+
+    @Test func `Regions that wait to be shared are shared on the topic of their tracker after a reorder`() throws {
+        let more = "publishWaypoints: true"
+        var house = try GatewayHarness(Self.settings(Self.trackers, more: more))
+        let many = (0..<600).map { GatewayHarness.waypoint("r\($0)", rid: "\($0)", suffix: ":9:\($0 + 1)") }
+        _ = house.drainMessages()
+        house.command(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(many.joined(separator: ","))]}"#, tracker: 1)
+        house.handle(.configuration(try Self.configuration(Self.settings(Self.trackers.reversed(), more: more))))
+        house.wait(1)
+        let topics = house.drainMessages().map(\.topic).filter { $0.hasSuffix("/waypoint") }
+        #expect(topics.count == 600)
+        #expect(Set(topics) == ["owntracks/jane/keys/waypoint"])
+    }
+
+    private static let key = "encryptionKey: \"s3cr1t\","
+
+    @Test(
+        "Retained states that a key hides are emptied, whichever setting came last",
+        arguments: [
+            ("", key), (key + "homeAssistant: {discovery: true},", key), ("homeAssistant: {discovery: true},", key),
+        ])
+    func hidden(before: String, after: String) throws {
+        let regions = "waypoints: [\(GatewayHarness.waypoint("Hall", rid: "h"))]"
+        for isLive in [true, false] {
+            var house = try GatewayHarness(before + regions)
+            house.handle(.brokerConnected(isNew: true))
+            try house.hear()
+            #expect(house.drainMessages().contains { $0.kind == .state && !$0.payload.isEmpty })
+            if isLive {
+                house.handle(.configuration(try Self.configuration(after + regions)))
+            } else {
+                try house.restart(after + regions, after: 1)
+                _ = house.drainMessages()
+                house.handle(.brokerConnected(isNew: false))
+            }
+            let states = house.drainMessages().filter { $0.kind == .state }
+            #expect(states.map(\.topic) == ["ibeacon-gateway/hall/region/h"])
+            #expect(states.allSatisfy { $0.isRetained && $0.payload.isEmpty })
+            // Once is enough.
+            house.handle(.homeAssistantStarted)
+            #expect(!house.drainMessages().contains { $0.kind == .state })
+        }
     }
 
     @Test("a monitoring mode that a region switched to stays, unless the settings name another")

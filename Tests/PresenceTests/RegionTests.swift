@@ -44,6 +44,28 @@ struct RegionTests {
         #expect(simulation.engine.isOccupied(key("c")))
     }
 
+    @Test func `In a region that comes back a beacon is near again without an enter, until it is silent for too long`()
+    {
+        for isKnown in [true, false] {
+            var simulation = Simulation([region("a", minor: 1), region("b", minor: 2)])
+            simulation.hear(at: 1)
+            simulation.handle(.regions(isKnown ? [region("b", minor: 2)] : []))
+            simulation.run(to: 500)
+            simulation.handle(.regions([region("a", minor: 1), region("b", minor: 2)]))
+            let beacon = sighting(1).beacon
+            let left = simulation.engine.resume(
+                occupied: [(region: key("a"), beacon: beacon), (region: key("b"), beacon: beacon)],
+                at: MonotonicInstant(nanoseconds: 500_000_000_000))
+            // The beacon does not belong to the other one.
+            #expect(left == [.left(key("b"), last: beacon, because: .region)])
+            #expect(simulation.engine.isOccupied(key("a")))
+            simulation.hear(at: 550)
+            #expect(simulation.events.map(\.change) == [.entered(key("a")), .left(key("a"))])
+            simulation.run(to: 900)
+            #expect(simulation.events.map(\.change) == [.entered(key("a")), .left(key("a")), .left(key("a"))])
+        }
+    }
+
     @Test("A region whose pattern changes is left")
     func patternChanged() {
         var simulation = Simulation([region("a")])

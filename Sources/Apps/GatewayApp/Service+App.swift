@@ -53,8 +53,8 @@ extension Service: AppOwner {
         }
         // Last, because the inputs that follow make decisions of their own.
         for case .phoneKeys(let keys) in effects { take(keys) }
-        for case .reconfigure(let changes, let waypoints, let tracker) in effects {
-            reconfigure(SettingsRequest(changes: changes, waypoints: waypoints, tracker: tracker))
+        for case .reconfigure(let changes, let waypoints, let topic) in effects {
+            reconfigure(SettingsRequest(changes: changes, waypoints: waypoints, topic: topic))
         }
     }
 
@@ -95,7 +95,8 @@ extension Service: AppOwner {
             monitoring: topics.map { topic in
                 snapshot.values[ExactString(KeptMonitoring.storeKey(of: topic))].flatMap(KeptMonitoring.init(bytes:))
             },
-            presence: presence ?? .unknown, remoteSettings: remote,
+            removed: removedTrackers(in: snapshot, besides: topics), presence: presence ?? .unknown,
+            remoteSettings: remote,
             servedTopics: snapshot.values[Gateway.servedTopicsKey],
             lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
             appliedCommands: topics.map {
@@ -113,6 +114,21 @@ extension Service: AppOwner {
         let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
         return zip(own, Gateway.origins(of: own, among: served)).map { topic, origin in
             origin.map { served[$0] } ?? topic
+        }
+    }
+
+    /// What is stored of trackers that the settings do not contain.
+    ///
+    /// - Parameter topics: As `topics(in:)` returns them.
+    private func removedTrackers(in snapshot: StoreSnapshot, besides topics: [String]) -> [RemovedTracker] {
+        let present = Set((topics + configuration.trackers.map(\.topics.base)).map { ExactString($0) })
+        return snapshot.regions.filter { !present.contains($0.key) }.sorted { $0.key < $1.key }.map { topic, regions in
+            RemovedTracker(
+                topic: topic.text, regions: RegionSet(regions),
+                monitoring: snapshot.values[ExactString(KeptMonitoring.storeKey(of: topic.text))]
+                    .flatMap(KeptMonitoring.init(bytes:)),
+                appliedCommands: AppliedCommands(
+                    bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: topic.text))] ?? []))
         }
     }
 

@@ -13,8 +13,8 @@ struct SettingsRequest {
     let changes: JSONValue
     /// The regions in the same command.
     let waypoints: WaypointsReading?
-    /// The tracker that got the command.
-    let tracker: Int
+    /// The base topic of the tracker that got the command.
+    let topic: String
 }
 
 /// A valid configuration on probation: it is in force, and it is kept only if the broker accepts a connection with it.
@@ -25,7 +25,8 @@ struct PendingConfiguration {
     let changes: JSONValue
     /// Regions that came with the settings; they are merged when the settings are kept.
     let waypoints: [WaypointsReading]
-    let tracker: Int
+    /// The base topic that the tracker that got the command has with these settings; nil: they do not contain it.
+    let topic: String?
     /// Ends the trial.
     let timer: any ServiceTimer
 }
@@ -86,10 +87,19 @@ extension Service {
         // Regions are merged once, and not again at every start.
         pending = PendingConfiguration(
             before: before, changes: merged.without("waypoints"),
-            waypoints: [remote.waypoints, request.waypoints].compactMap { $0 }, tracker: request.tracker, timer: timer)
+            waypoints: [remote.waypoints, request.waypoints].compactMap { $0 },
+            topic: topic(of: request, in: candidate.configuration), timer: timer)
         log.notice("setConfiguration: trying new settings")
         putInForce(candidate.configuration)
         if links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
+    }
+
+    /// The base topic that the tracker of a request has with other settings: they may name it otherwise, and elsewhere.
+    private func topic(of request: SettingsRequest, in new: Configuration) -> String? {
+        let before = app.core.trackers.map(\.topics.base)
+        let after = new.trackers.map(\.topics.base)
+        let position = before.firstIndex { $0.hasSameBytes(as: request.topic) }
+        return zip(after, Gateway.origins(of: after, among: before)).first { position != nil && $1 == position }?.0
     }
 
     private func refuseSettings() { app.handle(.settings(.refused), at: host.now) }
@@ -99,7 +109,7 @@ extension Service {
         guard let kept = pending else { return }
         pending = nil
         kept.timer.disarm()
-        app.handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, tracker: kept.tracker)), at: host.now)
+        app.handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, topic: kept.topic)), at: host.now)
     }
 
     private func rollBack() {

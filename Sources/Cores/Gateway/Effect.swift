@@ -29,9 +29,9 @@ package enum Effect: Sendable {
     case value(key: String, [UInt8])
     /// Read all edits again: a tracker may exist now for edits that wait.
     case rereadEdits
-    /// Try these members over the settings in force, with these regions of the tracker that got the command. The input
-    /// `settings` reports the outcome.
-    case reconfigure(JSONValue, waypoints: WaypointsReading?, tracker: Int)
+    /// Try these members over the settings in force, with these regions of the tracker that got the command, which had
+    /// this base topic. The input `settings` reports the outcome.
+    case reconfigure(JSONValue, waypoints: WaypointsReading?, topic: String)
     /// Store these keys of phones, whose regions came with them.
     case phoneKeys([NamedKey])
     /// Write this to the log.

@@ -14,6 +14,7 @@ extension Gateway {
     mutating func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
         // All states are about to be published.
         announcements.replace { if case .state = $0 { nil } else { $0 } }
+        if !isAgain { withdrawHiddenStates() }
         var effects: [Effect] = []
         for position in trackers.indices {
             effects += card(of: position, at: now)
@@ -22,6 +23,18 @@ extension Gateway {
                 trackers[position].regions.regions.filter(\.isBeacon).map { .state(tracker: position, rid: $0.rid) })
         }
         return effects + publish(turn: announcements.next(at: now), at: now)
+    }
+
+    /// Empties the states that are withheld because of an encryption key: the broker may have them since a time with
+    /// other settings.
+    private mutating func withdrawHiddenStates() {
+        for position in trackers.indices where hidesStates(of: position) {
+            let device = trackers[position].configuration.deviceID
+            announcements.add(
+                trackers[position].regions.regions.filter(\.isBeacon).map {
+                    .withdrawal(device: device, tracker: position, rid: $0.rid)
+                })
+        }
     }
 
     /// The enters of all occupied regions again, with their original times. A repeated enter does no harm.

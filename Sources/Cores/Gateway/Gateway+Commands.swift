@@ -28,7 +28,7 @@ extension Gateway {
     }
 
     /// Regions of all trackers.
-    private var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
+    var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
 
     /// Carries out a command, or logs why it is refused.
     private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
@@ -55,7 +55,7 @@ extension Gateway {
         let tracker = received.tracker
         if case .setConfiguration(let changes, let waypoints) = command {
             // Counted when the service reports the outcome.
-            return [.reconfigure(changes, waypoints: waypoints, tracker: tracker)]
+            return [.reconfigure(changes, waypoints: waypoints, topic: trackers[tracker].topics.base)]
         }
         if command == .reportLocation, let reason = reasonNotToReport(of: tracker, at: now) {
             let refusal = commands.refuse(.unavailable, reason)
@@ -126,14 +126,20 @@ extension Gateway {
     ) -> (effects: [Effect], isMerged: Bool) {
         var regions = trackers[tracker].regions
         let difference = regions.apply(completed(changes, of: tracker, at: now))
-        let others = regionCount - trackers[tracker].regions.regions.count
-        guard others + regions.regions.count <= Self.mostRegions || difference.inserted.isEmpty else {
-            totals.waypointsRefused += UInt64(difference.inserted.count)
-            let text =
-                "this would make \(others + regions.regions.count) regions; at most \(Self.mostRegions) are allowed"
-            return ([.log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))], false)
-        }
+        let total = regionCount - trackers[tracker].regions.regions.count + regions.regions.count
+        if let refusal = refusal(of: difference, total: total) { return ([refusal], false) }
         return (replaceRegions(of: tracker, by: regions, difference, at: now), true)
+    }
+
+    /// Counts the new regions of a tracker if they are too many.
+    ///
+    /// - Parameter total: The number of regions that all trackers would have.
+    /// - Returns: nil if there is room for them.
+    mutating func refusal(of difference: RegionDifference, total: Int) -> Effect? {
+        guard total > Self.mostRegions, !difference.inserted.isEmpty else { return nil }
+        totals.waypointsRefused += UInt64(difference.inserted.count)
+        let text = "this would make \(total) regions; at most \(Self.mostRegions) are allowed"
+        return .log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))
     }
 
     /// The changes, with missing members (such as time stamps) taken from the regions that they replace.
@@ -169,6 +175,7 @@ extension Gateway {
         trackers[tracker].regions = regions
         effects += monitor(at: now) + crossCircles(of: [tracker], at: now)
         trackers[tracker].former = nil
+        removed.trim(toRegions: Self.mostRegions - regionCount)
         effects.append(.regions(topic: trackers[tracker].topics.base, regions))
         return effects + publish(announcements(of: difference, tracker: tracker), at: now)
     }

@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import Configuration
 import OwnTracks
 import Presence
@@ -10,9 +11,18 @@ extension Gateway {
         let origins = origins(of: new.trackers)
         var effects: [Effect] = []
         var states: [TrackerState] = []
+        var returned: [Int] = []
         for (settings, origin) in zip(new.trackers, origins) {
             guard let origin else {
                 var state = TrackerState(settings, monitoring: new.monitoring)
+                if let former = removed.take(settings.topics.base) {
+                    state = TrackerState(settings, monitoring: new.monitoring, continuing: former)
+                    state.makeBeginsExact(by: wallClock, at: now)
+                    // The store may be a new one since.
+                    effects += [.regions(topic: state.topics.base, state.regions), state.storedAppliedCommands]
+                    effects.append(state.storedMonitoring(new.monitoring))
+                    returned.append(states.count)
+                }
                 state.lastLocation = now
                 states.append(state)
                 continue
@@ -24,6 +34,11 @@ extension Gateway {
             // Regions and mode are stored under the topic of the tracker.
             let hasMoved = old.topics != state.topics
             if hasMoved { effects += [.regions(topic: state.topics.base, old.regions), state.storedAppliedCommands] }
+            if hasMoved {
+                effects += Self.forgotten(topic: old.topics.base, setting: new.monitoring)
+                // Its state is stored where that of a removed tracker was.
+                _ = removed.take(state.topics.base)
+            }
             if hasMoved || new.monitoring != configuration.monitoring {
                 effects.append(state.storedMonitoring(new.monitoring))
             }
@@ -31,13 +46,46 @@ extension Gateway {
         }
         let abandoned = abandonedStates(origins, new.trackers)
         renameTrackers(origins)
+        let kept = Set(origins.compactMap(\.self))
+        removed.keep(
+            trackers.indices.filter { !kept.contains($0) }.map {
+                RemovedTracker(trackers[$0], setting: configuration.monitoring)
+            })
         configuration = new
         trackers = states
         ranging = RangingThrottle(interval: new.rangingInterval)
-        effects += mergeConfiguredRegions(at: now)
+        effects += resume(returned, at: now) + mergeConfiguredRegions(at: now)
+        removed.trim(toRegions: Self.mostRegions - regionCount)
         effects += publish(abandoned, at: now) + announce(at: now, isAgain: false)
         // A tracker may exist now for edits that wait.
         return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
+    }
+
+    /// Empties what is stored under a topic that a tracker no longer has. Another tracker may get this topic later.
+    ///
+    /// - Parameter setting: The setting `monitoring` in force.
+    static func forgotten(topic: String, setting: MonitoringMode) -> [Effect] {
+        [
+            .regions(topic: topic, RegionSet()),
+            .value(key: AppliedCommands.storeKey(of: topic), AppliedCommands().bytes),
+            .monitoring(topic: topic, KeptMonitoring(setting, setting: setting)),
+        ]
+    }
+
+    /// Whoever was inside regions of trackers that return is inside again, without an enter, until silence counts.
+    ///
+    /// This comes before the regions of the configuration are merged, because that may end an occupancy.
+    private mutating func resume(_ returned: [Int], at now: MonotonicInstant) -> [Effect] {
+        var occupied: [(region: RegionKey, beacon: BeaconID)] = []
+        for position in returned {
+            for (rid, occupancy) in trackers[position].occupancy.sorted(by: { $0.key < $1.key }) {
+                occupied.append((RegionKey(tracker: position, rid: rid.text), occupancy.beacon))
+            }
+        }
+        guard !occupied.isEmpty else { return [] }
+        let effects = monitor(at: now)
+        let left = engine.resume(occupied: occupied, at: now)
+        return effects + carryOut(left, at: now)
     }
 
     private func origins(of new: [TrackerConfiguration]) -> [Int?] {
@@ -55,7 +103,8 @@ extension Gateway {
         }
     }
 
-    /// Renames the keys of the engine and of waiting transitions, which contain positions of trackers.
+    /// Renames the keys of the engine, and the positions of trackers in all that waits: transitions, announcements and
+    /// commands.
     private mutating func renameTrackers(_ origins: [Int?]) {
         guard origins.count != trackers.count || origins.enumerated().contains(where: { $0.offset != $0.element })
         else { return }
@@ -71,6 +120,8 @@ extension Gateway {
             renamed.key = RegionKey(tracker: position, rid: transition.key.rid)
             return renamed
         }
+        announcements.replace { $0.moved(to: positions) }
+        commands.moveTrackers(to: positions)
     }
 
     /// Withdrawals of the retained states of trackers that were removed, or have another device now.

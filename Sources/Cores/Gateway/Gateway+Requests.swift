@@ -34,11 +34,11 @@ extension Gateway {
             // The service has logged the reason.
             _ = commands.refuse(.configuration, "")
             return []
-        case .kept(let settings, let waypoints, let tracker):
+        case .kept(let settings, let waypoints, let topic):
             commands.countDone()
             remoteSettings = settings
             var effects: [Effect] = [.value(key: Self.remoteSettingsKey, settings.bytes)]
-            if trackers.indices.contains(tracker) {
+            if let topic, let tracker = trackers.firstIndex(where: { $0.topics.base.hasSameBytes(as: topic) }) {
                 effects += waypoints.flatMap { setWaypoints($0, of: tracker, at: now).effects }
             }
             return effects

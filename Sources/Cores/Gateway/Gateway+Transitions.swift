@@ -35,6 +35,19 @@ extension Gateway {
         carryOut(turn: transitions.nextIfDue(at: now), at: now)
     }
 
+    /// Carries out what waits for its turn when the service ends. The next start does not know the regions that were
+    /// removed, and so neither their leaves nor their retained states.
+    ///
+    /// The store takes about ten thousand messages and entries of the history in one decision, so there is a limit.
+    mutating func carryOutLastTurns(at now: MonotonicInstant) -> [Effect] {
+        var effects: [Effect] = []
+        for _ in 0..<15 where transitions.due != nil { effects += carryOut(turn: transitions.next(at: now), at: now) }
+        // The next start publishes all states.
+        announcements.replace { if case .state = $0 { nil } else { $0 } }
+        for _ in 0..<8 where announcements.due != nil { effects += publish(turn: announcements.next(at: now), at: now) }
+        return effects
+    }
+
     private mutating func carryOut(turn: [PendingTransition], at now: MonotonicInstant) -> [Effect] {
         let effects = turn.flatMap { carryOut($0, at: now) }
         // The transition of a beacon may have moved its tracker across circles.
@@ -166,15 +179,18 @@ extension Gateway {
         effects += publish(regions.map { .state(tracker: tracker, rid: $0.rid) }, at: now)
     }
 
+    /// Whether the states of a tracker's regions are withheld because of its encryption key.
+    func hidesStates(of position: Int) -> Bool {
+        trackers[position].configuration.encryptionKey != nil && !configuration.homeAssistant.discovery
+    }
+
     /// The retained state of one region, for consumers that connect later.
     ///
     /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant's discovery is on: content that
     ///   is encrypted on one topic must not be readable on another.
     func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
-        guard mayPublish(.regionState, of: position, at: now),
-            tracker.configuration.encryptionKey == nil || configuration.homeAssistant.discovery
-        else { return [] }
+        guard mayPublish(.regionState, of: position, at: now), !hidesStates(of: position) else { return [] }
         let occupancy = tracker.occupancy[region.rid]
         let state = RegionState(
             isInside: occupancy != nil, since: occupancy?.timestamp(by: wallClock) ?? wallClock.epochSeconds(at: now),

@@ -14,6 +14,8 @@ import Regions
 package struct Gateway: Sendable {
     package internal(set) var configuration: Configuration
     package internal(set) var trackers: [TrackerState]
+    /// What the trackers had that the settings no longer contain.
+    var removed = RemovedTrackers()
     package internal(set) var wallClock: WallClock
     /// The stored settings of `setConfiguration`, which replace those of the file.
     package internal(set) var remoteSettings: JSONValue?
@@ -116,7 +118,8 @@ package struct Gateway: Sendable {
         case .checkpoint: return checkpoint(at: now) + storeLowBatteries()
         case .stopping:
             guard isStarted else { return [] }
-            return carryOutLastCommands(at: now) + [.presence(.whole(wholePresence(at: now)))] + storeLowBatteries()
+            return carryOutLastCommands(at: now) + carryOutLastTurns(at: now)
+                + [.presence(.whole(wholePresence(at: now)))] + storeLowBatteries()
         case .wallClock(let clock): return setWallClock(clock, at: now)
         case .command(let command): return receive(command, at: now)
         case .regionEdits(let edits): return apply(edits, at: now)
@@ -224,6 +227,9 @@ package struct Gateway: Sendable {
         for (tracker, applied) in stored.appliedCommands.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].appliedCommands = applied
         }
+        removed = RemovedTrackers()
+        removed.keep(stored.removed)
+        removed.trim(toRegions: Self.mostRegions - regionCount)
         if let low = stored.lowBatteries { restoreLowBatteries(low) }
         var effects = storedAnew(stored)
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
@@ -252,6 +258,7 @@ package struct Gateway: Sendable {
             var effects: [Effect] = []
             if hasMoved {
                 effects += [.regions(topic: tracker.topics.base, tracker.regions), tracker.storedAppliedCommands]
+                effects += Self.forgotten(topic: stored.topics[position], setting: configuration.monitoring)
             }
             if let kept, hasMoved || kept != KeptMonitoring(tracker.monitoring, setting: configuration.monitoring) {
                 effects.append(tracker.storedMonitoring(configuration.monitoring))
@@ -263,11 +270,18 @@ package struct Gateway: Sendable {
     mutating func mergeConfiguredRegions(at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         var announced: [RegionAnnouncement] = []
+        var total = regionCount
         for tracker in trackers.indices {
             var regions = trackers[tracker].regions
             let difference = regions.apply(
                 completed(trackers[tracker].configuration.waypoints.changes, of: tracker, at: now))
             guard !difference.isEmpty else { continue }
+            let newTotal = total - trackers[tracker].regions.regions.count + regions.regions.count
+            if let refusal = refusal(of: difference, total: newTotal) {
+                effects.append(refusal)
+                continue
+            }
+            total = newTotal
             trackers[tracker].former = trackers[tracker].regions
             trackers[tracker].regions = regions
             effects.append(.regions(topic: trackers[tracker].topics.base, regions))

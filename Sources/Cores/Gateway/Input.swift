@@ -62,6 +62,8 @@ package struct StoredState: Sendable {
     package var topics: [String]
     /// The stored monitoring mode of each tracker; nil: none is stored.
     package var monitoring: [KeptMonitoring?]
+    /// What is stored of trackers that the configuration does not contain.
+    package var removed: [RemovedTracker]
     package var presence: Presence
     /// The stored settings of `setConfiguration`.
     package var remoteSettings: JSONValue?
@@ -85,7 +87,8 @@ package struct StoredState: Sendable {
 
     package init(
         configuration: Configuration, regions: [RegionSet], topics: [String] = [], monitoring: [KeptMonitoring?] = [],
-        presence: Presence = .unknown, remoteSettings: JSONValue? = nil, servedTopics: [UInt8]? = nil,
+        removed: [RemovedTracker] = [], presence: Presence = .unknown, remoteSettings: JSONValue? = nil,
+        servedTopics: [UInt8]? = nil,
         lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
         about: [String: JSONValue] = [:]
     ) {
@@ -93,6 +96,7 @@ package struct StoredState: Sendable {
         self.regions = regions
         self.topics = topics
         self.monitoring = monitoring
+        self.removed = removed
         self.presence = presence
         self.remoteSettings = remoteSettings
         self.servedTopics = servedTopics
@@ -111,8 +115,9 @@ package enum Request: Sendable {
 
 /// The outcome of a `setConfiguration`.
 package enum SettingsOutcome: Sendable {
-    /// The settings stay in force: all members that differ from the file, and the regions that came with the command.
-    case kept(JSONValue, waypoints: [WaypointsReading], tracker: Int)
+    /// The settings stay in force: all members that differ from the file, and the regions that came with the command, for
+    /// the tracker with this base topic. nil: the settings do not contain the tracker that got the command.
+    case kept(JSONValue, waypoints: [WaypointsReading], topic: String?)
     /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
     case refused
 }

@@ -29,6 +29,17 @@ package struct TrackerState: Sendable {
         self.monitoring = monitoring
     }
 
+    /// A tracker that the settings contain again, with what it had.
+    init(_ configuration: TrackerConfiguration, monitoring setting: MonitoringMode, continuing removed: RemovedTracker)
+    {
+        self.init(configuration, monitoring: removed.monitoring?.mode(for: setting) ?? setting)
+        regions = removed.regions
+        occupancy = removed.occupancy
+        circles = removed.circles
+        decidedCircles = Set(removed.circles.keys)
+        appliedCommands = removed.appliedCommands
+    }
+
     /// The same tracker with other settings. Its state stays.
     func reconfigured(_ configuration: TrackerConfiguration, monitoring: MonitoringMode) -> TrackerState {
         var state = self

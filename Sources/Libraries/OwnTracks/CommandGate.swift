@@ -4,7 +4,7 @@ package import JSON
 /// A command as it arrived on `/cmd`, decrypted and decoded.
 package struct ReceivedCommand: Sendable {
     /// Position of the tracker whose `/cmd` it came on. A rooms service has one, at 0.
-    package let tracker: Int
+    package var tracker: Int
     package let command: Result<Command, CommandError>
     /// Whether the broker had retained the command.
     package let isRetained: Bool
@@ -89,6 +89,11 @@ package struct CommandGate: Sendable {
     package mutating func next(at now: MonotonicInstant, regions: Int) -> ReceivedCommand? {
         queue.next(at: now, regions: regions)
     }
+
+    /// The trackers have other positions now.
+    ///
+    /// - Parameter positions: The new position of each tracker by its old one. Waiting commands of others are dropped.
+    package mutating func moveTrackers(to positions: [Int: Int]) { queue.moveTrackers(to: positions) }
 
     /// Takes all commands from the queue, when the service ends.
     package mutating func drain() -> [ReceivedCommand] { queue.drain() }

@@ -59,6 +59,17 @@ struct CommandQueue: Sendable {
         return command
     }
 
+    /// As of `CommandGate`.
+    mutating func moveTrackers(to positions: [Int: Int]) {
+        waiting = waiting.compactMap { command in
+            var moved = command
+            guard let position = positions[command.tracker] else { return nil }
+            moved.tracker = position
+            return moved
+        }
+        waitingRegions = waiting.reduce(0) { $0 + $1.regionCount }
+    }
+
     /// Removes and returns all commands.
     mutating func drain() -> [ReceivedCommand] {
         defer { (waiting, waitingRegions) = ([], 0) }

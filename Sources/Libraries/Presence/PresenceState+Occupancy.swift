@@ -10,15 +10,78 @@ extension PresenceEngine {
     package mutating func restore(occupied: [(region: RegionKey, beacon: BeaconID)], at now: MonotonicInstant) {
         let beacons = occupied.map { region, beacon in
             PresenceState.Beacon(
-                uuidHigh: beacon.uuid.high, uuidLow: beacon.uuid.low, major: beacon.major, minor: beacon.minor,
-                links: [
-                    PresenceState.Link(receiver: 0, silence: 0, model: ArrivalModel(at: 0, rssi: nil, duty: 1))
-                ],
+                ofUnknownRhythm: beacon,
                 memberships: [
                     PresenceState.Membership(
                         tracker: region.tracker, rid: region.rid, isNear: true, crossingTime: nil, receiver: 0)
                 ])
         }
         _ = restore(PresenceState(beacons: beacons, absences: []), at: now)
+    }
+
+    /// Makes beacons near again in regions that come back while others are in force. The caller sets the regions first.
+    ///
+    /// A beacon that is near in no other region leaves as if it had been heard now: while its regions were missing, its
+    /// receiver may not have listened for it.
+    ///
+    /// - Returns: Leaves of regions that the beacon does not belong to, or in which there is no place for it.
+    package mutating func resume(
+        occupied: [(region: RegionKey, beacon: BeaconID)], at now: MonotonicInstant
+    ) -> [Effect] {
+        changedBeacons = nil
+        var effects: [Effect] = []
+        for (region, beacon) in occupied {
+            if table.place(of: beacon, in: tracked) == nil {
+                _ = restore(PresenceState.Beacon(ofUnknownRhythm: beacon, memberships: []), at: now)
+            }
+            guard let place = table.place(of: beacon, in: tracked), let position = membership(of: place, in: region)
+            else {
+                effects.append(.left(region, last: beacon, because: .region))
+                continue
+            }
+            if tracked[place].nearCount == 0 { endSilence(of: place, at: now) }
+            var member = membership(position, of: place)
+            member.set(near: true)
+            setMembership(position, of: place, to: member)
+            tracked[place].nearCount += 1
+            nearCount[Int(member.region)] += 1
+            // The next tick looks when it leaves. An earlier time would count as a late tick.
+            schedule(place, at: now.nanoseconds)
+        }
+        return effects
+    }
+
+    /// The position of a beacon's membership in a region; nil if it does not belong to the region.
+    private func membership(of place: Int, in region: RegionKey) -> Int? {
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            if keys[Int(member.region)] == region { return position }
+            position = Int(member.next)
+        }
+        return nil
+    }
+
+    /// The silence of a beacon begins anew at all receivers.
+    private mutating func endSilence(of place: Int, at now: MonotonicInstant) {
+        var position = tracked[place].link
+        while position >= 0 {
+            var link = link(position, of: place)
+            link.model.setLastHeard(clock.time(of: link.receiver, at: now))
+            setLink(position, of: place, to: link)
+            position = Int(link.next)
+        }
+        let joint = Int(tracked[place].joint)
+        if joint >= 0 { joints[joint].setLastHeard(clock.timeOfAny(at: now)) }
+    }
+}
+
+extension PresenceState.Beacon {
+    /// A beacon that was heard just now, and of which no more is known.
+    fileprivate init(ofUnknownRhythm beacon: BeaconID, memberships: [PresenceState.Membership]) {
+        self.init(
+            uuidHigh: beacon.uuid.high, uuidLow: beacon.uuid.low, major: beacon.major, minor: beacon.minor,
+            links: [PresenceState.Link(receiver: 0, silence: 0, model: ArrivalModel(at: 0, rssi: nil, duty: 1))],
+            memberships: memberships)
     }
 }

@@ -245,7 +245,7 @@ extension PresenceEngine {
     }
 
     /// - Returns: the regions that the beacon still belongs to.
-    private mutating func restore(_ kept: PresenceState.Beacon, at now: MonotonicInstant) -> Set<RegionKey> {
+    mutating func restore(_ kept: PresenceState.Beacon, at now: MonotonicInstant) -> Set<RegionKey> {
         let id = kept.id
         var found = matches(of: id)
         guard !found.isEmpty, !kept.links.isEmpty, tracked.count < BeaconTable.mostPlaces else { return [] }

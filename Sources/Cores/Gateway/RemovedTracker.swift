@@ -1,0 +1,65 @@
+import Base
+package import OwnTracks
+package import Regions
+
+/// What a tracker had that the settings no longer contain. The store has its regions and its mode, too. All of it comes
+/// back with settings that name its topic again.
+package struct RemovedTracker: Sendable {
+    let topic: String
+    let regions: RegionSet
+    let monitoring: KeptMonitoring?
+    let appliedCommands: AppliedCommands
+    /// The regions that a beacon occupied. No leave of them was published.
+    let occupancy: [ExactString: Occupancy]
+    /// The circles that the tracker was in.
+    let circles: [ExactString: OccupancyBegin]
+
+    /// A tracker that was removed before the start of this program.
+    ///
+    /// - Parameters:
+    ///   - topic: The base topic under which its state is stored.
+    ///   - monitoring: nil: none is stored.
+    package init(
+        topic: String, regions: RegionSet, monitoring: KeptMonitoring?, appliedCommands: AppliedCommands
+    ) {
+        (self.topic, self.regions) = (topic, regions)
+        (self.monitoring, self.appliedCommands) = (monitoring, appliedCommands)
+        (occupancy, circles) = ([:], [:])
+    }
+
+    /// - Parameter setting: The setting `monitoring` that was in force with the tracker.
+    init(_ tracker: TrackerState, setting: MonitoringMode) {
+        topic = tracker.topics.base
+        regions = tracker.regions
+        monitoring = KeptMonitoring(tracker.monitoring, setting: setting)
+        appliedCommands = tracker.appliedCommands
+        occupancy = tracker.occupancy
+        circles = tracker.circles
+    }
+}
+
+/// The trackers that were removed, the latest at the end.
+struct RemovedTrackers: Sendable {
+    /// More are forgotten, the earliest first.
+    static let most = 1_000
+
+    private var trackers: [RemovedTracker] = []
+
+    var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
+
+    mutating func keep(_ removed: [RemovedTracker]) {
+        trackers += removed
+        trackers.removeFirst(max(0, trackers.count - Self.most))
+    }
+
+    /// Removes and returns the tracker with this topic.
+    mutating func take(_ topic: String) -> RemovedTracker? {
+        trackers.firstIndex { $0.topic.hasSameBytes(as: topic) }.map { trackers.remove(at: $0) }
+    }
+
+    /// Forgets the earliest until there are at most so many regions: those of the present trackers come first.
+    mutating func trim(toRegions most: Int) {
+        var count = regionCount
+        while count > max(0, most), !trackers.isEmpty { count -= trackers.removeFirst().regions.regions.count }
+    }
+}
