@@ -12,6 +12,54 @@ import Base
 /// `PresenceTiming.unknownRhythmSeconds` or later, because a receiver that takes turns does not know the beacon's
 /// rhythm.
 extension PresenceEngine {
+    /// Updates the link of a receiver that is not the beacon's first, or makes it.
+    ///
+    /// - Returns: leave timeout and interval of the link, in seconds.
+    mutating func hearElsewhere(
+        _ sighting: Sighting, of place: Int, listened: Int64, duty: Float, at now: MonotonicInstant
+    ) -> ArrivalModel.Heard {
+        var last = TrackedBeacon.own
+        var position = Int(tracked[place].ownLink.next)
+        var count = 1
+        while position >= 0 {
+            if links[position].receiver.index == sighting.receiver.index {
+                let isNew = isNewAdvertisement(of: place, at: now)
+                let isReturn = hasThresholds && isReturn(of: place, to: links[position].model, at: listened)
+                let heard = links[position].model.hear(
+                    at: listened, rssi: sighting.rssi, duty: duty, isReturn: isReturn)
+                return isNew ? hearJointly(heard, of: place, at: now) : heard
+            }
+            last = position
+            position = Int(links[position].next)
+            count += 1
+        }
+        let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
+        let isNew = isNewAdvertisement(of: place, at: now)
+        let link = Link(model: model, receiver: sighting.receiver)
+        if count < mostReceivers {
+            append(link, behind: last, of: place, at: now)
+        } else {
+            setLink(linkThatGivesWay(of: place, at: now) ?? last, of: place, to: link)
+        }
+        let heard = ArrivalModel.Heard(leaveTimeout: model.leaveTimeout, interval: model.interval, isSlowDown: false)
+        return isNew ? hearJointly(heard, of: place, at: now) : heard
+    }
+
+    /// Whether a receiver hears a beacon again that it had given up for each of the beacon's regions.
+    ///
+    /// In a region that holds beacons for longer, a beacon is still there, and one weak sample must not let it leave.
+    @inline(__always)
+    func isReturn(of place: Int, to model: ArrivalModel, at listened: Int64) -> Bool {
+        let silence = listened &- model.lastHeard
+        var position = tracked[place].membership
+        while position >= 0 {
+            let member = membership(position, of: place)
+            if silence <= rules[Int(member.region)].leaveTimeout(learned: model.leaveTimeout) { return false }
+            position = Int(member.next)
+        }
+        return true
+    }
+
     /// Adds a receiver to a beacon.
     ///
     /// - Parameter last: The position of its last link.
