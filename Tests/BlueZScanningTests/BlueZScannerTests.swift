@@ -143,6 +143,18 @@ import Testing
         #expect(scanner.adapters.map(\.isListening) == [false])
     }
 
+    @Test func `A monitor that bluetoothd released while the adapter was off does not count as listening`() throws {
+        let scanner = try listening()
+        fixture.changes(0, "Powered", false)
+        fixture.bus.answer("Set")
+        fixture.bus.callsMonitor("Release")
+        fixture.changes(0, "Powered", true)
+        fixture.bus.refuse("RegisterMonitor", with: "org.bluez.Error.AlreadyExists")
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(fixture.bus.calls.contains("StartDiscovery hci0"))
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
     @Test func `Of two adapters, the one that is unplugged is deaf`() throws {
         let scanner = try listening(on: [0, 1])
         fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in

@@ -279,21 +279,6 @@ private final class Fixture {
         #expect(fixture.files.record.isEmpty, "or the next enrolment would remove it")
     }
 
-    @Test(arguments: [true, false])
-    func `What a killed program left stays where the user has paired the phone, too`(isRestarted: Bool) {
-        let fixture = Fixture()
-        let own = "/org/bluez/hci0/dev_00_AA_01_00_00_01"
-        fixture.files.record.devices = [Fixture.phone]
-        fixture.files.bonds[Fixture.identity] = Fixture.bond + Array("[LinkKey]\nType=4\n".utf8)
-        fixture.start()
-        // After a restart bluetoothd has one object for both pairings.
-        fixture.shows(paired: isRestarted ? [own] : [own, Fixture.phone])
-        #expect(fixture.progress == [.pairingStays("\(Fixture.identity)")])
-        #expect(!fixture.bus.calls.contains("RemoveDevice hci0"))
-        #expect(fixture.files.record.isEmpty)
-        fixture.accepts()
-    }
-
     @Test func `A device that the user trusts is not enrolled, and stays`() {
         let fixture = Fixture()
         fixture.start()

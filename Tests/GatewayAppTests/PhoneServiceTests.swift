@@ -119,6 +119,15 @@ struct PhoneServiceTests {
         #expect(fixture.radio.keys == [PhoneKey(IdentityKey(high: 3, low: 4))])
     }
 
+    @Test func `Without a site a phone that was removed gets the key that the configuration has for it now`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        try add()
+        try write { _ = $0.remove("Jane", at: 200) }
+        let waypoint = #"{_type: "waypoint", rid: "jane", tst: 1, desc: "Jane:irk:\#(Self.key.digits)"}"#
+        try fixture.reload("trackers: [{tid: 'b', deviceId: 'b', waypoints: [\(waypoint)]}],")
+        #expect(fixture.radio.keys == [PhoneKey(Self.key)])
+    }
+
     private func command(_ fixture: ServiceFixture, isEncrypted: Bool) throws {
         let json = #"""
             {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[

@@ -53,6 +53,18 @@ struct ReconfigurationTests {
         #expect(house.gateway.trackers[1].regions.regions.map(\.rid) == ["k"])
     }
 
+    @Test func `A tracker that comes back in the place of another one continues itself`() throws {
+        let own = GatewayHarness.waypoint("Car|2|2", rid: "c", suffix: ":3")
+        let bare = "{deviceId: \"car\", tid: \"C1\"}"
+        var house = try GatewayHarness(Self.settings([Self.trackers[1], bare]))
+        house.command(#"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(own)]}"#, tracker: 2)
+        house.handle(.configuration(try Self.configuration(Self.settings([Self.trackers[1]]))))
+        house.handle(.configuration(try Self.configuration(Self.settings([bare]))))
+        #expect(house.gateway.trackers[1].regions.regions.map(\.rid).contains("c"))
+        house.handle(.configuration(try Self.configuration(Self.settings([Self.trackers[1]]))))
+        #expect(house.gateway.trackers[1].regions.regions.map(\.rid) == ["k"])
+    }
+
     @Test func `A tracker that is removed and comes back has its regions, its mode and who is inside`() throws {
         let own = GatewayHarness.waypoint("Car|2|2", rid: "c", suffix: ":3")
         var house = try GatewayHarness(Self.settings(Self.trackers))
@@ -161,6 +173,15 @@ struct ReconfigurationTests {
             house.handle(.homeAssistantStarted)
             #expect(!house.drainMessages().contains { $0.kind == .state })
         }
+    }
+
+    @Test func `A reload that changes neither key nor discovery empties no state again`() throws {
+        let settings = Self.key + "waypoints: [\(GatewayHarness.waypoint("Hall", rid: "h"))]"
+        var house = try GatewayHarness(settings)
+        house.handle(.brokerConnected(isNew: true))
+        _ = house.drainMessages()
+        house.handle(.configuration(try Self.configuration(settings)))
+        #expect(!house.drainMessages().contains { $0.kind == .state })
     }
 
     @Test("a monitoring mode that a region switched to stays, unless the settings name another")

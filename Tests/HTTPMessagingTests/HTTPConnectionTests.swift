@@ -128,6 +128,15 @@ import Testing
         #expect(owner.failures.isEmpty)
     }
 
+    @Test func `A message that is too large is set aside, also if the server refuses empty messages`() throws {
+        let endpoint = try ScriptedEndpoint { .status($0.body.isEmpty ? 400 : $0.text == "{\"n\":1}" ? 413 : 200) }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        for token in 1...2 { #expect(owner.post(Int64(token))) }
+        #expect(eventually { owner.taken == [2] })
+        #expect(owner.refused == [1])
+    }
+
     @Test func `A message for which there is nothing at the address three times, where others are taken, is set aside`()
         throws
     {

@@ -261,6 +261,19 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.failure?.kind == .unavailable)
     }
 
+    @Test func `An adapter that is off for a moment does not give up mgmt for another one that is refused`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.informs(1, isPowered: true)
+        fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+        fixture.kernel.informs(0, isPowered: false)
+        for _ in 1...6 {
+            fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+            fixture.wait(.seconds(1))
+        }
+        #expect(scanner.failure == nil)
+    }
+
     @Test func `An adapter that is unplugged is deaf, and listens when it is back`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()

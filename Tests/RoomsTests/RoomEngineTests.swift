@@ -411,6 +411,24 @@ import Testing
         #expect(house.home == [false])
     }
 
+    @Test func `What stands for a tag without major or minor after a restart is the beacon of no other tag`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall")])
+        let uuid = House.beacon.uuid
+        let patterns = [(1, 2), (nil, nil), (1, 1), (2, 2)] as [(UInt16?, UInt16?)]
+        let tags = patterns.enumerated().map { position, numbers in
+            TagDescription(
+                id: "t\(position)", name: "T\(position)",
+                pattern: BeaconPattern(uuid: uuid, major: numbers.0, minor: numbers.1))
+        }
+        house.pass(.tags(tags))
+        let kitchen = RoomName(id: "kitchen", name: "Kitchen")
+        house.engine.restore(
+            tags.map { ReportedTag(id: $0.id, isHome: true, room: kitchen) },
+            at: .zero.advanced(by: .seconds(house.now)))
+        house.seconds(120, ["k": Float?.none, "h": Float?.none])
+        #expect(tags.indices.map { house.engine.decided(ofTag: $0).isHome } == [false, false, false, false])
+    }
+
     @Test func `A room has the name that the latest card of a gateway that counts gives it`() {
         var house = House([("k", "kitchen")])
         house.pass(.card(gateway: "k", room: "Kitchen"))

@@ -112,7 +112,8 @@ extension Service: AppOwner {
     private func topics(in snapshot: StoreSnapshot) -> [String] {
         let own = configuration.trackers.map(\.topics.base)
         let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
-        return zip(own, Gateway.origins(of: own, among: served)).map { topic, origin in
+        let origins = Gateway.origins(of: own, among: served, returning: Set(snapshot.regions.keys))
+        return zip(own, origins).map { topic, origin in
             origin.map { served[$0] } ?? topic
         }
     }

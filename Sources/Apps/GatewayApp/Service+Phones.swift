@@ -194,17 +194,19 @@ extension Service {
         storePhones()
     }
 
-    /// Stores the keys of the configuration. A phone that was given another key since, or that was removed, stays so.
+    /// Stores the keys of the configuration. A phone that was given another key since stays so, and in a site one that was
+    /// removed: there the removal may be another gateway's.
     private func takeConfiguredKeys() {
         let keys = configuration.trackers.flatMap(\.waypoints.keys)
         guard !keys.isEmpty else { return }
-        for named in keys where phones.keys.removals.contains(where: { $0.name.hasSameBytes(as: named.name) }) {
+        let removals = phones.site == nil ? [] : phones.keys.removals
+        for named in keys where removals.contains(where: { $0.name.hasSameBytes(as: named.name) }) {
             log.warning("the configuration has a key of '\(named.name)', which was removed; remove it there, too")
         }
         take(
             keys.filter { named in
                 !phones.keys.phones.contains { $0.name.hasSameBytes(as: named.name) }
-                    && !phones.keys.removals.contains { $0.name.hasSameBytes(as: named.name) }
+                    && !removals.contains { $0.name.hasSameBytes(as: named.name) }
             })
     }
 

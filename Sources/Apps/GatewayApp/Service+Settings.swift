@@ -97,9 +97,9 @@ extension Service {
     /// The base topic that the tracker of a request has with other settings: they may name it otherwise, and elsewhere.
     private func topic(of request: SettingsRequest, in new: Configuration) -> String? {
         let before = app.core.trackers.map(\.topics.base)
-        let after = new.trackers.map(\.topics.base)
         let position = before.firstIndex { $0.hasSameBytes(as: request.topic) }
-        return zip(after, Gateway.origins(of: after, among: before)).first { position != nil && $1 == position }?.0
+        return zip(new.trackers, app.core.origins(of: new.trackers)).first { position != nil && $1 == position }?
+            .0.topics.base
     }
 
     private func refuseSettings() { app.handle(.settings(.refused), at: host.now) }

@@ -10,11 +10,13 @@ extension Gateway {
     /// Publishes the cards and the states of all regions: after the start, after each new session with the broker, and
     /// when Home Assistant starts.
     ///
-    /// - Parameter isAgain: They were published before, and the receiver has lost them.
-    mutating func announce(at now: MonotonicInstant, isAgain: Bool) -> [Effect] {
+    /// - Parameters:
+    ///   - isAgain: They were published before, and the receiver has lost them.
+    ///   - hidden: Devices whose states were withheld before as well.
+    mutating func announce(at now: MonotonicInstant, isAgain: Bool, hidden: Set<String> = []) -> [Effect] {
         // All states are about to be published.
         announcements.replace { if case .state = $0 { nil } else { $0 } }
-        if !isAgain { withdrawHiddenStates() }
+        if !isAgain { withdrawHiddenStates(besides: hidden) }
         var effects: [Effect] = []
         for position in trackers.indices {
             effects += card(of: position, at: now)
@@ -27,14 +29,24 @@ extension Gateway {
 
     /// Empties the states that are withheld because of an encryption key: the broker may have them since a time with
     /// other settings.
-    private mutating func withdrawHiddenStates() {
-        for position in trackers.indices where hidesStates(of: position) {
+    ///
+    /// Another tracker of the same device, of which `config check` warns, may show the state of a region of the same id.
+    private mutating func withdrawHiddenStates(besides hidden: Set<String>) {
+        let (hiding, showing) = (trackers.indices.filter(hidesStates), trackers.indices.filter { !hidesStates(of: $0) })
+        for position in hiding {
             let device = trackers[position].configuration.deviceID
-            announcements.add(
-                trackers[position].regions.regions.filter(\.isBeacon).map {
-                    .withdrawal(device: device, tracker: position, rid: $0.rid)
-                })
+            guard !hidden.contains(device) else { continue }
+            let others = showing.filter { trackers[$0].configuration.deviceID.hasSameBytes(as: device) }
+            let rids = trackers[position].regions.regions.filter(\.isBeacon).map(\.rid).filter { rid in
+                !others.contains { trackers[$0].regions[rid: rid]?.isBeacon == true }
+            }
+            announcements.add(rids.map { .withdrawal(device: device, tracker: position, rid: $0) })
         }
+    }
+
+    /// The devices of trackers whose states are withheld.
+    var hiddenDevices: Set<String> {
+        Set(trackers.indices.filter(hidesStates).map { trackers[$0].configuration.deviceID })
     }
 
     /// The enters of all occupied regions again, with their original times. A repeated enter does no harm.

@@ -1,6 +1,6 @@
-import Base
+package import Base
 import Beacon
-import Configuration
+package import Configuration
 import OwnTracks
 import Presence
 import Regions
@@ -9,6 +9,7 @@ extension Gateway {
     /// Applies another configuration. Regions and presence stay with their trackers.
     mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
         let origins = origins(of: new.trackers)
+        let hidden = hiddenDevices
         var effects: [Effect] = []
         var states: [TrackerState] = []
         var returned: [Int] = []
@@ -34,11 +35,7 @@ extension Gateway {
             // Regions and mode are stored under the topic of the tracker.
             let hasMoved = old.topics != state.topics
             if hasMoved { effects += [.regions(topic: state.topics.base, old.regions), state.storedAppliedCommands] }
-            if hasMoved {
-                effects += Self.forgotten(topic: old.topics.base, setting: new.monitoring)
-                // Its state is stored where that of a removed tracker was.
-                _ = removed.take(state.topics.base)
-            }
+            if hasMoved { effects += Self.forgotten(topic: old.topics.base, setting: new.monitoring) }
             if hasMoved || new.monitoring != configuration.monitoring {
                 effects.append(state.storedMonitoring(new.monitoring))
             }
@@ -56,7 +53,7 @@ extension Gateway {
         ranging = RangingThrottle(interval: new.rangingInterval)
         effects += resume(returned, at: now) + mergeConfiguredRegions(at: now)
         removed.trim(toRegions: Self.mostRegions - regionCount)
-        effects += publish(abandoned, at: now) + announce(at: now, isAgain: false)
+        effects += publish(abandoned, at: now) + announce(at: now, isAgain: false, hidden: hidden)
         // A tracker may exist now for edits that wait.
         return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
     }
@@ -88,17 +85,22 @@ extension Gateway {
         return effects + carryOut(left, at: now)
     }
 
-    private func origins(of new: [TrackerConfiguration]) -> [Int?] {
-        Self.origins(of: new.map(\.topics.base), among: trackers.map(\.topics.base))
+    /// For each tracker of other settings the position of the present tracker that it continues.
+    package func origins(of new: [TrackerConfiguration]) -> [Int?] {
+        Self.origins(of: new.map(\.topics.base), among: trackers.map(\.topics.base), returning: removed.topics)
     }
 
     /// For each topic of a new tracker the position of the old tracker that it continues: the old tracker with the same
     /// topic, else the old tracker at the same position if its topic no longer exists (it got another topic).
-    package static func origins(of new: [String], among old: [String]) -> [Int?] {
+    ///
+    /// - Parameter returning: The topics of removed trackers. A tracker with one of these continues that one.
+    package static func origins(of new: [String], among old: [String], returning: Set<ExactString>) -> [Int?] {
         let (after, before) = (new.map { ExactString($0) }, old.map { ExactString($0) })
         return after.indices.map { position in
             if let same = before.firstIndex(of: after[position]) { return same }
-            guard before.indices.contains(position), !after.contains(before[position]) else { return nil }
+            guard before.indices.contains(position), !after.contains(before[position]),
+                !returning.contains(after[position])
+            else { return nil }
             return position
         }
     }

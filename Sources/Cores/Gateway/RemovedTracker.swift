@@ -45,6 +45,8 @@ struct RemovedTrackers: Sendable {
 
     private var trackers: [RemovedTracker] = []
 
+    var topics: Set<ExactString> { Set(trackers.map { ExactString($0.topic) }) }
+
     var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
 
     mutating func keep(_ removed: [RemovedTracker]) {

@@ -44,6 +44,11 @@ package struct ListeningClock: Hashable, Sendable {
     /// Whether any receiver listens.
     package var isListening: Bool { anyReceiver.resumed != nil }
 
+    /// The first receiver that listens.
+    var listeningReceiver: Receiver? {
+        clocks.firstIndex { $0.resumed != nil }.map { Receiver(index: UInt16($0)) }
+    }
+
     package func isListening(_ receiver: Receiver) -> Bool {
         let index = Int(receiver.index)
         return index < clocks.count && clocks[index].resumed != nil

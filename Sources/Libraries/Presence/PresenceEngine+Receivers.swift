@@ -1,4 +1,5 @@
 import Base
+import Beacon
 
 /// Chooses the receivers of a beacon that are remembered, if more than `mostReceivers` hear it.
 ///

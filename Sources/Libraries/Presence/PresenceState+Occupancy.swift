@@ -10,7 +10,7 @@ extension PresenceEngine {
     package mutating func restore(occupied: [(region: RegionKey, beacon: BeaconID)], at now: MonotonicInstant) {
         let beacons = occupied.map { region, beacon in
             PresenceState.Beacon(
-                ofUnknownRhythm: beacon,
+                ofUnknownRhythm: beacon, heardBy: 0,
                 memberships: [
                     PresenceState.Membership(
                         tracker: region.tracker, rid: region.rid, isNear: true, crossingTime: nil, receiver: 0)
@@ -30,9 +30,12 @@ extension PresenceEngine {
     ) -> [Effect] {
         changedBeacons = nil
         var effects: [Effect] = []
+        // One that has not listened since the start would have given the beacon up long ago.
+        let receiver = clock.listeningReceiver.flatMap { UInt8(exactly: $0.index) } ?? 0
         for (region, beacon) in occupied {
             if table.place(of: beacon, in: tracked) == nil {
-                _ = restore(PresenceState.Beacon(ofUnknownRhythm: beacon, memberships: []), at: now)
+                _ = restore(
+                    PresenceState.Beacon(ofUnknownRhythm: beacon, heardBy: receiver, memberships: []), at: now)
             }
             guard let place = table.place(of: beacon, in: tracked), let position = membership(of: place, in: region)
             else {
@@ -78,10 +81,12 @@ extension PresenceEngine {
 
 extension PresenceState.Beacon {
     /// A beacon that was heard just now, and of which no more is known.
-    fileprivate init(ofUnknownRhythm beacon: BeaconID, memberships: [PresenceState.Membership]) {
+    fileprivate init(
+        ofUnknownRhythm beacon: BeaconID, heardBy receiver: UInt8, memberships: [PresenceState.Membership]
+    ) {
         self.init(
             uuidHigh: beacon.uuid.high, uuidLow: beacon.uuid.low, major: beacon.major, minor: beacon.minor,
-            links: [PresenceState.Link(receiver: 0, silence: 0, model: ArrivalModel(at: 0, rssi: nil, duty: 1))],
+            links: [PresenceState.Link(receiver: receiver, silence: 0, model: ArrivalModel(at: 0, rssi: nil, duty: 1))],
             memberships: memberships)
     }
 }

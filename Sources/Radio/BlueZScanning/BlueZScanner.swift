@@ -225,9 +225,13 @@ package final class BlueZScanner: Scanner {
             message?.append { $0.path(BeaconMonitorObject.root) }
             ask(adapter, message) { scanner, adapter, answer in
                 // bluetoothd calls Activate on success.
-                guard answer.isError else { return }
+                guard answer.isError else {
+                    adapter.isReleased = false
+                    return
+                }
                 // bluetoothd keeps the monitor while the adapter is off, and does not call Activate again.
                 if answer.errorName.hasSuffix(".AlreadyExists"), !adapter.isReleased {
+                    guard adapter.way == .monitor else { return }
                     return scanner.reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
                 }
                 adapter.monitorFailed = true
@@ -380,13 +384,13 @@ package final class BlueZScanner: Scanner {
             return bus?.send(reply) ?? ()
         case (BeaconMonitorObject.interface, "Activate"):
             for adapter in byPath.values where adapter.way == .monitor {
-                adapter.isReleased = false
                 reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
             }
         case (BeaconMonitorObject.interface, "Release"):
+            // The call does not say which adapter's monitor it is.
+            for adapter in byPath.values { adapter.isReleased = true }
             for adapter in byPath.values where adapter.way == .monitor {
                 adapter.way = nil
-                adapter.isReleased = true
                 reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
                 again(adapter)
             }

@@ -118,12 +118,8 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             }
         }
         ownPairings = objects.devices.values.filter { $0.isPaired && !found.contains($0.path) }
-        return found.sorted().filter { path in
-            // An enrolment is no pairing over BR/EDR, whose key is in the same file.
-            let hasOther = isPairedOtherwise(path) || bond(of: path).map { BondFile.hasLinkKey(in: $0) } == true
-            if hasOther { leavePairing(of: path) }
-            return !hasOther
-        }
+        // Whether the user has paired the phone for audio as well cannot be seen: a pairing over LE makes a key for BR/EDR, too.
+        return found.sorted()
     }
 
     /// Whether the user has paired this machine with the same device before, over BR/EDR: bluetoothd has another object for

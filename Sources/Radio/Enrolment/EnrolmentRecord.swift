@@ -76,11 +76,6 @@ package protocol EnrolmentStorage: AnyObject {
 
 /// bluetoothd's file about a device that is paired: `/var/lib/bluetooth/ADAPTER/DEVICE/info`.
 package enum BondFile {
-    /// Whether the device is paired over BR/EDR, too.
-    package static func hasLinkKey(in bytes: [UInt8]) -> Bool {
-        bytes.prefix(1 << 16).split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: "[LinkKey]".utf8) }
-    }
-
     /// The key in the section `IdentityResolvingKey`, most significant octet first. bluetoothd writes it in the order of the
     /// kernel, which has the least significant octet first.
     package static func identityKey(in bytes: [UInt8]) -> IdentityKey? {

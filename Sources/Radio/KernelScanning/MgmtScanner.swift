@@ -10,6 +10,8 @@ package final class MgmtScanner: FallibleScanner {
     private final class Adapter {
         let watch: AdapterWatch
         var isReady = false
+        /// Whether it is unplugged. It says nothing about the kernel then.
+        var isGone = false
         var monitor: UInt16?
         /// A monitor was requested, and the answer has not arrived yet.
         var isArming = false
@@ -173,8 +175,7 @@ package final class MgmtScanner: FallibleScanner {
             // After a restart of the scan, the previous monitor is gone.
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
-            // An adapter that is off or unplugged says nothing about the kernel; this one is ready.
-            if byIndex.values.allSatisfy({ !$0.isReady || $0.failures >= Self.mostFailures }) {
+            if byIndex.values.allSatisfy({ $0.isGone || $0.failures >= Self.mostFailures }) {
                 refusal = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
             }
         }
@@ -215,6 +216,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
             byIndex[index] = adapter
         }
         byIndex[index]?.isReady = true
+        byIndex[index]?.isGone = false
         byIndex[index]?.asksForTelemetry = true
         arm(index)
     }
@@ -223,6 +225,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
         guard let adapter = byIndex[index] else { return }
         adapter.isReady = false
         adapter.isArming = false
+        adapter.isGone = isGone
         if isGone { adapter.monitor = nil }
         adapter.retry?.cancel()
         adapter.watch.scanStopped(because: reason, at: now)

@@ -81,6 +81,9 @@ package struct HTTPAnswer: Sendable {
         (400...499).contains(status) && ![401, 403, 404, 405, 407, 408, 410, 421, 425, 429].contains(status)
     }
 
+    /// The server says that the body of this message is too large or cannot be understood.
+    package var isAboutBody: Bool { [413, 415, 422].contains(status) }
+
     /// The server accepts no messages at this address: the address or the configuration of the server is wrong. If the
     /// server accepts other messages there, only this one is refused.
     package var isAboutAddress: Bool { [404, 405, 410, 421].contains(status) }

@@ -55,7 +55,7 @@ struct HTTPWorker<Event: Sendable> {
             guard let message = nextMessage() else { return }
             guard let answer = try post(message.body, by: message.sender, &client) else { return }
             // A server that has refused everything, such as one that misses a client certificate, refuses no message.
-            let hasAccepted = greeting.isSuccess || session.hasDelivered
+            let hasAccepted = greeting.isSuccess || session.hasDelivered || answer.isAboutBody
             if answer.isSuccess {
                 session.hasDelivered = true
                 mailbox.withMail { $0.removeFirst() }

@@ -31,7 +31,7 @@ extension App {
             try owner.opened()
         } catch {
             // A part of the links may be open, and without its thread it would never report anything.
-            closeBroker()
+            disconnect()
             let failure = BrokerEvent.disconnected(.other("\(error)"), retryIn: Self.connectRetry)
             if watch.record(failure, at: now) { changed() }
             handle(failure, at: now)

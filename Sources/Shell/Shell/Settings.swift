@@ -50,7 +50,10 @@ package struct Settings {
         withoutFileAt path: String, stateDirectory: String,
         credentials: String? = Settings.environment("CREDENTIALS_DIRECTORY")
     ) throws(Failure) {
-        json = Credentials.adding(to: ["_type": "configuration"], from: credentials)
+        // No user name has a password in the defaults.
+        var members = Credentials.adding(to: ["_type": "configuration"], from: credentials).object ?? [:]
+        members["passwordFile"] = nil
+        json = .object(members)
         configuration = try Self.read(json, nil)
         fileConfiguration = configuration
         self.path = nil

@@ -37,20 +37,26 @@ extension RoomEngine {
         let tags = tagIndices
         for report in reported where report.isHome {
             guard let tag = tags[report.id] else { continue }
-            let description = states[tag].description
-            let pattern = description.pattern
             states[tag].isHome = true
             states[tag].since = now
             if let name = report.room?.name, let room = roomIndex(name, at: now, &ignored) {
                 states[tag].room = room
                 states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
             }
-            // Which beacon a tag without major or minor was is not known. One of its own stands for it until a real one is heard.
-            let standIn = UInt16(truncatingIfNeeded: tag.position)
-            let beacon = BeaconID(uuid: pattern.uuid, major: pattern.major ?? standIn, minor: pattern.minor ?? standIn)
-            atHome.append((description, beacon))
+            atHome.append((states[tag].description, standIn(for: tag)))
         }
         presence.restore(atHome, at: now)
+    }
+
+    /// The beacon of a tag that stands for it until a real one is heard. Which beacon a tag without major or minor was is not
+    /// known, so it is one that no other tag has.
+    private mutating func standIn(for tag: TagIndex) -> BeaconID {
+        let pattern = states[tag].description.pattern
+        let candidates = (0...states.count).map { offset in
+            let number = UInt16(truncatingIfNeeded: tag.position + offset)
+            return BeaconID(uuid: pattern.uuid, major: pattern.major ?? number, minor: pattern.minor ?? number)
+        }
+        return candidates.first { presence.tag(of: $0) == tag } ?? candidates[0]
     }
 
     /// Continues from what another service reported about tags for which this engine has decided less: nothing, or that the tag

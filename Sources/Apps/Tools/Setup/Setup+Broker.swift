@@ -12,7 +12,11 @@ extension Setup {
         username = arguments.value("username") ?? origin?.username
         password = origin?.password
         if let file = arguments.value("password-file") { password = try Self.password(in: file) }
-        if let file = arguments.value("ca-file") { authority = try FileAccess.read(file) }
+        if let file = arguments.value("ca-file") {
+            let bytes = try FileAccess.read(file)
+            // The file that is in the place of the copy stays as it is, and so does one that a link there names.
+            if AtomicFile.resolved(file) != AtomicFile.resolved(authorityPath) { authority = bytes }
+        }
         if let broker = origin?.broker {
             host = broker.host
             port = try givenPort() ?? broker.port

@@ -75,6 +75,12 @@ extension Setup {
     /// Writes all answers.
     func write() throws {
         let before = (try? Settings.load(arguments))?.configuration.trackers[0].topics.base
+        let directory = SetupFiles.directory(of: path)
+        if directory == SetupFiles.directory(of: Settings.defaultPath),
+            let problem = SetupFiles.share(directory, with: "ibeacon-gateway")
+        {
+            dialogue.show(problem)
+        }
         let files: [(path: String, bytes: [UInt8]?)] = [
             (authorityPath, authority), (passwordPath, password.map { Array("\($0.revealed)\n".utf8) }),
             (path, Array(SetupFiles.configuration(members).utf8)),

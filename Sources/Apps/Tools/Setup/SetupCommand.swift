@@ -119,9 +119,6 @@ struct Setup {
         guard access(directory, W_OK) == 0 else {
             throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
         }
-        if directory == SetupFiles.directory(of: Settings.defaultPath) {
-            try SetupFiles.share(directory, with: "ibeacon-gateway")
-        }
         guard FileAccess.exists(path), !arguments.has("force") else { return }
         let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
         guard dialogue.isInteractive, try dialogue.confirm(question, false) else {
@@ -135,7 +132,7 @@ struct Setup {
             ("_type", "configuration"), ("host", .string(host)), ("port", .integer(Int64(port))),
         ]
         if tls { members.append(("tls", true)) }
-        if authority != nil { members.append(("caFile", .string(authorityPath))) }
+        if arguments.value("ca-file") != nil { members.append(("caFile", .string(authorityPath))) }
         if let username { members.append(("username", .string(username))) }
         if password != nil { members.append(("passwordFile", .string(passwordPath))) }
         members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]

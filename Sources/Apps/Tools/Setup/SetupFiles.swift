@@ -5,13 +5,21 @@ import System
 
 /// The files that setup writes.
 enum SetupFiles {
-    /// Gives a directory to root and the group of the service, which may read it, as the package does. Files that root
-    /// makes in it get that group. Does nothing on a machine without the group, and for users other than root.
-    static func share(_ directory: String, with group: String) throws(Failure) {
-        guard geteuid() == 0, let entry = getgrnam(group) else { return }
-        guard chown(directory, 0, entry.pointee.gr_gid) == 0, chmod(directory, 0o2750) == 0 else {
-            throw Failure(.cannotCreate, "cannot give \(directory) to the group \(group): \(FileAccess.lastError)")
+    /// Gives a directory of root's group to the group of the service, which may read it, as the package does. Files that
+    /// root makes in it get that group. A directory of another group belongs to a service of another user, and stays.
+    /// Does nothing on a machine without the group, and for users other than root.
+    ///
+    /// - Returns: What the user must know; nil if all is well.
+    static func share(_ directory: String, with group: String) -> String? {
+        var status = stat()
+        guard geteuid() == 0, let entry = getgrnam(group), stat(directory, &status) == 0, status.st_gid == 0 else {
+            return nil
         }
+        guard chown(directory, 0, entry.pointee.gr_gid) == 0, chmod(directory, 0o2750) == 0 else {
+            return "\(directory) cannot be given to the group \(group), so the service may not read it: "
+                + "\(FileAccess.lastError)"
+        }
+        return nil
     }
 
     /// Replaces a file that may contain a secret. Its owner may write it. The group of its directory, which is the
