@@ -103,6 +103,11 @@ final class ServiceFixture: ServiceRig {
         }
     }
 
+    /// The last payload of each topic that was published on the connection of the availability.
+    var retained: [String: [UInt8]] {
+        Dictionary(availability.messages.map { ($0.topic, $0.payload) }) { _, last in last }
+    }
+
     /// A command makes a second region, `bag`.
     ///
     /// - Parameter device: The tracker's.

@@ -308,6 +308,38 @@ struct ServiceTests {
         }
     }
 
+    @Test(arguments: ["", "room: \"Hall\","])
+    func `A tracker with a key that a reload takes away vanishes from Home Assistant`(room: String) throws {
+        let discovery = "homeAssistant: {discovery: true},"
+        let fixture = try ServiceFixture(
+            "\(discovery) trackers: [{deviceId: \"anna\", encryptionKey: \"secret\"}],", in: directory)
+        fixture.wait(.seconds(1))
+        func isAnnas(_ topic: String) -> Bool { topic.contains("anna") }
+        #expect(fixture.retained.keys.contains("ibeacon-gateway/anna/presence/owntracks%2Fjane%2Fanna"))
+        #expect(fixture.retained.keys.count { isAnnas($0) && $0.hasSuffix("/config") } == 6)
+        try fixture.reload(discovery + room)
+        #expect(fixture.retained.allSatisfy { !isAnnas($0.key) || !$0.key.hasSuffix("/config") || $0.value.isEmpty })
+        fixture.wait(.seconds(10))
+        #expect(fixture.retained.allSatisfy { !isAnnas($0.key) || $0.value.isEmpty })
+        // Without a key requests are carried out.
+        #expect(fixture.retained.count { $0.key.hasPrefix("homeassistant/button/") && !$0.value.isEmpty } == 2)
+        #expect(fixture.availability.filters.contains("ibeacon-gateway/hall/command"))
+    }
+
+    @Test func `With "cmd: false" in a reload the buttons and selectors vanish from Home Assistant, and nothing else`()
+        throws
+    {
+        let discovery = "homeAssistant: {discovery: true},"
+        let fixture = try ServiceFixture(discovery, in: directory)
+        fixture.wait(.seconds(1))
+        #expect(fixture.retained.values.allSatisfy { !$0.isEmpty })
+        try fixture.reload(discovery + "cmd: false,")
+        fixture.wait(.seconds(10))
+        let gone = fixture.retained.filter(\.value.isEmpty).keys.map { $0.split(separator: "/")[1] }
+        #expect(gone.sorted() == ["button", "button", "select"])
+        #expect(!fixture.availability.filters.contains("ibeacon-gateway/hall/command"))
+    }
+
     @Test func `A stop before the state is read keeps the stored regions and who is inside`() throws {
         let first = try ServiceFixture(in: directory)
         first.commandBag()

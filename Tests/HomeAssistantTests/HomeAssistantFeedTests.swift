@@ -186,6 +186,25 @@ struct HomeAssistantFeedTests {
         #expect(restarted.update(snapshot([], seconds: 5)).map(\.topic) == signal)
     }
 
+    @Test("A tracker that was removed while the gateway slept is not kept at home by its retained state")
+    mutating func removedTracker() {
+        let first = feed.update(snapshot([("b4b412", "Kitchen", true)]))
+        var restarted = HomeAssistantFeed(Self.settings)
+        for message in first {
+            _ = restarted.received(topic: message.topic, payload: message.text, isRetained: true)
+        }
+        func empty(_ seconds: Int64) -> StatusSnapshot {
+            var empty = snapshot([], seconds: seconds)
+            empty.trackers = []
+            return empty
+        }
+        #expect(restarted.update(empty(0)).contains { $0.topic.contains("/device_tracker/") && $0.payload.isEmpty })
+        #expect(
+            restarted.update(empty(5)).map(\.topic) == [
+                "ibeacon-gateway/anna/presence/owntracks%2Fhome%2Fanna", "ibeacon-gateway/anna/signal/b4b412",
+            ])
+    }
+
     @Test("An entity that was removed while Home Assistant was off is described and removed again at its birth")
     mutating func orphans() {
         func descriptions(_ messages: [Publication]) -> [Publication] {

@@ -13,7 +13,6 @@ struct HomeAssistantLink {
     /// Unacknowledged messages at one time, well below the limit of the connection.
     private static let window = 64
 
-    let settings: HomeAssistantFeed.Settings
     /// Publishes periodic updates.
     let timer: any ServiceTimer
     /// Publishes soon after a change that a user requested.
@@ -28,13 +27,16 @@ struct HomeAssistantLink {
     private var nextToken: Int64 = 1
 
     init(_ settings: HomeAssistantFeed.Settings, timer: any ServiceTimer, soon: any ServiceTimer) {
-        self.settings = settings
         self.timer = timer
         self.soon = soon
         feed = HomeAssistantFeed(settings)
     }
 
+    var settings: HomeAssistantFeed.Settings { feed.settings }
     var subscriptions: Set<String> { Set(feed.subscriptions) }
+
+    /// - Returns: false: these settings need a new link.
+    mutating func change(to settings: HomeAssistantFeed.Settings) -> Bool { feed.change(to: settings) }
 
     mutating func connected() {
         isConnected = true

@@ -33,6 +33,10 @@ extension Service {
     func refreshHomeAssistant() {
         let isWanted = configuration.homeAssistant.discovery
         guard isWanted != (home != nil) || (isWanted && home?.settings != feedSettings) else { return homeChanged() }
+        if isWanted, home?.change(to: feedSettings) == true {
+            links.availability.subscribe(to: availabilityFilters)
+            return updateHomeAssistant()
+        }
         let wasConnected = home?.isConnected ?? links.broker.isConnected
         prepareHomeAssistant()
         links.availability.subscribe(to: availabilityFilters)

@@ -60,14 +60,15 @@ package struct HomeAssistantFeed: Sendable {
     /// A signal older than this is not published.
     static let signalLife: Duration = .seconds(30)
 
-    private let settings: Settings
+    package private(set) var settings: Settings
     private var announced: [ExactString: String] = [:]
     private var states: [ExactString: String] = [:]
     private var sentAt: [ExactString: MonotonicInstant] = [:]
     private var isStale = true
     /// The data of the last descriptions.
     private var described: [TrackerShape] = []
-    private var hasHeardDescriptions = false
+    /// Descriptions of an earlier run arrived, or the settings have changed: the next `update` compares all.
+    private var mustCompareDescriptions = false
     private var removed = RemovedDescriptions()
     /// Home Assistant announced its start, and `update` was not called since.
     private var isBorn = false
@@ -110,6 +111,19 @@ package struct HomeAssistantFeed: Sendable {
         isStale = true
     }
 
+    /// Takes other settings. The next `update` describes what they change, and removes what they no longer allow.
+    ///
+    /// A new feed could not remove anything: the broker sends retained descriptions only for a new subscription.
+    ///
+    /// - Returns: Whether the settings are in force; false: the descriptions have other topics, which need a new feed.
+    package mutating func change(to new: Settings) -> Bool {
+        guard new.prefix.hasSameBytes(as: settings.prefix), new.device.hasSameBytes(as: settings.device) else {
+            return false
+        }
+        (settings, mustCompareDescriptions) = (new, true)
+        return true
+    }
+
     /// Handles a message on one of the subscriptions.
     ///
     /// - Returns: The request of a user, if the message is one. After any other message, `update` is needed.
@@ -128,7 +142,7 @@ package struct HomeAssistantFeed: Sendable {
             && topic.contains("/\(settings.node)/")
         if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil {
             announced[topic] = payload
-            hasHeardDescriptions = true
+            mustCompareDescriptions = true
         }
         return nil
     }
@@ -207,10 +221,11 @@ package struct HomeAssistantFeed: Sendable {
     /// In the payload of a low battery.
     private static let lowMark = "\"low\":true"
 
-    /// The topic of the signal or the battery in a description of an earlier run.
-    private static func signalTopic(describedBy payload: String) -> String? {
+    /// The topic of the signal, the battery or the presence in a description that is removed.
+    private static func stateTopic(describedBy payload: String) -> String? {
         guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
-            topic.hasPrefix("ibeacon-gateway/"), topic.contains("/signal/") || topic.contains("/battery/")
+            topic.hasPrefix("ibeacon-gateway/"),
+            ["/signal/", "/battery/", "/presence/"].contains(where: topic.contains)
         else { return nil }
         return topic
     }
@@ -219,12 +234,12 @@ package struct HomeAssistantFeed: Sendable {
     /// changed.
     private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [Publication] {
         let shape = snapshot.trackers.map(TrackerShape.init)
-        guard tellsAll || hasHeardDescriptions || shape != described else { return [] }
-        (described, hasHeardDescriptions) = (shape, false)
+        guard tellsAll || mustCompareDescriptions || shape != described else { return [] }
+        (described, mustCompareDescriptions) = (shape, false)
         let wanted = DiscoveryList(snapshot, settings: settings, announced: Set(announced.keys)).messages
         let topics = Set(wanted.map { ExactString($0.topic) })
         let gone = announced.filter { !topics.contains($0.key) }
-        retire(Set(gone.values.compactMap(Self.signalTopic(describedBy:)).map(ExactString.init(_:))), at: snapshot.now)
+        retire(Set(gone.values.compactMap(Self.stateTopic(describedBy:)).map(ExactString.init(_:))), at: snapshot.now)
         defer { announced = Dictionary(wanted.map { (ExactString($0.topic), $0.text) }) { first, _ in first } }
         for topic in topics { removed.remove(topic.text) }
         for (topic, payload) in gone { removed.add(topic.text, payload: payload) }
