@@ -131,6 +131,11 @@ try:
     browser.evaluate("document.querySelector('#remove-dialog .danger').click()")
     check("the region is gone", "!" + (room % "Workshop"))
 
+    # Two trackers with one region.
+    for line in ("share 05f7ac", "enter 05f7ac"):
+        tell(line)
+    check("the time line has one row for each", "new Promise(r => setTimeout(() => r(document.querySelectorAll('#timeline li').length === state.transitions.length), 3500))")
+
     # Every button has a name; nothing focusable is without one.
     check("every control has a name", "[...document.querySelectorAll('button,input,select,summary,a')].every(e => (e.getAttribute('aria-label') || e.innerText || e.labels?.[0]?.textContent || '').trim() || e.closest('dialog:not([open])'))")
     foreign = [u for u in browser.requested() if not u.startswith(url) and not u.startswith("about:")]

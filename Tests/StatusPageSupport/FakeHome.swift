@@ -48,7 +48,7 @@ package final class FakeHome: StatusSource {
     }
 
     /// Executes one line. A beacon enters or leaves, or a name comes over MQTT: `enter RID`, `leave RID`,
-    /// `name RID TEXT`, `remove RID`, `trouble`.
+    /// `name RID TEXT`, `remove RID`, `share RID` (the other tracker gets the region, too), `trouble`.
     package func obey(_ line: String) {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         guard let verb = words.first else { return }
@@ -66,6 +66,7 @@ package final class FakeHome: StatusSource {
                         name: list[index].name, event: verb == "enter" ? .enter : .leave, beacon: list[index].beacon,
                         timestamp: 0, stamp: .exact, happened: host.now), at: 0)
             case "name": rooms[position][index].name = words.count > 2 ? words[2] : ""
+            case "share": rooms[1 - position].append(list[index])
             case "remove": rooms[position].remove(at: index)
             default: break
             }

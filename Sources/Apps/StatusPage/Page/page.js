@@ -189,7 +189,7 @@ function show(next) {
   $("beacon-count").textContent = `(${state.beaconCount})`;
   $("no-beacons").hidden = beacons.length > 0;
   const base = state.time === null ? 0 : state.time;
-  fill($("timeline"), state.transitions.slice(0, 50), entry => `${Math.round(base - entry.ago)}|${entry.rid}|${entry.event}`,
+  fill($("timeline"), state.transitions.slice(0, 50), entry => `${Math.round(base - entry.ago)}|${entry.tid}|${entry.rid}|${entry.event}`,
     entry => state.time === null ? ago(entry.ago) : entry.name, drawTransition);
   $("no-transitions").hidden = state.transitions.length > 0;
   announce();

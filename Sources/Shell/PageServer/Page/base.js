@@ -31,11 +31,14 @@ function fill(parent, items, key, signature, draw) {
   const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
   const active = parent.contains(document.activeElement) ? document.activeElement : null;
   const row = active && active.closest("[data-key]"), held = row && { key: row.dataset.key, role: active.dataset.role };
+  const used = new Set();
   let at = parent.firstElementChild;
   for (const item of items) {
-    const id = key(item), mark = signature(item);
+    const mark = signature(item);
+    let id = key(item);
+    while (used.has(id)) id += "+";   // two rows with one key would take each other's place
+    used.add(id);
     let node = old.get(id);
-    old.delete(id);
     if (!node || node.dataset.mark !== mark) {
       const fresh = draw(item, node);
       fresh.dataset.key = id;
@@ -45,7 +48,8 @@ function fill(parent, items, key, signature, draw) {
     }
     if (node !== at) parent.insertBefore(node, at); else at = at.nextElementSibling;
   }
-  for (const gone of old.values()) gone.remove();
+  // What is left from here on belongs to no item.
+  while (at) { const gone = at; at = at.nextElementSibling; gone.remove(); }
   // A row loses the focus when it is redrawn or moved.
   if (!held || !held.role || document.activeElement === active) return;
   const again = [...parent.children].find(child => child.dataset.key === held.key);
