@@ -3,7 +3,7 @@
 
 DEMO is the program status-page-demo; IMAGES the folder for screenshots (default: none are kept).
 """
-import os, subprocess, sys, tempfile, time
+import os, signal, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.dirname(__file__))
 from browser import Browser
 
@@ -20,9 +20,9 @@ def tell(line):
     demo.stdin.flush()
 
 
-def check(what, script):
+def check(what, script, limit=8):
     global passed
-    browser.until(script, what)
+    browser.until(script, what, limit)
     passed += 1
     print("ok", what)
 
@@ -135,6 +135,12 @@ try:
     for line in ("share 05f7ac", "enter 05f7ac"):
         tell(line)
     check("the time line has one row for each", "new Promise(r => setTimeout(() => r(document.querySelectorAll('#timeline li').length === state.transitions.length), 3500))")
+
+    # A link that is cut on its way ends without a word.
+    demo.send_signal(signal.SIGSTOP)
+    check("a link that is silent is no connection", "document.getElementById('live').textContent === 'no connection'", 20)
+    demo.send_signal(signal.SIGCONT)
+    check("the page is live again", "document.getElementById('live').textContent === 'live'", 20)
 
     # Every button has a name; nothing focusable is without one.
     check("every control has a name", "[...document.querySelectorAll('button,input,select,summary,a')].every(e => (e.getAttribute('aria-label') || e.innerText || e.labels?.[0]?.textContent || '').trim() || e.closest('dialog:not([open])'))")

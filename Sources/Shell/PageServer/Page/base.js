@@ -68,14 +68,22 @@ function live(text, kind) {
   $("live").className = "pill " + kind;
 }
 
-// `show` draws the whole state, which every event carries.
-let stream = null;
+// `show` draws the whole state, which every event carries. Events come every second. A link that is cut on its way, such
+// as by a router without power, causes no error: only the events stay away.
+const patience = 10000;   // milliseconds
+let stream = null, silenceTimer = null;
 function connect(show) {
+  const watch = () => {
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(() => { live("no connection", "bad"); stream.close(); connect(show); }, patience);
+  };
   stream = new EventSource("/events");
-  stream.onmessage = event => { live("live", "good"); show(JSON.parse(event.data)); };
+  watch();
+  stream.onmessage = event => { watch(); live("live", "good"); show(JSON.parse(event.data)); };
   stream.onerror = () => {
     live("no connection", "bad");
     if (stream.readyState !== EventSource.CLOSED) return;   // the browser tries again by itself
+    clearTimeout(silenceTimer);
     fetch("/status.json").then(answer => {
       if (answer.status === 401) askToken(async () => connect(show));
       else setTimeout(connect, 5000, show);
