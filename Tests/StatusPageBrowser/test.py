@@ -112,6 +112,12 @@ try:
     check("the form is closed", "!document.getElementById('edit-dialog').open")
     browser.evaluate((room % "Shed") + ".querySelector('.edit').click()")
     check("the form opens again", "document.getElementById('edit-dialog').open && document.getElementById('edit-desc').value === 'Shed'")
+    takes = "(e => { e.value = '%s'; return e.checkValidity(); })(document.getElementById('edit-leaveAfter'))"
+    for value in ("auto", "90", "1.5"):
+        check(f"'{value}' is a time to leave after", takes % value)
+    for value in ("1.2.0", ".", "soon"):
+        check(f"'{value}' is none", "!" + takes % value)
+    browser.evaluate("document.getElementById('edit-leaveAfter').value = ''")
     browser.evaluate("document.getElementById('edit-desc').value = 'Workshop'")
     browser.evaluate("document.getElementById('edit-save').click()")
     check("the name can be changed back", room % "Workshop")
