@@ -137,6 +137,13 @@ try:
     browser.evaluate("document.querySelector('#remove-dialog .danger').click()")
     check("the region is gone", "!" + (room % "Workshop"))
 
+    # Beacons that all have a region.
+    check("no beacon without a region is not silence",
+          "(() => { document.getElementById('only-unknown').checked = true;"
+          " show({...state, beacons: state.beacons.filter(b => b.regions.length)});"
+          " return document.getElementById('no-beacons').innerText === 'All beacons listed belong to a region.'; })()")
+    browser.evaluate("document.getElementById('only-unknown').checked = false")
+
     # Two trackers with one region.
     for line in ("share 05f7ac", "enter 05f7ac"):
         tell(line)

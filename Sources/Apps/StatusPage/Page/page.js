@@ -188,6 +188,7 @@ function show(next) {
     beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, charge(beacon.battery), beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
   $("beacon-count").textContent = `(${state.beaconCount})`;
   $("no-beacons").hidden = beacons.length > 0;
+  $("no-beacons").textContent = state.beacons.length ? "All beacons listed belong to a region." : "Nothing was heard in the last five minutes.";
   const base = state.time === null ? 0 : state.time;
   fill($("timeline"), state.transitions.slice(0, 50), entry => `${Math.round(base - entry.ago)}|${entry.tid}|${entry.rid}|${entry.event}`,
     entry => state.time === null ? ago(entry.ago) : entry.name, drawTransition);
