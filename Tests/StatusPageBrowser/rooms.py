@@ -179,6 +179,10 @@ try:
     browser.key("Enter", 13, "\r")
     check("the tag has its new name, and is where it was", inside % ("Bath", "Car keys"))
 
+    check("tags that change their rooms together are all spoken",
+          "(() => { show({...state, tags: Object.fromEntries(Object.entries(state.tags).map(([id, tag]) => [id, {...tag, home: false}]))});"
+          " return document.getElementById('announcer').textContent === 'Car keys is away. Jane is away'; })()")
+
     # A beacon becomes a tag, with the keyboard alone.
     beacon = "[...document.querySelectorAll('#nearby-list li')].find(l => l.innerText.includes(':2:%d'))"
     asked = subprocess.Popen(["mosquitto_sub", "-p", str(mqtt), "-t", "ibeacon-rooms/home/nearby", "-C", "1", "-W", "90"],

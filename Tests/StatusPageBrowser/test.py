@@ -147,6 +147,7 @@ try:
     # Two trackers with one region.
     for line in ("share 05f7ac", "enter 05f7ac"):
         tell(line)
+    check("both enters are spoken", "['GW', 'AN'].every(t => document.getElementById('announcer').textContent.includes(t + ' entered Garage'))")
     check("the time line has one row for each", "new Promise(r => setTimeout(() => r(document.querySelectorAll('#timeline li').length === state.transitions.length), 3500))")
 
     # A link that is cut on its way ends without a word.

@@ -143,14 +143,16 @@ function fillPlaces() {
     ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.lastRoomName, tag.lastHeard, tag.confidence, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
 }
 
-// For screen readers: one sentence for each tag that changed its room.
+// For screen readers: one sentence for each tag that changed its room. All are set at once, because each text replaces the
+// one before.
 function announce() {
-  const now = new Map(tags().map(([id, tag]) => [id, tag.home ? tag.room : ":away"]));
+  const now = new Map(tags().map(([id, tag]) => [id, tag.home ? tag.room : ":away"])), sentences = [];
   if (before) for (const [id, room] of now) {
     if (!before.has(id) || before.get(id) === room) continue;
     const where = room === ":away" ? "is away" : room ? "is in " + roomName(room) : "is at home";
-    $("announcer").textContent = `${clean(state.tags[id].name)} ${where}`;
+    sentences.push(`${clean(state.tags[id].name)} ${where}`);
   }
+  if (sentences.length) $("announcer").textContent = sentences.join(". ");
   before = now;
 }
 

@@ -2,7 +2,7 @@
 "use strict";
 let state = null;      // the newest snapshot
 let chosen = null;     // the beacon or region that a dialog is about
-let lastTransition = null;
+let before = null;     // the newest transitions of the state before
 
 function plot(series, label) {
   const points = series.split(",").map(text => text === "" ? null : Number(text));
@@ -204,13 +204,17 @@ function show(next) {
   fill($("all-findings"), state.findings, ...each);
 }
 
-// For screen readers: one sentence for each transition, never the whole list again.
+// For screen readers: one sentence for each new transition, never the whole list again. All are set at once, because each
+// text replaces the one before.
 function announce() {
-  const newest = state.transitions[0];
-  const key = newest ? Math.round(state.uptime - newest.ago) + newest.rid + newest.event : "";
-  if (lastTransition !== null && key && key !== lastTransition && newest.ago < 10)
-    $("announcer").textContent = `${clean(newest.tid)} ${newest.event === "enter" ? "entered" : "left"} ${clean(newest.name)}`;
-  lastTransition = key;
+  const now = state.transitions.filter(entry => entry.ago < 10)
+    .map(entry => ({ at: state.uptime - entry.ago, what: JSON.stringify([entry.tid, entry.rid, entry.event]), entry }));
+  // The uptime has whole seconds only.
+  const isKnown = one => before.some(other => other.what === one.what && Math.abs(other.at - one.at) < 1.5);
+  const fresh = before === null ? [] : now.filter(one => !isKnown(one)).reverse();
+  if (fresh.length)
+    $("announcer").textContent = fresh.map(({ entry }) => `${clean(entry.tid)} ${entry.event === "enter" ? "entered" : "left"} ${clean(entry.name)}`).join(". ");
+  before = now;
 }
 
 function askRegion(beacon) {
