@@ -124,15 +124,15 @@ import Testing
         #expect(try waiting(state).contains { $0.hasPrefix("ibeacon-rooms/home/tags") })
     }
 
-    @Test func `a rooms service goes on with the tags that were stored, and its list gets a version`() throws {
+    @Test(arguments: ["owntracks/jane/rooms-home", "owntracks/joe/rooms-home", "owntracks/joe/rooms-attic"])
+    func `a rooms service goes on with the tags that were stored, and its list gets a version`(base: String) throws {
         let snapshot = try open("rooms-82a7d5f").snapshot
-        let base = "owntracks/jane/rooms-home"
         var settings = SiteSettings()
         (settings.site, settings.instance) = ("home", "a")
         var site = Site(settings)
         let now = MonotonicInstant(nanoseconds: 1_000_000_000)
         let stored = StoredSite(
-            snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], ofService: base)
+            snapshot.values, regions: snapshot.regions, ofService: base)
         for input in [.start(stored), .brokerConnected] as [Site.Input] { _ = site.handle(input, at: now) }
         let lists = site.handle(.tick, at: now.advanced(by: .seconds(1))).compactMap { effect in
             if case .send(.tags(let list)) = effect { list } else { nil }
@@ -140,5 +140,23 @@ import Testing
         #expect(site.role == .active && site.question == nil)
         #expect(lists.last?.version == TagList.Version(1, "a"))
         #expect(lists.last?.beacons.map(\.minor) == [7, 8])
+    }
+
+    @Test func `of tags under several former topics none are taken, and no empty list replaces that of the site`()
+        throws
+    {
+        let snapshot = try open("rooms-82a7d5f").snapshot
+        var (regions, values) = (snapshot.regions, snapshot.values)
+        regions["owntracks/ann/rooms-home"] = regions["owntracks/jane/rooms-home"]
+        values["rooms.list"] = JSONValue.object(TagList.Version(7, "a").members).bytes
+        var settings = SiteSettings()
+        (settings.site, settings.instance) = ("home", "a")
+        var site = Site(settings)
+        let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+        let stored = StoredSite(values, regions: regions, ofService: "owntracks/joe/rooms-home")
+        let effects = site.handle(.start(stored), at: now)
+        #expect(site.tags.isEmpty && site.waitsForList)
+        // The next start must not take the empty list for the service's own.
+        #expect(effects.allSatisfy { if case .store(.topic) = $0 { false } else { true } })
     }
 }

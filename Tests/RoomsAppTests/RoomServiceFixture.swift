@@ -34,12 +34,14 @@ final class RoomServiceFixture: ServiceRig {
     ///   - directory: Where the configuration file and the state are.
     ///   - isRunning: Whether the state was read, and the gateways have said where they stand.
     ///   - key: The site's key, which service and gateways have.
+    ///   - user: The `username`. The topics of the service and of the tags are made of it.
+    ///   - site: The name of the site.
     ///   - clock: The wall clock at the start; nil: that of the double.
     ///   - rooms: Members of `rooms`, each with a comma before it.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
         in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
-        clock: WallClock? = nil, rooms: String = "",
+        user: String = "jane", site: String = "home", clock: WallClock? = nil, rooms: String = "",
         tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = "",
         log: Log = Log(threshold: .error)
     ) throws {
@@ -49,8 +51,8 @@ final class RoomServiceFixture: ServiceRig {
         let members = key.map { ", encryptionKey: \"\($0)\"\(rooms)" } ?? rooms
         let path = try directory.write(
             """
-            {_type: "configuration", username: "jane",
-             rooms: {site: "home", instance: "\(instance)", tags: [\(tags)]\(members)}\(more)}
+            {_type: "configuration", username: "\(user)",
+             rooms: {site: "\(site)", instance: "\(instance)", tags: [\(tags)]\(members)}\(more)}
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
@@ -59,10 +61,10 @@ final class RoomServiceFixture: ServiceRig {
         guard isRunning else { return }
         settle()
         // The broker returns the card after all that it retains.
-        receive(sealed: "ibeacon-rooms/home/service/\(instance)", #"{"v":1,"active":false,"counter":0}"#)
+        receive(sealed: "ibeacon-rooms/\(site)/service/\(instance)", #"{"v":1,"active":false,"counter":0}"#)
         for (gateway, room) in Self.rooms.enumerated() {
             receive(
-                sealed: "ibeacon-rooms/home/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)
+                sealed: "ibeacon-rooms/\(site)/gateway/g\(gateway)", #"{"v":1,"room":"\#(room)"}"#, isRetained: true)
         }
     }
 

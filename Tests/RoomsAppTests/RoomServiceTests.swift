@@ -1,8 +1,11 @@
 import Base
 import JSON
+import Regions
 import ServiceSupport
 import Shell
 import SiteCore
+import SiteProtocol
+import Storage
 import TestSupport
 import Testing
 
@@ -52,6 +55,31 @@ import Testing
         fixture.stay(in: 0, seconds: 5)
         #expect(fixture.reportedRooms.last == "Kitchen")
         #expect(!fixture.reportedRooms.dropFirst().contains("none"))
+    }
+
+    @Test(arguments: [("joe", "home"), ("jane", "attic")])
+    func `With another user name or site it keeps its tags and where they are`(user: String, site: String) throws {
+        let before = try RoomServiceFixture(in: directory)
+        before.wait(.seconds(15))
+        before.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        before.stay(in: 0, seconds: 20)
+        let list = try #require(before.published(Self.tags).last)
+        before.service.app.stop()
+        // The second start finds them under the new topic.
+        for _ in 1...2 {
+            let after = try RoomServiceFixture(in: directory, user: user, site: site, tags: "")
+            #expect(after.service.site.tags.map(\.name).sorted() == ["Jane", "Keys"])
+            #expect(after.service.site.roster.states.compactMap(\.room?.name) == ["Kitchen"])
+            after.wait(.seconds(15))
+            #expect(after.service.site.role == .active)
+            let lists = after.published("ibeacon-rooms/\(site)/tags")
+            #expect(!lists.isEmpty && lists.allSatisfy { $0.contains(#""minor":7"#) && $0.contains(#""minor":9"#) })
+            if site == "home" { #expect(Set(lists) == [list]) }
+            after.service.app.stop()
+        }
+        let stored = try StoreReader(directory: directory.path).regions()
+        #expect(stored["owntracks/jane/rooms-home"]?.regions.isEmpty != false)
+        #expect(stored[ExactString("owntracks/\(user)/rooms-\(site)")]?.regions.count == 2)
     }
 
     @Test func `A tag outlives the service`() throws {

@@ -105,7 +105,7 @@ extension RoomService: AppOwner {
             case .log(let priority, let text, let kind?): log.once(kind, priority, text)
             case .log(let priority, let text, nil): log.write(priority, text)
             case .cardMissing: lacksCard = true
-            case .send, .record, .regions, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break
+            case .send, .record, .regions, .regionsMoved, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break
             }
         }
         if isShown { app.changed() }
@@ -146,12 +146,13 @@ extension RoomService: AppOwner {
                     visit, tracker: identity.addresses.topic(ofTag: visit.tag.id),
                     stamp: stamp(!app.wallClock.isKnown), happened: now))
         case .regions(let tags): return .regions(tracker: base, tags.regions)
+        case .regionsMoved(let former): return .regions(tracker: former, [])
         case .store(let value):
             let key = value.key(ofService: base)
             switch value {
             // Of ten thousand tags.
-            case .learned, .heard: return .madeValue(key: key) { value.bytes ?? [] }
-            default: return .value(key: key, value.bytes)
+            case .learned, .heard: return .madeValue(key: key) { value.bytes(ofService: base) ?? [] }
+            default: return .value(key: key, value.bytes(ofService: base))
             }
         case .editsTaken(let topic, let last): return .editsTaken(tracker: topic ?? base, upTo: last)
         case .eraseHistory(let topic): return .eraseHistory(tracker: topic)
@@ -172,7 +173,7 @@ extension RoomService: AppOwner {
 
     package func restore(_ snapshot: StoreSnapshot, at now: MonotonicInstant) {
         let base = identity.topics.base
-        var stored = StoredSite(snapshot.values, regions: snapshot.regions[ExactString(base)] ?? [], ofService: base)
+        var stored = StoredSite(snapshot.values, regions: snapshot.regions, ofService: base)
         stored.isEdited = snapshot.edits.contains { if case .tags(.some) = edit($0).change { true } else { false } }
         app.handle(.start(stored), at: now)
     }

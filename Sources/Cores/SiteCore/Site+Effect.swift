@@ -15,6 +15,8 @@ extension Site {
         case record(RoomVisit)
         /// Store the tags as regions.
         case regions(RegionSet)
+        /// Empty the regions of this topic, which was the service's own.
+        case regionsMoved(from: String)
         case store(StoredValue)
         /// The command line's edits up to this one are applied. `topic` is nil for those of the service itself.
         case editsTaken(topic: String?, upTo: Int64)

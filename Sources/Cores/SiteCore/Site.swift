@@ -163,11 +163,18 @@ package struct Site: Sendable {
         }
         regions = stored.regions
         regions.apply(settings.tags)
+        if let former = stored.formerTopic {
+            effects += [
+                .regions(regions), .regionsMoved(from: former), .store(.appliedCommands(stored.appliedCommands)),
+            ]
+        }
+        if stored.lacksTopic { effects.append(.store(.topic)) }
         configuredTags = Set(Self.tags(settings.tags).map(\.id))
         (created, heardBefore) = (stored.created, stored.heard)
         hasOpenVisits = stored.hasOpenVisits
         appliedCommands = stored.appliedCommands
         siteList.version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
+        if stored.formerTopic != nil, let version = siteList.version { effects.append(.store(.listVersion(version))) }
         if let learned = stored.learned { engine.restore(learned) }
         for (gateway, room) in settings.gateways.sorted(by: { $0.key < $1.key }) {
             for name in names(ofConfigured: gateway) {
@@ -242,6 +249,7 @@ package struct Site: Sendable {
         if let version = siteList.version { effects.append(.store(.listVersion(version))) }
         effects += [
             .store(.created(created)), .store(.appliedCommands(appliedCommands)), .store(.openVisits(hasOpenVisits)),
+            .store(.topic),
         ]
     }
 

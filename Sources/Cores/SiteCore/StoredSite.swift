@@ -15,6 +15,8 @@ package enum StoredValue: Sendable {
     case heard([String: Int64])
     case learned(LearnedSource)
     case appliedCommands(AppliedCommands)
+    /// The service's own topic, under which the tags are stored.
+    case topic
     /// The version of the list of tags.
     case listVersion(TagList.Version)
     /// Whether the visits of the history go on.
@@ -26,6 +28,7 @@ package enum StoredValue: Sendable {
     private static let learned = "rooms.learned"
     private static let listVersion = "rooms.list"
     private static let openVisits = "rooms.visits"
+    private static let topicKey = "rooms.topic"
 
     /// The key in the store.
     ///
@@ -38,12 +41,15 @@ package enum StoredValue: Sendable {
         case .learned: Self.learned
         case .listVersion: Self.listVersion
         case .openVisits: Self.openVisits
+        case .topic: Self.topicKey
         case .appliedCommands: AppliedCommands.storeKey(of: base)
         }
     }
 
     /// The stored bytes; nil if nothing is stored any more. Encoding the learned data takes long.
-    package var bytes: [UInt8]? {
+    ///
+    /// - Parameter base: The service's own topic.
+    package func bytes(ofService base: String) -> [UInt8]? {
         switch self {
         case .tag(_, let state): state?.json.bytes
         case .created(let times), .heard(let times): JSONValue.object(times.mapValues { .integer($0) }).bytes
@@ -51,7 +57,12 @@ package enum StoredValue: Sendable {
         case .appliedCommands(let commands): commands.bytes
         case .listVersion(let version): JSONValue.object(version.members).bytes
         case .openVisits(let areOpen): JSONValue.bool(areOpen).bytes
+        case .topic: Array(base.utf8)
         }
+    }
+
+    fileprivate static func topic(in values: [ExactString: [UInt8]]) -> String? {
+        values[ExactString(topicKey)].map { String(decoding: $0, as: UTF8.self) }
     }
 
     fileprivate static func listVersion(in values: [ExactString: [UInt8]]) -> TagList.Version? {
@@ -105,32 +116,69 @@ package struct StoredSite: Sendable {
     package var hasOpenVisits = true
     /// Whether edits of tags wait that are not in `regions` yet.
     package var isEdited = false
+    /// Whether the service's own topic is to be stored: none or another one is stored.
+    package var lacksTopic = false
+    /// The topic from which the tags are taken, because the settings changed the service's own; nil: that is its own.
+    package var formerTopic: String?
+    /// Whether it is known under which topic the tags are stored.
+    package var areTagsKnown = true
 
     package init() {}
 
     /// Whether the service had tags before, or was given some.
     var hasList: Bool {
-        listVersion != nil || !states.isEmpty || !regions.regions.isEmpty || isEdited
+        areTagsKnown && (listVersion != nil || !states.isEmpty || !regions.regions.isEmpty || isEdited)
     }
 
     /// Reads what `StoredValue` wrote.
     ///
-    /// - Parameter base: The service's own topic.
-    package init(_ values: [ExactString: [UInt8]], regions: [Region], ofService base: String) {
-        self.regions = RegionSet(regions)
+    /// - Parameters:
+    ///   - regions: The stored regions by topic.
+    ///   - base: The service's own topic. If the settings changed it, the service keeps its tags.
+    package init(
+        _ values: [ExactString: [UInt8]], regions: [ExactString: [Region]], ofService base: String
+    ) {
+        let topic = takeTopic(values, regions, ofService: base)
+        self.regions = RegionSet(regions[ExactString(topic)] ?? [])
         for (key, value) in values {
             guard let id = StoredValue.tag(in: key.text), let state = PublishedTag(value) else { continue }
             states[id] = state
         }
         created = StoredValue.created(in: values)
         heard = StoredValue.heard(in: values)
-        listVersion = StoredValue.listVersion(in: values)
+        // The list was never compared with that of another site.
+        let isSameSite = topic.split(separator: "/").last == base.split(separator: "/").last
+        listVersion = areTagsKnown && isSameSite ? StoredValue.listVersion(in: values) : nil
         hasOpenVisits = StoredValue.openVisits(in: values)
-        appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: base))] ?? [])
+        appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: topic))] ?? [])
         do {
             learned = try StoredValue.learned(in: values)
         } catch {
             problem = "\(error)"
         }
+    }
+
+    /// Finds the topic under which the tags are stored.
+    ///
+    /// Earlier versions of the program did not store it. Then it is the service's own, or else the only one that has regions.
+    private mutating func takeTopic(
+        _ values: [ExactString: [UInt8]], _ regions: [ExactString: [Region]], ofService base: String
+    ) -> String {
+        var topic = base
+        if let stored = StoredValue.topic(in: values) {
+            topic = stored
+        } else {
+            let topics = regions.filter { !$0.value.isEmpty }.map(\.key.text).filter {
+                $0.split(separator: "/").last?.hasPrefix("rooms-") == true
+            }
+            if !topics.contains(where: { $0.hasSameBytes(as: base) }) {
+                // Of several it is not known which. An empty list must not replace that of the site.
+                areTagsKnown = topics.count <= 1
+                if topics.count == 1 { topic = topics[0] }
+            }
+            lacksTopic = areTagsKnown
+        }
+        if !topic.hasSameBytes(as: base) { (formerTopic, lacksTopic) = (topic, true) }
+        return topic
     }
 }
