@@ -226,6 +226,37 @@ struct ServiceTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `A renamed tracker keeps its regions though an earlier program left others under the new topic`(isLive: Bool)
+        throws
+    {
+        let renamed = "pubTopicBase: \"owntracks/jane/attic\","
+        var fixture = try ServiceFixture(in: directory)
+        fixture.commandBag()
+        let old = Region(
+            rid: "old", description: try RegionDescription(parsing: "Old:\(ServiceFixture.uuid):1:9", base: .decimal),
+            timestamp: 1)
+        fixture.store.submit(.commit([.regions(tracker: "owntracks/jane/attic", [old])]))
+        fixture.settle()
+        if isLive {
+            fixture = try fixture.restarted()
+            try fixture.reload(renamed)
+        } else {
+            fixture = try fixture.restarted(renamed)
+        }
+        #expect(fixture.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys", "bag"]])
+    }
+
+    @Test func `A tracker that was removed two starts before comes back with its regions, also in another's place`()
+        throws
+    {
+        func trackers(_ device: String) -> String { "trackers: [{deviceId: \"\(device)\"}]," }
+        let first = try ServiceFixture(trackers("bag"), in: directory)
+        first.commandBag(of: "bag")
+        let next = try first.restarted().restarted(trackers("box")).restarted(trackers("bag"))
+        #expect(next.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], ["keys", "bag"]])
+    }
+
     @Test func `Regions that come with settings go to the tracker that got the command, wherever the settings put it`()
         throws
     {

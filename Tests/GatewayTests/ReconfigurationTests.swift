@@ -110,6 +110,38 @@ struct ReconfigurationTests {
         #expect(house.gateway.removed.regionCount == 1)
         house.change(try CrowdTests.regions(Gateway.mostRegions))
         #expect(house.gateway.removed.regionCount == 0)
+        // What was forgotten is not in the store either.
+        #expect(Self.emptied(in: house.effects) == ["owntracks/jane/keys", "owntracks/jane/bag"])
+        let topics = house.effects.compactMap { effect -> [UInt8]? in
+            guard case .value(let key, let bytes) = effect, key == Gateway.removedTopicsKey else { return nil }
+            return bytes
+        }
+        #expect(topics.last == Array("[]".utf8))
+    }
+
+    @Test func `Of too many removed trackers the earliest is forgotten, in the store too`() throws {
+        let most = RemovedTrackers.most
+        func removed(_ numbers: ClosedRange<Int>) -> [RemovedTracker] {
+            numbers.map {
+                RemovedTracker(
+                    topic: "owntracks/jane/t\($0)", regions: RegionSet(), monitoring: nil,
+                    appliedCommands: AppliedCommands())
+            }
+        }
+        let configuration = try Self.configuration("")
+        var gateway = Gateway(
+            configuration: configuration, wallClock: WallClock(epochOffset: 0, isKnown: true),
+            explainsTransitions: false)
+        let stored = StoredState(configuration: configuration, regions: [], removed: removed(0...most))
+        let effects = gateway.handle(.start(stored), at: .zero)
+        #expect(Self.emptied(in: effects) == ["owntracks/jane/t0"])
+        #expect(gateway.removed.trackers.count == most)
+    }
+
+    private static func emptied(in effects: [Effect]) -> [String] {
+        effects.compactMap { effect -> String? in
+            if case .regions(let topic, let regions) = effect, regions.regions.isEmpty { topic } else { nil }
+        }
     }
 
     @Test func `A command that waits stays with its tracker when the trackers are reordered`() throws {

@@ -6,7 +6,7 @@ package import Storage
 package struct ServedTopics {
     package let topics: [String]
 
-    /// Reads what the gateway stores; no topics from anything else.
+    /// Reads what the gateway stores, also of removed trackers; no topics from anything else.
     init(bytes: [UInt8]) { topics = (try? JSONValue(parsing: bytes))?.array?.compactMap(\.string) ?? [] }
 
     /// The topics that the service stored at its last start or reload; nil if it has never run.

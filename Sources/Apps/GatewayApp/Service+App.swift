@@ -98,6 +98,7 @@ extension Service: AppOwner {
             removed: removedTrackers(in: snapshot, besides: topics), presence: presence ?? .unknown,
             remoteSettings: remote,
             servedTopics: snapshot.values[Gateway.servedTopicsKey],
+            removedTopics: snapshot.values[Gateway.removedTopicsKey],
             lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
             appliedCommands: topics.map {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
@@ -112,7 +113,8 @@ extension Service: AppOwner {
     private func topics(in snapshot: StoreSnapshot) -> [String] {
         let own = configuration.trackers.map(\.topics.base)
         let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
-        let origins = Gateway.origins(of: own, among: served, returning: Set(snapshot.regions.keys))
+        let removed = ServedTopics(bytes: snapshot.values[Gateway.removedTopicsKey] ?? []).topics
+        let origins = Gateway.origins(of: own, among: served, returning: Set(removed.map { ExactString($0) }))
         return zip(own, origins).map { topic, origin in
             origin.map { served[$0] } ?? topic
         }
@@ -122,14 +124,18 @@ extension Service: AppOwner {
     ///
     /// - Parameter topics: As `topics(in:)` returns them.
     private func removedTrackers(in snapshot: StoreSnapshot, besides topics: [String]) -> [RemovedTracker] {
-        let present = Set((topics + configuration.trackers.map(\.topics.base)).map { ExactString($0) })
-        return snapshot.regions.filter { !present.contains($0.key) }.sorted { $0.key < $1.key }.map { topic, regions in
+        var known = Set((topics + configuration.trackers.map(\.topics.base)).map { ExactString($0) })
+        // Removed before the last start, and since.
+        let former = [Gateway.removedTopicsKey, Gateway.servedTopicsKey].flatMap {
+            ServedTopics(bytes: snapshot.values[$0] ?? []).topics
+        }
+        return former.filter { known.insert(ExactString($0)).inserted }.map { topic in
             RemovedTracker(
-                topic: topic.text, regions: RegionSet(regions),
-                monitoring: snapshot.values[ExactString(KeptMonitoring.storeKey(of: topic.text))]
+                topic: topic, regions: RegionSet(snapshot.regions[topic] ?? []),
+                monitoring: snapshot.values[ExactString(KeptMonitoring.storeKey(of: topic))]
                     .flatMap(KeptMonitoring.init(bytes:)),
                 appliedCommands: AppliedCommands(
-                    bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: topic.text))] ?? []))
+                    bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: topic))] ?? []))
         }
     }
 

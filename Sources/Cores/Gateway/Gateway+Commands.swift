@@ -175,7 +175,7 @@ extension Gateway {
         trackers[tracker].regions = regions
         effects += monitor(at: now) + crossCircles(of: [tracker], at: now)
         trackers[tracker].former = nil
-        removed.trim(toRegions: Self.mostRegions - regionCount)
+        effects += trimRemoved()
         effects.append(.regions(topic: trackers[tracker].topics.base, regions))
         return effects + publish(announcements(of: difference, tracker: tracker), at: now)
     }

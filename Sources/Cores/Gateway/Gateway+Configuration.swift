@@ -44,18 +44,36 @@ extension Gateway {
         let abandoned = abandonedStates(origins, new.trackers)
         renameTrackers(origins)
         let kept = Set(origins.compactMap(\.self))
-        removed.keep(
+        let crowdedOut = removed.keep(
             trackers.indices.filter { !kept.contains($0) }.map {
                 RemovedTracker(trackers[$0], setting: configuration.monitoring)
             })
         configuration = new
         trackers = states
         ranging = RangingThrottle(interval: new.rangingInterval)
-        effects += resume(returned, at: now) + mergeConfiguredRegions(at: now)
-        removed.trim(toRegions: Self.mostRegions - regionCount)
+        effects += forgotten(crowdedOut) + resume(returned, at: now) + mergeConfiguredRegions(at: now)
+        effects += trimRemoved()
         effects += publish(abandoned, at: now) + announce(at: now, isAgain: false, hidden: hidden)
         // A tracker may exist now for edits that wait.
-        return effects + [.value(key: Self.servedTopicsKey, servedTopics), .rereadEdits]
+        return effects + [
+            .value(key: Self.servedTopicsKey, servedTopics), .value(key: Self.removedTopicsKey, removed.topicsBytes),
+            .rereadEdits,
+        ]
+    }
+
+    /// Under this key the service stores the topics of removed trackers, as a JSON array for its next start. What is stored
+    /// under any other topic was left by a version of the program that did not empty the former topic of a tracker.
+    package static let removedTopicsKey = "removed topics"
+
+    /// Forgets the earliest removed trackers where there are too many regions, in the store too.
+    mutating func trimRemoved() -> [Effect] {
+        let topics = removed.trim(toRegions: Self.mostRegions - regionCount)
+        guard !topics.isEmpty else { return [] }
+        return forgotten(topics) + [.value(key: Self.removedTopicsKey, removed.topicsBytes)]
+    }
+
+    func forgotten(_ topics: [String]) -> [Effect] {
+        topics.flatMap { Self.forgotten(topic: $0, setting: configuration.monitoring) }
     }
 
     /// Empties what is stored under a topic that a tracker no longer has. Another tracker may get this topic later.

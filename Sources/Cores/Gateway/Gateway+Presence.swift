@@ -85,8 +85,15 @@ extension Gateway {
             effects.append(tracker.storedMonitoring(configuration.monitoring))
             effects.append(tracker.storedAppliedCommands)
         }
+        for tracker in removed.trackers {
+            effects.append(.regions(topic: tracker.topic, tracker.regions))
+            if let kept = tracker.monitoring { effects.append(.monitoring(topic: tracker.topic, kept)) }
+            effects.append(
+                .value(key: AppliedCommands.storeKey(of: tracker.topic), tracker.appliedCommands.bytes))
+        }
         if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
         effects.append(.value(key: Self.servedTopicsKey, servedTopics))
+        effects.append(.value(key: Self.removedTopicsKey, removed.topicsBytes))
         effects.append(.value(key: Self.lowBatteriesKey, storedLowBatteries))
         persistence.needsWhole()
         return effects

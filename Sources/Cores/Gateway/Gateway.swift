@@ -228,11 +228,13 @@ package struct Gateway: Sendable {
             trackers[tracker].appliedCommands = applied
         }
         removed = RemovedTrackers()
-        removed.keep(stored.removed)
-        removed.trim(toRegions: Self.mostRegions - regionCount)
+        let crowdedOut = removed.keep(stored.removed)
         if let low = stored.lowBatteries { restoreLowBatteries(low) }
-        var effects = storedAnew(stored)
+        var effects = storedAnew(stored) + forgotten(crowdedOut) + trimRemoved()
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
+        if stored.removedTopics != removed.topicsBytes {
+            effects.append(.value(key: Self.removedTopicsKey, removed.topicsBytes))
+        }
         if case .kept(let kept, let isSameBoot) = stored.presence {
             // The state is restored before the configuration is merged, because that may end an occupancy.
             effects += monitor(at: now) + restore(kept, of: stored.topics, isSameBoot: isSameBoot, at: now)

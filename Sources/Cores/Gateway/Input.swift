@@ -69,6 +69,8 @@ package struct StoredState: Sendable {
     package var remoteSettings: JSONValue?
     /// The value of `Gateway.servedTopicsKey`: the topics that the service stored last for the command line.
     package var servedTopics: [UInt8]?
+    /// The value of `Gateway.removedTopicsKey`.
+    package var removedTopics: [UInt8]?
     /// The value of `Gateway.lowBatteriesKey`.
     package var lowBatteries: [UInt8]?
     /// The value of `AppliedCommands.storeKey` of each tracker, in the order of the configuration.
@@ -88,7 +90,7 @@ package struct StoredState: Sendable {
     package init(
         configuration: Configuration, regions: [RegionSet], topics: [String] = [], monitoring: [KeptMonitoring?] = [],
         removed: [RemovedTracker] = [], presence: Presence = .unknown, remoteSettings: JSONValue? = nil,
-        servedTopics: [UInt8]? = nil,
+        servedTopics: [UInt8]? = nil, removedTopics: [UInt8]? = nil,
         lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
         about: [String: JSONValue] = [:]
     ) {
@@ -100,6 +102,7 @@ package struct StoredState: Sendable {
         self.presence = presence
         self.remoteSettings = remoteSettings
         self.servedTopics = servedTopics
+        self.removedTopics = removedTopics
         self.lowBatteries = lowBatteries
         self.appliedCommands = appliedCommands
         self.about = about

@@ -1,10 +1,12 @@
 import Base
+import JSON
 package import OwnTracks
 package import Regions
 
 /// What a tracker had that the settings no longer contain. The store has its regions and its mode, too. All of it comes
 /// back with settings that name its topic again.
 package struct RemovedTracker: Sendable {
+    /// The base topic under which its state is stored.
     let topic: String
     let regions: RegionSet
     let monitoring: KeptMonitoring?
@@ -43,15 +45,19 @@ struct RemovedTrackers: Sendable {
     /// More are forgotten, the earliest first.
     static let most = 1_000
 
-    private var trackers: [RemovedTracker] = []
+    private(set) var trackers: [RemovedTracker] = []
 
     var topics: Set<ExactString> { Set(trackers.map { ExactString($0.topic) }) }
 
     var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
 
-    mutating func keep(_ removed: [RemovedTracker]) {
+    /// The topics as a JSON array for the store, the latest at the end.
+    var topicsBytes: [UInt8] { JSONValue.array(trackers.map { .string($0.topic) }).bytes }
+
+    /// - Returns: The topics of those that were forgotten.
+    mutating func keep(_ removed: [RemovedTracker]) -> [String] {
         trackers += removed
-        trackers.removeFirst(max(0, trackers.count - Self.most))
+        return forget(max(0, trackers.count - Self.most))
     }
 
     /// Removes and returns the tracker with this topic.
@@ -60,8 +66,19 @@ struct RemovedTrackers: Sendable {
     }
 
     /// Forgets the earliest until there are at most so many regions: those of the present trackers come first.
-    mutating func trim(toRegions most: Int) {
-        var count = regionCount
-        while count > max(0, most), !trackers.isEmpty { count -= trackers.removeFirst().regions.regions.count }
+    ///
+    /// - Returns: The topics of those that were forgotten.
+    mutating func trim(toRegions most: Int) -> [String] {
+        var (count, forgotten) = (regionCount, 0)
+        while count > max(0, most), forgotten < trackers.count {
+            count -= trackers[forgotten].regions.regions.count
+            forgotten += 1
+        }
+        return forget(forgotten)
+    }
+
+    private mutating func forget(_ count: Int) -> [String] {
+        defer { trackers.removeFirst(count) }
+        return trackers.prefix(count).map(\.topic)
     }
 }
