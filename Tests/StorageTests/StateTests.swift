@@ -221,6 +221,11 @@ import Testing
         #expect(try history(HistoryFilter()) == ["b20", "c0"])
     }
 
+    @Test func `a reader without a limit gets all that the store keeps`() {
+        let settings = Harness(directory.path).settings
+        #expect(HistoryFilter().limit >= settings.historyLimit + settings.historyLimit / 10)
+    }
+
     @Test func `history has a limit whatever its age, and dropping is counted`() throws {
         let store = Harness(directory.path) { $0.historyLimit = 20 }
         for number in 1...30 { store.send(.commit([.history(entry("x", at: Int64(number)))])) }
