@@ -99,7 +99,9 @@ import Testing
         #expect(report["machine"]?["kernel"]?.string != nil)
         // The service was not disturbed.
         #expect(gateway.stop() == 0)
-        #expect(!gateway.log.contains("<3>") && !gateway.log.contains("<4>"), "\(gateway.log)")
+        let complaints = gateway.log.split(separator: "\n").filter { $0.hasPrefix("<3>") || $0.hasPrefix("<4>") }
+        // On a busy machine any turn may take long.
+        #expect(complaints.allSatisfy { $0.contains("one turn of the loop took") }, "\(gateway.log)")
     }
 
     @Test func `Without a service the report says why it has no figures, at once`() throws {
