@@ -13,7 +13,7 @@ extension Gateway {
     /// - Parameters:
     ///   - isAgain: They were published before, and the receiver has lost them.
     ///   - hidden: Devices whose states were withheld before as well.
-    mutating func announce(at now: MonotonicInstant, isAgain: Bool, hidden: Set<String> = []) -> [Effect] {
+    mutating func announce(at now: MonotonicInstant, isAgain: Bool, hidden: Set<ExactString> = []) -> [Effect] {
         // All states are about to be published.
         announcements.replace { if case .state = $0 { nil } else { $0 } }
         if !isAgain { withdrawHiddenStates(besides: hidden) }
@@ -31,23 +31,22 @@ extension Gateway {
     /// other settings.
     ///
     /// Another tracker of the same device, of which `config check` warns, may show the state of a region of the same id.
-    private mutating func withdrawHiddenStates(besides hidden: Set<String>) {
-        let (hiding, showing) = (trackers.indices.filter(hidesStates), trackers.indices.filter { !hidesStates(of: $0) })
-        for position in hiding {
-            let device = trackers[position].configuration.deviceID
-            guard !hidden.contains(device) else { continue }
-            let others = showing.filter { trackers[$0].configuration.deviceID.hasSameBytes(as: device) }
+    private mutating func withdrawHiddenStates(besides hidden: Set<ExactString>) {
+        let showing = Dictionary(grouping: trackers.indices.filter { !hidesStates(of: $0) }, by: device)
+        for position in trackers.indices where hidesStates(of: position) && !hidden.contains(device(of: position)) {
+            let others = showing[device(of: position)] ?? []
             let rids = trackers[position].regions.regions.filter(\.isBeacon).map(\.rid).filter { rid in
                 !others.contains { trackers[$0].regions[rid: rid]?.isBeacon == true }
             }
+            let device = trackers[position].configuration.deviceID
             announcements.add(rids.map { .withdrawal(device: device, tracker: position, rid: $0) })
         }
     }
 
     /// The devices of trackers whose states are withheld.
-    var hiddenDevices: Set<String> {
-        Set(trackers.indices.filter(hidesStates).map { trackers[$0].configuration.deviceID })
-    }
+    var hiddenDevices: Set<ExactString> { Set(trackers.indices.filter(hidesStates).map(device)) }
+
+    private func device(of position: Int) -> ExactString { ExactString(trackers[position].configuration.deviceID) }
 
     /// The enters of all occupied regions again, with their original times. A repeated enter does no harm.
     private func repeatedEnters(of position: Int, at now: MonotonicInstant) -> [Effect] {

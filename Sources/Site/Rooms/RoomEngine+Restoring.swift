@@ -52,11 +52,15 @@ extension RoomEngine {
     /// known, so it is one that no other tag has.
     private mutating func standIn(for tag: TagIndex) -> BeaconID {
         let pattern = states[tag].description.pattern
-        let candidates = (0...states.count).map { offset in
+        var standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? 0, minor: pattern.minor ?? 0)
+        guard pattern.major == nil || pattern.minor == nil else { return standIn }
+        // The others have one beacon each at most, so that a free one is among these.
+        for offset in 0...states.count {
             let number = UInt16(truncatingIfNeeded: tag.position + offset)
-            return BeaconID(uuid: pattern.uuid, major: pattern.major ?? number, minor: pattern.minor ?? number)
+            standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? number, minor: pattern.minor ?? number)
+            if presence.tag(of: standIn) == tag { break }
         }
-        return candidates.first { presence.tag(of: $0) == tag } ?? candidates[0]
+        return standIn
     }
 
     /// Continues from what another service reported about tags for which this engine has decided less: nothing, or that the tag

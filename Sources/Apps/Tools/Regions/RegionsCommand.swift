@@ -124,7 +124,9 @@ enum RegionsCommand {
                 let text = "'\(id)' is the id of the tag '\(tag.displayName)' already"
                 throw Failure(.badData, "\(text); give the new tag another one with --rid")
             }
-            if let other = regions.first(where: { $0.rid != tag?.rid && $0.description.pattern == new.pattern }) {
+            if let other = regions.first(where: {
+                tag?.rid.hasSameBytes(as: $0.rid) != true && $0.description.pattern == new.pattern
+            }) {
                 throw Failure(.badData, "this beacon is the tag '\(other.displayName)' already")
             }
             return tag
