@@ -10,6 +10,7 @@ import OwnTracks
 import Regions
 import ServiceSupport
 import Shell
+import SiteProtocol
 import Status
 import Storage
 import System
@@ -373,6 +374,29 @@ struct PhoneServiceTests {
     }
 
     // MARK: What was heard
+
+    @Test func `The card says which tags are phones, and again when a key or the list of tags changes`() throws {
+        let uuid = PhoneKey(Self.key).uuid
+        let fixture = try ServiceFixture("rooms: {},", in: directory)
+        func phones() throws -> [[String]] {
+            try fixture.availability.messages.filter { $0.topic == "ibeacon-rooms/home/gateway/hall" }
+                .map { try JSONValue(parsing: $0.payload)["phones"]?.array?.compactMap(\.string) ?? [] }
+        }
+        func sendTags(_ uuids: [BeaconUUID]) {
+            let list = TagList(uuids.map { BeaconID(uuid: $0, major: 0, minor: 0) })
+            send(list.payload, to: fixture, topic: "ibeacon-rooms/home/tags")
+        }
+        sendTags([uuid, BeaconUUID(high: 1, low: 2)])
+        #expect(try phones() == [[]])
+        try add()
+        fixture.wait(.seconds(6))
+        #expect(try phones() == [[], ["\(uuid)"]])
+        // The same tags again.
+        sendTags([BeaconUUID(high: 1, low: 2), uuid])
+        #expect(try phones().count == 2)
+        sendTags([BeaconUUID(high: 1, low: 2)])
+        #expect(try phones() == [[], ["\(uuid)"], []])
+    }
 
     @Test func `When a phone was heard last is known after a restart`() throws {
         try add()

@@ -318,6 +318,43 @@ import Testing
         #expect(warnings > 0)
     }
 
+    /// When the tag is away, seconds after it was heard for the last time, in a pause of 600 s after ten minutes.
+    private func departure(phonesOf cards: [GatewayCard?]) throws -> Int? {
+        var settings = SiteSettings()
+        settings.gateways = ["k": "Kitchen"]
+        settings.tags = [SiteFleet.change("Jane:7")]
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        let beacon = try #require(SiteFleet.beacon(7))
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        for second in 1..<1200 {
+            if second == 590 {
+                for card in cards {
+                    _ = site.handle(.message(.card(gateway: "k", card), isRetained: false), at: instant(second))
+                }
+                #expect(site.roster.states[0].isHome)
+            }
+            let reading = Reading(beacon: beacon, count: 3, level: -50, power: -59, age: .zero)
+            let heard = HeardSecond(
+                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                readings: second <= 600 ? [reading] : [])
+            _ = site.handle(.message(.heard(gateway: "k", heard), isRetained: false), at: instant(second))
+            if second > 600, !site.roster.states[0].isHome { return second - 600 }
+        }
+        return nil
+    }
+
+    @Test func `A tag that a gateway knows as a phone is at home through pauses of five minutes`() throws {
+        let phone = try #require(SiteFleet.beacon(7)).uuid
+        let (named, other) = (GatewayCard(phones: [phone]), GatewayCard(phones: [BeaconUUID(high: 0, low: 0)]))
+        for cards in [[named], [other, named], [named, named]] {
+            #expect(try #require(try departure(phonesOf: cards)) >= 300)
+        }
+        // Not named, or not any more.
+        for cards in [[], [other], [named, other], [named, nil]] {
+            #expect(try #require(try departure(phonesOf: cards)) < 30)
+        }
+    }
+
     @Test func `Nothing retained is published for gateways that were never believed`() throws {
         var settings = SiteSettings()
         settings.discovery = SiteDiscovery.Settings(prefix: "homeassistant", site: "home", version: "1")

@@ -61,6 +61,18 @@ import Testing
         #expect(try FeedDecoder.card(card.payload) == card)
     }
 
+    @Test func `The phones in the card of a gateway are read, those that are none are passed over, and 128 are taken`()
+        throws
+    {
+        let uuids = (0..<200).map { BeaconUUID(high: 1, low: UInt64($0)) }
+        let card = GatewayCard(room: "Kitchen", phones: Array(uuids.prefix(128)))
+        #expect(try FeedDecoder.card(card.payload) == card)
+        #expect(try FeedDecoder.card(GatewayCard(phones: uuids).payload).phones == Array(uuids.prefix(128)))
+        let mixed = #"{"phones":["Jane",7,null,"\#(uuids[3])"]}"#
+        #expect(try FeedDecoder.card(Array(mixed.utf8)).phones == [uuids[3]])
+        #expect(try FeedDecoder.card(Array(#"{"phones":"all"}"#.utf8)).phones.isEmpty)
+    }
+
     @Test func `The list of tags is read as it was written`() throws {
         #expect(try FeedDecoder.tags(TagList(Self.beacons).payload).beacons == Self.beacons)
         #expect(try FeedDecoder.tags(TagList([]).payload).tags.isEmpty)

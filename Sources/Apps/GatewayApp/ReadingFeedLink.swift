@@ -65,6 +65,8 @@ package struct ReadingFeedLink {
     private var unsent: Set<MessageToken> = []
     /// Messages that were dropped because the connection was too slow.
     private(set) var dropped: UInt64 = 0
+    /// The phones in the card that was published last.
+    var publishedPhones: [BeaconUUID] = []
     /// Whether the service was told, on this connection, that its list cannot be decrypted.
     private var hasComplained = false
 

@@ -66,11 +66,14 @@ extension Service {
     }
 
     private func setKeys() {
-        let keys = phones.phones.map(\.key)
-        links.radio.setKeys(keys)
-        app.handle(.phones(Set(keys.flatMap { [$0.uuid, $0.otherUUID] })), at: host.now)
+        links.radio.setKeys(phones.phones.map(\.key))
+        app.handle(.phones(phoneUUIDs), at: host.now)
         namePhones()
+        publishTagPhones()
     }
+
+    /// Of a key whose order is not known there are two.
+    var phoneUUIDs: Set<BeaconUUID> { Set(phones.phones.flatMap { [$0.key.uuid, $0.key.otherUUID] }) }
 
     /// Regions or tags have changed, or keys: a region may have either UUID of a key whose order was not known.
     func namePhones() {

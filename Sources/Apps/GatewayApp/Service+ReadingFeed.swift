@@ -90,7 +90,10 @@ extension Service {
             namedTags = Set(tags.map(\.uuid))
             namePhones()
             feed(.tags(tags), at: host.now)
-            guard isNews else { return true }
+            guard isNews else {
+                publishTagPhones()
+                return true
+            }
             links.availability.subscribe(to: availabilityFilters)
             log.info("site '\(readingFeed.settings.site)' has \(tags.count) tags; their readings are published")
             publishCard()
@@ -128,7 +131,22 @@ extension Service {
         var card = GatewayCard(room: settings.room, version: Program.version, scanner: links.radio.way)
         let clock = app.core.wallClock
         if clock.isKnown { card.since = clock.epochSeconds(at: monitor.startedAt) }
+        card.phones = tagPhones
+        readingFeed?.publishedPhones = card.phones
         publish(card, settings)
+    }
+
+    /// The tags that are phones whose key this gateway has. The rooms service allows them longer pauses.
+    private var tagPhones: [BeaconUUID] {
+        Array(
+            phoneUUIDs.intersection(namedTags).sorted { $0.description < $1.description }.prefix(GatewayCard.mostPhones)
+        )
+    }
+
+    /// Publishes the card again if other tags are phones than it says.
+    func publishTagPhones() {
+        guard let readingFeed, readingFeed.isOn, readingFeed.publishedPhones != tagPhones else { return }
+        publishCard()
     }
 
     private func publish(_ card: GatewayCard, _ settings: ReadingFeedLink.Settings) {

@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import JSON
 import Rooms
 package import SiteProtocol
@@ -8,6 +9,10 @@ package import SiteProtocol
 package struct GatewayTable: Sendable {
     /// ESPresense nodes have no card.
     package private(set) var cards: [String: GatewayCard] = [:]
+    /// How many cards name each phone.
+    private var phones: [BeaconUUID: Int] = [:]
+    /// Whether the cards name other phones than when this was last reset.
+    var areOtherPhones = false
     /// Whether cards were dropped since the connection was made, because there was no place.
     var hasDroppedCards = false
     /// Gateways that are offline according to the broker.
@@ -52,13 +57,27 @@ package struct GatewayTable: Sendable {
         if cards[gateway] == nil, cards.count >= Self.most {
             hasDroppedCards = true
             guard let other = cards.keys.first(where: { !engine.isHeard(gateway: $0) }) else { return false }
-            cards[other] = nil
-            setNode(nil, of: other)
+            setCard(nil, of: other)
+        }
+        setCard(card, of: gateway)
+        return true
+    }
+
+    private mutating func setCard(_ card: GatewayCard?, of gateway: String) {
+        for phone in card?.phones ?? [] {
+            if phones[phone] == nil { areOtherPhones = true }
+            phones[phone, default: 0] += 1
+        }
+        for phone in cards[gateway]?.phones ?? [] {
+            phones[phone] = phones[phone].flatMap { $0 > 1 ? $0 - 1 : nil }
+            if phones[phone] == nil { areOtherPhones = true }
         }
         cards[gateway] = card
         setNode(card?.room.map { TopicIdentifier.identifier(of: $0) }, of: gateway)
-        return true
     }
+
+    /// Whether a gateway says that this is the UUID of a phone.
+    func isPhone(_ uuid: BeaconUUID) -> Bool { phones[uuid] != nil }
 
     /// The same for a gateway that the broker calls offline.
     mutating func record(isOffline: Bool, _ gateway: String, in engine: RoomEngine) {
@@ -227,6 +246,7 @@ extension Site {
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
+        if gateways.areOtherPhones { describePhones(at: now, &effects) }
         let isFixed = configuredRoom(ofGateway: gateway) != nil
         let isTrusted = engine.isTrusted(gateway: gateway)
         guard let card else {

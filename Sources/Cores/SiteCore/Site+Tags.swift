@@ -144,12 +144,27 @@ extension Site {
 
     mutating func setTags(_ tags: [TagIdentity], at now: MonotonicInstant) {
         guard tags != roster.tags else { return }
-        _ = engine.handle(
-            .tags(tags.map { TagDescription(id: $0.id, name: $0.name, pattern: $0.pattern) }), at: now)
+        describe(tags, at: now)
         // The engine omits tags whose id is already taken.
         let kept = Set(engine.tags.map(\.id))
         var seen: Set<String> = []
         roster.replace(by: tags.filter { kept.contains($0.id) && seen.insert($0.id).inserted })
+    }
+
+    /// Tells the engine which tags are phones.
+    mutating func describePhones(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        gateways.areOtherPhones = false
+        // What is due is decided about the tags as they were.
+        pass(.tick, at: now, &effects)
+        describe(roster.tags, at: now)
+    }
+
+    private mutating func describe(_ tags: [TagIdentity], at now: MonotonicInstant) {
+        let descriptions = tags.map { tag in
+            TagDescription(
+                id: tag.id, name: tag.name, pattern: tag.pattern, isPhone: gateways.isPhone(tag.pattern.uuid))
+        }
+        _ = engine.handle(.tags(descriptions), at: now)
     }
 
     // MARK: - Requests of the page

@@ -7,11 +7,14 @@ package struct TagDescription: Hashable, Sendable {
     package var id: String
     package var name: String
     package var pattern: BeaconPattern
+    /// Whether it is a device that is known by its key: its pauses are long.
+    package var isPhone: Bool
 
-    package init(id: String, name: String, pattern: BeaconPattern) {
+    package init(id: String, name: String, pattern: BeaconPattern, isPhone: Bool = false) {
         self.id = id
         self.name = name
         self.pattern = pattern
+        self.isPhone = isPhone
     }
 }
 

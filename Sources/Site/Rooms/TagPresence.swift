@@ -60,8 +60,10 @@ struct TagPresence: Sendable {
     /// causes no change of a tag that stays.
     mutating func replaceTags(by tags: [TagDescription], at now: MonotonicInstant) {
         engine.mostReceivers = tags.count > Self.fewTags ? Self.mostWitnesses : PresenceTiming.mostReceivers
-        let regions = tags.map {
-            MonitoredRegion(key: Self.region(of: $0), pattern: $0.pattern, leaveRule: .auto)
+        let regions = tags.map { tag in
+            var region = MonitoredRegion(key: Self.region(of: tag), pattern: tag.pattern, leaveRule: .auto)
+            region.isOfPhone = tag.isPhone
+            return region
         }
         _ = engine.handle(.regions(regions), at: now)
     }

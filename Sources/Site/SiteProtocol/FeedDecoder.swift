@@ -108,8 +108,12 @@ package enum FeedDecoder {
         func text(_ member: String) -> String? {
             json[member]?.string.map { String($0.prefix(GatewayCard.longestVersion)) }
         }
+        let phones = json["phones"]?.array?.prefix(GatewayCard.mostPhones).compactMap {
+            $0.string.flatMap { BeaconUUID($0) }
+        }
         return GatewayCard(
-            room: room, version: text("version"), scanner: text("scanner"), since: json["since"]?.asInteger)
+            room: room, version: text("version"), scanner: text("scanner"), since: json["since"]?.asInteger,
+            phones: phones ?? [])
     }
 
     /// Reads the payload of `ibeacon-rooms/<site>/tags`.
