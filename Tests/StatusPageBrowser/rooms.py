@@ -221,6 +221,8 @@ try:
 
     # Training, with a room that has no gateway.
     browser.evaluate("document.getElementById('training-room').value = 'Larder'; document.getElementById('training-tag').value = 'jane'")
+    browser.evaluate("said = []; new MutationObserver(() => said.push(document.getElementById('training-announcer').textContent))"
+                     ".observe(document.getElementById('training-announcer'), { childList: true })")
     browser.evaluate("document.getElementById('training-start').click()")
     check("a ring shows the training", "document.querySelector('#trainings .ring')?.textContent.startsWith('1:')")
     check("it tells how often the tag was heard", "/heard in [1-9]/.test(document.getElementById('trainings').innerText)")
@@ -233,6 +235,9 @@ try:
     browser.evaluate("document.querySelector('#trainings [data-role=stop]').click()")
     check("a training run that is stopped brings its result in words",
           "document.getElementById('trainings').innerText.includes('Not trained yet: Kitchen, Hall, Bath')")
+    check("the beginning and the end of a training are spoken, and every half minute, but not every second",
+          "said.every(text => /: (120|90|60|30) seconds left$|is over/.test(text)) && said[0].endsWith(': 120 seconds left')"
+          " && said.at(-1).startsWith('Training of Larder with Jane is over') && !document.getElementById('trainings').closest('[aria-live]')")
     house.places[7] = 0
     browser.evaluate((place % "Larder") + ".querySelector('[data-role=forget]').click()")
     check("forgetting is asked", "document.getElementById('confirm-dialog').open")

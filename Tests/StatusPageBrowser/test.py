@@ -46,13 +46,21 @@ try:
     check("the enter is spoken", "document.getElementById('announcer').textContent.includes('entered Kitchen')")
     tell("enter 67952e")
     check("each tracker has its own rooms", "document.querySelectorAll('.tracker').length === 2 && " + (room % "Front door") + ".classList.contains('in')")
+    browser.evaluate((room % "Kitchen") + ".querySelector('.edit').focus()")
     tell("enter c00b92")
+    check("an enter of another region leaves the focus where it is",
+          (room % "Living room") + ".classList.contains('in') && document.activeElement.getAttribute('aria-label') === 'Change region Kitchen'")
     tell("leave b4b412")
     check("a leave shows", "!" + (room % "Kitchen") + ".classList.contains('in')")
 
     # Make a region with the keyboard alone.
     browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => /minor.5/.test(l.innerText)).querySelector('button').focus()")
     check("focus survives the live redraws", "new Promise(r => setTimeout(() => r(document.activeElement.dataset.role === 'make'), 2500))")
+    row = "document.activeElement.closest('li')"
+    browser.evaluate(f"getSelection().selectAllChildren({row}.querySelector('.mono')); shown = {row}.querySelector('.plot').outerHTML")
+    check("a selected UUID survives them too, while the row changes",
+          f"new Promise(r => setTimeout(() => r({row}.querySelector('.plot').outerHTML !== shown && getSelection().toString().length === 36), 2500))")
+    browser.evaluate("getSelection().removeAllRanges()")
     browser.key("Enter", 13, "\r")
     check("the dialog opens", "document.getElementById('region-dialog').open")
     browser.evaluate("document.getElementById('region-name').focus()")

@@ -7,6 +7,7 @@ const opened = new Set();    // tags whose reasons are shown
 const reasons = new Map();   // what was last answered for them
 const watched = new Map();   // training runs that were seen running, by tag
 const results = new Map();   // what they brought
+let spoken = new Map();      // what was last said of them to screen readers, by tag
 let searching = false;       // whether the list of beacons was just asked for
 
 const byName = (a, b) => a[1].name.localeCompare(b[1].name) || (a[0] < b[0] ? -1 : 1);
@@ -67,7 +68,7 @@ function places() {
   return list;
 }
 
-function drawPlace(place, old) {
+function drawPlace(place) {
   const { room } = place;
   const facts = [];
   if (place.note) facts.push(place.note);
@@ -78,23 +79,22 @@ function drawPlace(place, old) {
   const foot = make("div", { class: "foot" });
   if (room) {
     const train = make("button", { type: "button", "data-role": "train", "aria-label": "Train " + place.name }, "Train");
-    train.addEventListener("click", () => {
+    train.onclick = () => {
       $("training-room").value = room.name;
       $("training-form").scrollIntoView({ block: "center" });
       ($("training-tag").value ? $("training-start") : $("training-tag")).focus();
-    });
+    };
     foot.append(train);
     if (room.trainedSeconds >= 1 || room.ownSeconds >= 1) {
       const forget = make("button", { type: "button", "data-role": "forget", "aria-label": "Forget what was learned of " + place.name }, "Forget");
-      forget.addEventListener("click", () => askToForget(place));
+      forget.onclick = () => askToForget(place);
       foot.append(forget);
     }
   }
   const count = make("span", { class: "count" }, place.tags.length ? String(place.tags.length) : "");
-  const inside = old ? old.querySelector("ul") : make("ul");
   return make("li", { class: "place" + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
     make("div", { class: "head" }, make("h3", {}, name(place.name)), count),
-    facts.length ? make("p", { class: "facts" }, facts.join(" · ")) : null, inside, room ? foot : null);
+    facts.length ? make("p", { class: "facts" }, facts.join(" · ")) : null, make("ul", { "data-list": "" }), room ? foot : null);
 }
 
 function drawTag([id, tag]) {
@@ -108,16 +108,17 @@ function drawTag([id, tag]) {
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
     ...(reasons.get(id) || ["…"]).map(sentence => make("p", { class: "wrap" }, clean(sentence))), make("p", { class: "mono" }, clean(tag.beacon)));
   why.open = opened.has(id);
-  why.addEventListener("toggle", () => {
-    if (why.open === opened.has(id)) return;
-    if (why.open) { opened.add(id); explain(id); } else opened.delete(id);
-  });
+  why.ontoggle = event => {
+    const { open } = event.currentTarget;
+    if (open === opened.has(id)) return;
+    if (open) { opened.add(id); explain(id); } else opened.delete(id);
+  };
   const node = make("li", { class: "tag" }, make("p", { class: "name" }, name(tag.name)));
   if (!tag.configured) {
     const edit = make("button", { class: "icon edit", type: "button", "data-role": "edit", "aria-label": "Rename " + text, title: "Rename" }, "✎");
-    edit.addEventListener("click", () => askTag(id));
+    edit.onclick = () => askTag(id);
     const remove = make("button", { class: "icon remove", type: "button", "data-role": "remove", "aria-label": "Remove " + text, title: "Remove" }, "×");
-    remove.addEventListener("click", () => askRemoval(id));
+    remove.onclick = () => askRemoval(id);
     node.append(edit, remove);
   }
   node.append(make("p", {}, facts.filter(Boolean).join(" · ")));
@@ -192,7 +193,7 @@ function drawBeacon(beacon) {
   facts.push(beacon.ago < 3 ? "heard now" : "heard " + ago(beacon.ago), "for " + span(beacon.since));
   const known = beacon.tag !== null ? ["the tag ", name(beacon.tag)] : beacon.region !== null ? ["in the region ", name(beacon.region)] : null;
   const button = make("button", { type: "button", "data-role": "make", "aria-label": "Make a tag of " + clean(beacon.id) }, "Make a tag");
-  button.addEventListener("click", () => askTag(null, beacon.id));
+  button.onclick = () => askTag(null, beacon.id);
   return make("li", {}, make("p", { class: "mono wrap" }, clean(beacon.id)),
     beacon.tag === null ? button : null, make("p", { class: "facts" }, facts.join(" · ")),
     known ? make("p", { class: "facts" }, make("b", {}, ...known)) : null);
@@ -245,21 +246,35 @@ async function askResult(id, run) {
 function fillTrainings() {
   const running = tags().filter(([, tag]) => tag.training && !tag.training.over).map(([id, tag]) => ({ id, name: tag.name, run: tag.training }));
   const over = [...results].filter(([id]) => state.tags[id]).map(([id, result]) => ({ id, name: state.tags[id].name, result }));
-  fill($("trainings"), [...running, ...over], entry => entry.id, entry => JSON.stringify([entry.run, entry.result, entry.name]), (entry, old) => {
+  fill($("trainings"), [...running, ...over], entry => entry.id, entry => JSON.stringify([entry.run, entry.result, entry.name]), entry => {
     if (entry.result) {
       const close = make("button", { type: "button", "data-role": "close" }, "Close");
-      close.addEventListener("click", () => { results.delete(entry.id); fillTrainings(); });
+      close.onclick = () => { results.delete(entry.id); fillTrainings(); };
       return make("li", {}, make("p", { class: "who result" }, name(entry.result.roomName), " with ", name(entry.name)),
         make("div", { class: "result" }, ...entry.result.text.map(sentence => make("p", { class: "wrap" }, clean(sentence)))),
         make("div", { class: "foot result" }, close));
     }
     const { run } = entry, left = Math.ceil(run.left), gone = Math.max(0, run.seconds - run.left);
     const stop = make("button", { type: "button", "data-role": "stop" }, "Stop");
-    stop.addEventListener("click", () => post("/learn", { room: run.roomName, tag: entry.id, seconds: 0 }, $("training-error")));
+    stop.onclick = () => post("/learn", { room: run.roomName, tag: entry.id, seconds: 0 }, $("training-error"));
     const drawn = ring(run.seconds ? gone / run.seconds : 1, `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`);
     return make("li", {}, drawn, make("p", { class: "who" }, name(run.roomName), " with ", name(entry.name)),
       make("p", { class: "soft" }, `heard in ${Math.round(run.learned)} of ${Math.round(gone)} s`), make("p", {}, stop));
   });
+  announceTrainings(running, over);
+}
+
+// For screen readers: the beginning of a training, what is left of it every half minute, and what it brought. The ring on
+// the page changes every second.
+function announceTrainings(running, over) {
+  const now = new Map();
+  for (const { id, name, run } of running)
+    now.set(id, `Training of ${clean(run.roomName)} with ${clean(name)}: ${Math.max(1, Math.ceil(run.left / 30)) * 30} seconds left`);
+  for (const { id, name, result } of over)
+    now.set(id, `Training of ${clean(result.roomName)} with ${clean(name)} is over. ${result.text.map(clean).join(" ")}`);
+  const sentences = [...now].filter(([id, text]) => spoken.get(id) !== text).map(([, text]) => text);
+  if (sentences.length) $("training-announcer").textContent = sentences.join(". ");
+  spoken = now;
 }
 
 function fillForm() {

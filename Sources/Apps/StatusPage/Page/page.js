@@ -49,18 +49,16 @@ function charge(battery) {
   return [`${battery.low ? "battery low:" : "battery"}\u00a0${battery.percent}\u00a0%`];
 }
 
-function drawTracker(tracker, position) {
+function drawTracker(tracker) {
   const inside = tracker.regions.filter(region => region.inside);
   const badge = make("span", { class: "badge", "aria-hidden": "true" }, clean(tracker.tid).slice(0, 4));
   const where = make("span", { class: "wrap" });
   if (inside.length) inside.forEach((region, index) => where.append(index ? ", " : "in ", name(region.name)));
   else where.append(tracker.regionCount ? "in no region" : "no regions yet: make one of a beacon below");
-  const rooms = make("div", { class: "rooms" });
-  const card = make("article", { class: "card tracker" },
+  return make("article", { class: "card tracker" },
     make("div", { class: "head" }, badge, make("h3", { class: "wrap" }, name(tracker.topic)), where,
-      tracker.monitoring === -1 ? make("span", { class: "pill" }, "quiet: sends no events") : null), rooms);
-  fillRooms(rooms, tracker, position);
-  return card;
+      tracker.monitoring === -1 ? make("span", { class: "pill" }, "quiet: sends no events") : null),
+    make("div", { class: "rooms", "data-list": "" }));
 }
 function fillRooms(rooms, tracker, position) {
   fill(rooms, tracker.regions, region => region.rid,
@@ -69,9 +67,9 @@ function fillRooms(rooms, tracker, position) {
 }
 function drawRoom(region, old, position) {
   const remove = make("button", { class: "remove", "data-role": "remove", type: "button", "aria-label": "Remove region " + clean(region.name), title: "Remove" }, "×");
-  remove.addEventListener("click", () => askRemoval(region, position));
+  remove.onclick = () => askRemoval(region, position);
   const edit = make("button", { class: "edit", "data-role": "edit", type: "button", "aria-label": "Change region " + clean(region.name), title: "Change" }, "✎");
-  edit.addEventListener("click", () => askEdit(region, position));
+  edit.onclick = () => askEdit(region, position);
   const facts = [];
   if (region.inside) {
     facts.push("for " + span(region.sinceAgo));
@@ -104,7 +102,7 @@ function drawBeacon(beacon) {
   if (beacon.regions.length) beacon.regions.forEach((text, index) => who.append(index ? ", " : "", name(text)));
   else who.append(make("span", { class: "none" }, "no region"));
   const button = make("button", { type: "button", "data-role": "make", "aria-label": `Make a region of beacon ${beacon.major} ${beacon.minor}` }, "Make a region");
-  button.addEventListener("click", () => askRegion(beacon));
+  button.onclick = () => askRegion(beacon);
   const facts = [`major\u00a0${beacon.major} · minor\u00a0${beacon.minor}`];
   if (beacon.distance !== null) facts.push(`≈\u00a0${beacon.distance}\u00a0m`);
   if (beacon.interval !== null) facts.push(`every\u00a0${beacon.interval}\u00a0s`);
@@ -176,12 +174,7 @@ function show(next) {
   const keyed = state.trackers.map((tracker, position) => ({ tracker, position }));
   fill($("trackers"), keyed, item => String(item.position),
     item => JSON.stringify([item.tracker.tid, item.tracker.topic, item.tracker.monitoring, item.tracker.regions.filter(r => r.inside).map(r => r.name), item.tracker.regionCount === 0]),
-    (item, old) => {
-      const card = drawTracker(item.tracker, item.position);
-      // The room rows are moved, so that open details and the focus in them are kept.
-      if (old) card.querySelector(".rooms").replaceWith(old.querySelector(".rooms"));
-      return card;
-    });
+    item => drawTracker(item.tracker));
   keyed.forEach(item => fillRooms($("trackers").children[item.position].querySelector(".rooms"), item.tracker, item.position));
   const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length));
   fill($("beacons"), beacons, beacon => `${beacon.uuid}:${beacon.major}:${beacon.minor}`,

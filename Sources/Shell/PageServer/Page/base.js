@@ -26,35 +26,47 @@ function ago(seconds) {
 const span = seconds => ago(seconds).replace(" ago", "").replace("now", "moments");
 const signal = dbm => dbm === null ? "–" : dbm + " dBm";
 
-// Redraws only changed rows, so that focus, open details and selections are kept.
+// Makes a shown row equal to a fresh one. Only what differs is touched, so that the focus, open details and a selection in
+// the rest are kept. Handlers are properties, because those of the fresh row know the newest state. A list within the row
+// (`data-list`) has rows of its own.
+function patch(shown, fresh) {
+  if (shown.nodeName !== fresh.nodeName || shown.dataset?.role !== fresh.dataset?.role) { shown.replaceWith(fresh); return; }
+  if (shown.nodeType === Node.TEXT_NODE) { if (shown.data !== fresh.data) shown.data = fresh.data; return; }
+  for (const { name } of [...shown.attributes]) if (!fresh.hasAttribute(name)) shown.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (shown.getAttribute(name) !== value) shown.setAttribute(name, value);
+  for (const handler of ["onclick", "ontoggle"]) shown[handler] = fresh[handler];
+  if (shown.dataset.list !== undefined) return;
+  const nodes = [...shown.childNodes], wanted = [...fresh.childNodes];
+  wanted.forEach((node, index) => { if (nodes[index]) patch(nodes[index], node); else shown.append(node); });
+  for (const node of nodes.slice(wanted.length)) node.remove();
+}
+
+// Redraws only changed rows. All rows of a list are elements of one kind.
 function fill(parent, items, key, signature, draw) {
   const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
   const active = parent.contains(document.activeElement) ? document.activeElement : null;
-  const row = active && active.closest("[data-key]"), held = row && { key: row.dataset.key, role: active.dataset.role };
   const used = new Set();
-  let at = parent.firstElementChild;
-  for (const item of items) {
-    const mark = signature(item);
+  const keyed = items.map(item => {
     let id = key(item);
     while (used.has(id)) id += "+";   // two rows with one key would take each other's place
     used.add(id);
+    return [id, item];
+  });
+  for (const [id, node] of old) if (!used.has(id)) node.remove();
+  let at = parent.firstElementChild;
+  for (const [id, item] of keyed) {
+    const mark = signature(item);
     let node = old.get(id);
     if (!node || node.dataset.mark !== mark) {
       const fresh = draw(item, node);
       fresh.dataset.key = id;
       fresh.dataset.mark = mark;
-      if (node) { if (at === node) at = fresh; node.replaceWith(fresh); }
-      node = fresh;
+      if (node) patch(node, fresh); else node = fresh;
     }
     if (node !== at) parent.insertBefore(node, at); else at = at.nextElementSibling;
   }
-  // What is left from here on belongs to no item.
-  while (at) { const gone = at; at = at.nextElementSibling; gone.remove(); }
-  // A row loses the focus when it is redrawn or moved.
-  if (!held || !held.role || document.activeElement === active) return;
-  const again = [...parent.children].find(child => child.dataset.key === held.key);
-  const target = again && again.querySelector(`[data-role="${held.role}"]`);
-  if (target) target.focus({ preventScroll: true });
+  // A row that is moved loses the focus.
+  if (active && active.isConnected && document.activeElement !== active) active.focus({ preventScroll: true });
 }
 
 function drawFinding(finding) {
