@@ -33,7 +33,7 @@ enum RoomsCommand {
             ("ibeacon-gateway rooms find Keys", "say where a tag is, or where it was last and when it was last heard"),
             (
                 "sudo ibeacon-gateway rooms tags add 'Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7'",
-                "add a tag, on the machine of the rooms service; list, remove, import and export work as for regions"
+                "add a tag, or give Jane's tag this beacon, on the machine of the rooms service; list, remove, import and export work as for regions"
             ),
             (
                 "sudo ibeacon-gateway rooms tags adopt",

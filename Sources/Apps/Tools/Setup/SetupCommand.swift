@@ -16,7 +16,8 @@ enum SetupCommand {
                 "host", "HOST", "the broker (default: search on this machine and in the local network)"),
             OptionSpecification("port", "PORT", "port of the broker (default 1883, or 8883 with --tls)"),
             OptionSpecification("tls", nil, "encrypt the connection to the broker"),
-            OptionSpecification("ca-file", "FILE", "certificate authority of the broker"),
+            OptionSpecification(
+                "ca-file", "FILE", "certificate authority of the broker; copied to ca.pem beside the configuration"),
             OptionSpecification("username", "NAME", "user name at the broker"),
             OptionSpecification(
                 "password-file", "FILE", "a file whose first line is the password; '-' is standard input"),
@@ -33,7 +34,7 @@ enum SetupCommand {
                 "rooms-service", nil, "run the rooms service on this machine; one machine per site does"),
             OptionSpecification("no-test", nil, "do not test the broker"),
             OptionSpecification("no-service", nil, "do not start or restart the service"),
-            OptionSpecification("force", nil, "replace an existing configuration; the old one is kept as .old"),
+            OptionSpecification("force", nil, "replace an existing configuration; all replaced files are kept as .old"),
             OptionSpecification("yes", nil, "ask no questions"),
         ],
         examples: [

@@ -31,7 +31,8 @@ extension Setting {
         flag("tls", .both(.reconnect), \.broker.tls, "Encrypt the connection and check the broker's certificate."),
         text(
             "caFile", .both(.reconnect), \.broker.caFile, example: "\"/etc/ibeacon-gateway/ca.pem\"",
-            "The broker's own CA. Without it, the system's are used."),
+            "The broker's own CA. Without it, the system's are used. The service cannot read",
+            "this file, or the next two, in a home directory."),
         text(
             "clientCertificateFile", .both(.reconnect), \.broker.clientCertificateFile,
             example: "\"/etc/ibeacon-gateway/client.pem\"",
@@ -92,6 +93,7 @@ extension Setting {
             shown: { .integer(Int64($0.broker.protocolLevel.rawValue)) }),
         setting(
             "pubQos", .gateway(.reconnect), "1", "0, 1 or 2, for OwnTracks' messages and the states of regions.",
+            "1 is recommended: with 2 a message can be lost if the service restarts.",
             read: { reader, configuration in
                 guard let number = reader.whole("pubQos", 0...2), let qos = QoS(rawValue: UInt8(number)) else { return }
                 configuration.broker.qos = qos
