@@ -1,3 +1,4 @@
+import JSON
 import TestSupport
 import Testing
 
@@ -66,6 +67,42 @@ import Testing
         let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
         #expect(
             list.count == 2 && list.last?.contains("Joan") == true && list.last?.contains(" 9 (") == true, "\(list)")
+    }
+
+    @Test func `rooms tags import skips a waypoint whose beacon is another tag, and may exchange beacons`() throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        for (name, minor) in [("Jane", 7), ("Keys", 9)] {
+            _ = try service.ask(
+                "rooms", "tags", "add", "--rid", name.lowercased(), "\(name):\(BeaconScript.uuid):1:\(minor)")
+        }
+        func importTags(_ tags: (rid: String, name: String, minor: Int)...) throws -> String {
+            let waypoints = tags.map {
+                #"{"_type":"waypoint","tst":1,"rid":"\#($0.rid)","desc":"\#($0.name):\#(BeaconScript.uuid):1:\#($0.minor)"}"#
+            }
+            let file = try service.directory.write("[\(waypoints.joined(separator: ","))]", to: "tags.otrw")
+            return try service.say("rooms", "tags", "import", file)
+        }
+        func tags() throws -> String {
+            let regions = try JSONValue(parsing: Array(try service.ask("rooms", "tags", "list", "--json").utf8))
+            let waypoints = regions["waypoints"]?.array ?? []
+            return waypoints.map { "\($0["rid"]?.string ?? ""):\($0["desc"]?.string?.suffix(2) ?? "")" }.sorted()
+                .joined(separator: " ")
+        }
+        let said = try importTags(("bag", "Bag", 8), ("joan", "Joan", 7), ("bike", "Bike", 8), ("keys", "Keys", 7))
+        #expect(
+            said.contains("waypoint 'Joan': the beacon \(BeaconScript.uuid):1:7 is the tag 'Jane' already"),
+            "\(said)")
+        #expect(
+            said.contains("waypoint 'Bike': the beacon \(BeaconScript.uuid):1:8 is the tag 'Bag' already"),
+            "\(said)")
+        #expect(said.contains("waypoint 'Keys': "), "\(said)")
+        #expect(said.contains("1 waypoints taken, 3 refused"), "\(said)")
+        #expect(try tags() == "bag::8 jane::7 keys::9")
+        #expect(try importTags(("jane", "Jane", 9), ("keys", "Keys", 7)).contains("2 waypoints taken, 0 refused"))
+        #expect(try tags() == "bag::8 jane::9 keys::7")
+        // The tag that is refused the beacon keeps its own, so no other tag gets that.
+        #expect(try importTags(("jane", "Jane", 7), ("keys", "Keys", 8)).contains("0 waypoints taken, 2 refused"))
+        #expect(try tags() == "bag::8 jane::9 keys::7")
     }
 
     @Test func `An .otrc as a phone exports it runs, with its regions and its topic`() throws {

@@ -103,8 +103,10 @@ enum RegionsCommand {
             return context
         }
 
-        func regions() throws -> [Region] {
-            try StoreReader.read(directory) { try $0.regions()[topic]?.regions ?? [] } ?? []
+        func regions() throws -> [Region] { try stored().regions }
+
+        private func stored() throws -> RegionSet {
+            try StoreReader.read(directory) { try $0.regions()[topic] ?? RegionSet() } ?? RegionSet()
         }
 
         /// The region with this key. A tag can also be named by its id, which its topics contain.
@@ -130,6 +132,50 @@ enum RegionsCommand {
                 throw Failure(.badData, "this beacon is the tag '\(other.displayName)' already")
             }
             return tag
+        }
+
+        /// Takes the changes out of a list that would make a second tag of a beacon. The list may exchange the beacons of
+        /// tags.
+        ///
+        /// - Returns: Why, for each of them.
+        func refuseBeaconsOfTags(in changes: inout [RegionChange]) throws -> [String] {
+            guard historyTopic != nil else { return [] }
+            let before = try stored()
+            var reasons: [String] = []
+            // Without a refused change its tag keeps its beacon, which another change may give away.
+            while case let refused = Self.secondTags(by: changes, in: before), !refused.isEmpty {
+                reasons += refused.sorted { $0.key < $1.key }.map(\.value)
+                changes = changes.indices.filter { refused[$0] == nil }.map { changes[$0] }
+            }
+            return reasons
+        }
+
+        /// What is wrong with changes that make a second tag of a beacon, by their positions.
+        private static func secondTags(by changes: [RegionChange], in before: RegionSet) -> [Int: String] {
+            var after = before
+            after.apply(changes)
+            func keepsBeacon(_ tag: Region) -> Bool {
+                before[rid: tag.rid]?.description.pattern == tag.description.pattern
+            }
+            var holders: [BeaconPattern: Region] = [:]
+            for tag in after.regions.filter(keepsBeacon) + after.regions {
+                guard let pattern = tag.description.pattern, holders[pattern] == nil else { continue }
+                holders[pattern] = tag
+            }
+            var reasons: [Int: String] = [:]
+            for (position, change) in changes.enumerated() {
+                guard case .set(let region, _) = change, let pattern = region.description.pattern,
+                    let holder = holders[pattern],
+                    // Without this `rid` the change means the tag with its time stamp.
+                    let tag = after[rid: region.rid]
+                        ?? after.regions.first(where: { $0.timestamp == region.timestamp }),
+                    tag.description.pattern == pattern, !keepsBeacon(tag),
+                    TagIdentity(tag)?.id != TagIdentity(holder)?.id
+                else { continue }
+                reasons[position] =
+                    "waypoint '\(region.displayName)': the beacon \(pattern) is the tag '\(holder.displayName)' already"
+            }
+            return reasons
         }
 
         func hasHistory(of tracker: String) throws -> Bool {
@@ -257,12 +303,14 @@ enum RegionsCommand {
         let reading = try WaypointsFile.read(file, base: context.base, acceptsKeys: context.historyTopic == nil)
         for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
         for remark in reading.remarks { Terminal.printError("\(file): \(remark)") }
+        var changes = reading.changes
+        let reasons = try context.refuseBeaconsOfTags(in: &changes)
+        for reason in reasons { Terminal.printError("\(file): \(reason)") }
         if !reading.keys.isEmpty { try PhonesCommand.add(reading.keys, in: context.directory) }
-        try context.edit(reading.changes)
-        if !arguments.has("quiet") {
-            Terminal.printError("\(reading.changes.count) waypoints taken, \(reading.problemCount) refused")
-        }
-        return reading.problemCount == 0 ? .ok : .badData
+        try context.edit(changes)
+        let refused = reading.problemCount + reasons.count
+        if !arguments.has("quiet") { Terminal.printError("\(changes.count) waypoints taken, \(refused) refused") }
+        return refused == 0 ? .ok : .badData
     }
 
     private static func export(to file: String, _ context: Context) throws {
