@@ -47,8 +47,16 @@ struct SettingsTests {
         let failure = #expect(throws: Failure.self) {
             try Settings(readingFrom: path, stateDirectory: directory.path)
         }
-        let advice = "run: sudo chown root:ibeacon-gateway \(path) && sudo chmod 640 \(path)"
-        #expect(failure?.message.hasSuffix(advice) == true, "\(failure?.message ?? "")")
+        #expect(
+            failure?.message.hasSuffix("run: \(SecretFile.hiding(path))") == true, "\(failure?.message ?? "")")
+        let group = String(cString: try #require(getgrgid(getegid())).pointee.gr_name)
+        #expect(
+            SecretFile.hiding(path, from: group) == "sudo chown root:\(group) \(path) && sudo chmod 640 \(path)")
+    }
+
+    @Test func `The advice names no group that is not there`() throws {
+        let path = try directory.write("hush", to: "password")
+        #expect(SecretFile.hiding(path, from: "no-such-group") == "chmod 600 \(path)")
     }
 
     // MARK: Certificates

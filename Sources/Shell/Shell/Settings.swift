@@ -187,7 +187,14 @@ package enum SecretFile {
 
     /// The commands after which only root and the service can read a file. A change of the mode alone would take the file
     /// away from the service too if the group is that of root.
-    fileprivate static func hiding(_ path: String) -> String {
-        "sudo chown root:ibeacon-gateway \(path) && sudo chmod 640 \(path)"
+    ///
+    /// - Parameter group: The group of the service, which the package makes. Without it the service is any user, and is
+    ///   taken for the one that reads the file now.
+    package static func hiding(_ path: String, from group: String = "ibeacon-gateway") -> String {
+        guard getgrnam(group) == nil else { return "sudo chown root:\(group) \(path) && sudo chmod 640 \(path)" }
+        let user = geteuid()
+        var status = stat()
+        let isOwn = user == 0 || (stat(path, &status) == 0 && status.st_uid == user)
+        return isOwn ? "chmod 600 \(path)" : "sudo chown \(user) \(path) && sudo chmod 600 \(path)"
     }
 }
