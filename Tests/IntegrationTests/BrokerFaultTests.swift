@@ -3,6 +3,7 @@ import Configuration
 import Glibc
 import Messaging
 import OwnTracks
+import Synchronization
 import TestSupport
 import Testing
 
@@ -236,6 +237,40 @@ import Testing
         owner.publish(2)
         #expect(owner.sees { $0 == .acknowledged(MessageToken(rawValue: 2)) })
         #expect(owner.events.contains(.refused(MessageToken(rawValue: 1), .tooLarge)))
+    }
+
+    @Test(arguments: [QoS.atLeastOnce, .exactlyOnce])
+    func `A broker that is out of quota for a while loses no message, and gets all in their order`(qos: QoS) throws {
+        let arrived = Mutex<[[UInt8]]>([])
+        let broker = try ScriptedBroker { packet in
+            switch packet.type {
+            case 1: return .bytes([0x20, 3, 0, 0, 0])
+            case 3:
+                let count = arrived.withLock {
+                    $0.append(Array(packet.body.suffix(1)))
+                    return $0.count
+                }
+                // PUBACK or PUBREC.
+                let answer: UInt8 = qos == .atLeastOnce ? 0x40 : 0x50
+                return .bytes([answer, 3] + packet.identifier + [count <= 4 ? 0x97 : 0])
+            // PUBREL: PUBCOMP.
+            case 6: return .bytes([0x70, 2] + packet.body.prefix(2))
+            default: return ScriptedBroker.politely(packet)
+            }
+        }
+        defer { broker.close() }
+        var settings = BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway")
+        (settings.protocolLevel, settings.hasOutbox) = (.v5, true)
+        settings.firstRetryDelay = .milliseconds(10)
+        let owner = try BrokerClient(settings)
+        for number: Int64 in 1...3 { owner.publish(number, qos: qos) }
+        try owner.connection.start()
+        #expect(eventually { owner.acknowledged.count == 3 })
+        #expect(owner.acknowledged == [1, 2, 3])
+        #expect(arrived.withLock(\.self) == ["1", "2", "3", "1", "1", "2", "3"].map { Array($0.utf8) })
+        #expect(owner.failures.isEmpty)
+        let postponed = owner.events.count { if case .postponed(_, reasonCode: 0x97) = $0 { true } else { false } }
+        #expect(postponed == 3)
     }
 
     @Test func `Nonsense in place of MQTT is a failure like any other`() throws {

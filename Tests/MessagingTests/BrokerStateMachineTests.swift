@@ -23,9 +23,11 @@ private struct Broker {
 
     private static func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(seconds)) }
 
-    static func message(_ number: Int64, _ kind: Publication.Kind = .other) -> QueuedPublication {
+    static func message(
+        _ number: Int64, _ kind: Publication.Kind = .other, topic: String = "t"
+    ) -> QueuedPublication {
         QueuedPublication(
-            token: MessageToken(rawValue: number), publication: Publication(kind, topic: "t", payload: []))
+            token: MessageToken(rawValue: number), publication: Publication(kind, topic: topic, payload: []))
     }
 
     mutating func order(
@@ -78,7 +80,34 @@ private struct Broker {
         machine.answered(messageID: number, code: code, at: Self.instant(now))
     }
 
+    /// A broker in whose outbox these messages were, each of its topic, and that has got what it may at 0 s.
+    static func withOutbox(_ topics: KeyValuePairs<Int64, String>) -> Broker {
+        var broker = Broker { $0.hasOutbox = true }
+        broker.order(topics.map { message($0.key, topic: $0.value) })
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        return broker
+    }
+
     mutating func farewell(at now: Double) -> BrokerStateMachine.Farewell? { machine.farewell(at: Self.instant(now)) }
+
+    /// Each second all that is due is sent and answered, until nothing is left, or this time.
+    ///
+    /// - Parameter code: The answer to a message.
+    /// - Returns: The time.
+    mutating func exchange(
+        from start: Double, until end: Double = 1e6, _ told: inout [Action], code: (Int64) -> UInt8
+    ) -> Double {
+        var now = start
+        while !machine.window.isEmpty, now < end {
+            _ = send(at: now)
+            for entry in machine.window.inFlight {
+                told += answered(entry.messageID, code: code(entry.message.token.rawValue), at: now)
+            }
+            now += 1
+        }
+        return now
+    }
 
     /// Why the connection is given up at this time.
     func givesUp(at now: Double, isWriting: Bool = false) -> BrokerFailure? {
@@ -97,6 +126,18 @@ private struct Broker {
     }
 
     mutating func dueSubscriptions(at now: Double) -> [Action] { machine.dueSubscriptions(at: Self.instant(now)) }
+}
+
+private func acknowledged(_ number: Int64) -> BrokerStateMachine.Action {
+    .tell(.acknowledged(MessageToken(rawValue: number)))
+}
+
+private func refused(_ number: Int64, _ code: UInt8) -> BrokerStateMachine.Action {
+    .tell(.refused(MessageToken(rawValue: number), .byBroker(reasonCode: code)))
+}
+
+private func postponed(_ number: Int64, _ code: UInt8) -> BrokerStateMachine.Action {
+    .tell(.postponed(MessageToken(rawValue: number), reasonCode: code))
 }
 
 private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMachine.Action {
@@ -257,6 +298,137 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         _ = broker.connect(at: 0)
         if isSending { _ = broker.order([1], at: 0) }
         #expect(broker.machine.tickInterval == .seconds(interval))
+    }
+
+    // MARK: Refusals that may pass
+
+    /// All codes of PUBACK and PUBREC from 0x80 on (MQTT 5, sections 3.4.2.1 and 3.5.2.1), and some that are none of theirs.
+    @Test(
+        arguments: [
+            (0x80, true), (0x83, true), (0x91, true), (0x97, true), (0x87, false), (0x90, false), (0x99, false),
+            (0x89, false), (0x92, false), (0x95, false), (0x9b, false), (0xff, false),
+        ] as [(UInt8, Bool)])
+    func `A refusal that may pass is told once, and the message is sent again a second later`(
+        code: UInt8, mayPass: Bool
+    ) {
+        var broker = Broker.withOutbox([1: "t"])
+        let actions = broker.answered(1, code: code, at: 1)
+        #expect(actions == [mayPass ? postponed(1, code) : refused(1, code)])
+        var sent = [broker.send(at: 1.9), broker.send(at: 2)]
+        #expect(sent == [[], mayPass ? [1] : []])
+        guard mayPass else { return }
+        let second = broker.answered(1, code: code, at: 3)
+        #expect(second.isEmpty)
+        sent = [broker.send(at: 4.9), broker.send(at: 5)]
+        #expect(sent == [[], [1]])
+        let last = broker.answered(1, at: 6)
+        #expect(last == [acknowledged(1)])
+        #expect(broker.machine.window.isEmpty)
+    }
+
+    @Test(arguments: [(1, false), (-1, true)] as [(Int64, Bool)])
+    func `A message that is in no outbox is refused, whatever the code`(number: Int64, hasOutbox: Bool) {
+        var broker = Broker { $0.hasOutbox = hasOutbox }
+        broker.order([Broker.message(number)])
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        let actions = broker.answered(Int32(number), code: 0x97, at: 1)
+        #expect(actions == [refused(number, 0x97)])
+        #expect(broker.machine.window.isEmpty)
+    }
+
+    @Test
+    func `After a refusal that may pass the outbox is sent one by one in its order, and goes on when all is taken`() {
+        var broker = Broker.withOutbox([1: "t", 2: "t", 3: "t"])
+        var actions = [2, 1, 3].flatMap { broker.answered($0, code: 0x97, at: 1) }
+        #expect(actions == [postponed(2, 0x97), postponed(1, 0x97), postponed(3, 0x97)])
+        _ = broker.order([4, 5], at: 1)
+        var sent = [broker.send(at: 1.9)]
+        #expect(broker.givesUp(at: 100) == nil, "nothing is to be answered")
+        actions = []
+        for number: Int32 in 1...3 {
+            sent.append(broker.send(at: 2))
+            actions += broker.answered(number, at: 2)
+        }
+        sent.append(broker.send(at: 2))
+        #expect(sent == [[], [1], [2], [3], [4, 5]])
+        #expect(actions == [acknowledged(1), acknowledged(2), acknowledged(3)])
+    }
+
+    @Test func `A message that was taken before an earlier one of its topic is sent again after that one`() {
+        var broker = Broker.withOutbox([1: "state", 2: "state", 3: "other"])
+        var actions = broker.answered(1, code: 0x97, at: 1) + broker.answered(2, at: 1) + broker.answered(3, at: 1)
+        #expect(actions == [postponed(1, 0x97), acknowledged(3)])
+        var sent = [broker.send(at: 2)]
+        actions = broker.answered(1, at: 2)
+        sent.append(broker.send(at: 2))
+        actions += broker.answered(2, at: 2)
+        #expect(sent == [[1], [2]])
+        #expect(actions == [acknowledged(1), acknowledged(2)])
+    }
+
+    @Test func `What is in no outbox does not wait for a message that was refused`() {
+        var broker = Broker.withOutbox([1: "t"])
+        _ = broker.answered(1, code: 0x97, at: 1)
+        _ = broker.order([-1, 2, -2], at: 1)
+        let sent = broker.send(at: 1)
+        #expect(sent == [-1, -2])
+    }
+
+    @Test func `The order stays when the connection ends in a pause and libmosquitto is given all messages again`() {
+        var broker = Broker.withOutbox([1: "t", 2: "t", 3: "t", 4: "t"])
+        _ = broker.answered(2, code: 0x97, at: 1)
+        // Both need a new handle.
+        _ = broker.ended(.unaskedExactlyOnce, at: 1)
+        _ = broker.connect(at: 20)
+        var sent: [Int64] = []
+        for number: Int32 in 1...4 {
+            sent += broker.send(at: 20)
+            _ = broker.answered(number, at: 20)
+        }
+        #expect(sent == [1, 2, 3, 4])
+    }
+
+    @Test func `A message that is refused for a minute while the broker takes others is refused, and the rest goes on`()
+    {
+        var broker = Broker.withOutbox([1: "poison"])
+        var told = broker.answered(1, code: 0x83, at: 0)
+        broker.order((2...4).map { Broker.message($0, topic: $0 == 3 ? "t" : "poison") })
+        var refusals = 1
+        let end = broker.exchange(from: 0, &told) { number in
+            if number == 1 { refusals += 1 }
+            return number == 1 ? 0x83 : 0
+        }
+        #expect((63...70).contains(end))
+        #expect(refusals == SendWindow.probeAfter + 1)
+        #expect(told == [postponed(1, 0x83), acknowledged(3), refused(1, 0x83), acknowledged(2), acknowledged(4)])
+    }
+
+    @Test func `In an outage of hours nothing is refused, and the messages of a topic come in their order`() {
+        var broker = Broker.withOutbox([1: "a", 2: "a", 3: "b", 4: "b", 5: "c"])
+        var told: [BrokerStateMachine.Action] = []
+        let isBack = broker.exchange(from: 0, until: 36_000, &told) { _ in 0x97 }
+        #expect(told == (1...5).map { postponed($0, 0x97) })
+        told = []
+        let end = broker.exchange(from: isBack, &told) { _ in 0 }
+        #expect(end < isBack + 80)
+        #expect(told.count == 5)
+        for topic in [[acknowledged(1), acknowledged(2)], [acknowledged(3), acknowledged(4)]] {
+            #expect(told.filter(topic.contains) == topic)
+        }
+    }
+
+    @Test func `A message that is refused for half a day is refused for good, although no other proves it guilty`() {
+        var broker = Broker.withOutbox([1: "t"])
+        var told: [BrokerStateMachine.Action] = []
+        var refusals = 0
+        let end = broker.exchange(from: 0, &told) { _ in
+            refusals += 1
+            return 0x80
+        }
+        #expect(told == [postponed(1, 0x80), refused(1, 0x80)])
+        #expect(refusals == SendWindow.mostRefusals)
+        #expect((12 * 3600...13 * 3600).contains(end), "\(end) s")
     }
 
     // MARK: Subscriptions

@@ -70,6 +70,30 @@ struct AppTests {
         #expect(fixture.store.counters?.outboxRows == 0)
     }
 
+    @Test func `A message that the broker refuses for now stays in the outbox, and the state of the broker says why`()
+        throws
+    {
+        let fixture = try BellFixture(in: directory)
+        let reason = {
+            fixture.app.watch.broker.state(of: fixture.app.settings.configuration.broker, at: fixture.host.now).reason
+        }
+        #expect(fixture.broker.settings?.hasOutbox == true)
+        fixture.broker.isReachable = false
+        fixture.ring("one")
+        fixture.settle()
+        // The first row of the outbox.
+        let token = MessageToken(rawValue: 1)
+        fixture.broker.send(.postponed(token, reasonCode: 0x97))
+        fixture.wait(.seconds(60))
+        #expect(reason() == "it refuses messages for now: quota exceeded")
+        #expect(fixture.store.counters?.outboxRows == 1)
+        fixture.broker.send(.acknowledged(token))
+        fixture.wait(.seconds(10))
+        #expect(reason().isEmpty)
+        #expect(fixture.store.counters?.outboxRows == 0)
+        #expect(fixture.store.counters?.refusedRows == 0)
+    }
+
     @Test func `What the broker has not acknowledged is delivered by the next run`() throws {
         do {
             let fixture = try BellFixture(in: directory)

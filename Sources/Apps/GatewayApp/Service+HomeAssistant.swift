@@ -91,7 +91,7 @@ extension Service {
                 if feedReceived(message) || phonesReceived(message) { continue }
                 if let request = home?.received(message) { carryOut(request) }
                 homeChanged()
-            case .moved, .decoded, .untaken, .subscribed: break
+            case .moved, .decoded, .untaken, .postponed, .subscribed: break
             }
         }
     }

@@ -15,6 +15,9 @@ package enum BrokerEvent: Hashable, Sendable {
     case untaken(UntakenMessage)
     /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
     case acknowledged(MessageToken)
+    /// The broker refused a message of the outbox with this reason code, which may pass, and it is sent again. Told once for
+    /// a message.
+    case postponed(MessageToken, reasonCode: UInt8)
     /// The message will not be sent, or the broker will never accept it.
     case refused(MessageToken, Refusal)
     /// The broker has granted the subscription, on this connection. It may send retained messages before it says so and
@@ -28,12 +31,17 @@ package enum BrokerEvent: Hashable, Sendable {
 package struct MessageToken: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int64
     package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// Of a service: whether it is the number of a row of the outbox. Messages without a row have negative tokens.
+    package var isStored: Bool { rawValue > 0 }
 }
 
 /// A publication that waits for the broker, with its owner's number.
 struct QueuedPublication: Hashable, Sendable {
     let token: MessageToken
     let publication: Publication
+    /// How often the broker has refused it for a reason that may pass.
+    var refusals = 0
 }
 
 /// What the owner's reader made of a message on the broker's thread. Decoding ten thousand regions takes longer than the

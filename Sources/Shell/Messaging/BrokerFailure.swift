@@ -88,11 +88,13 @@ extension BrokerFailure: CustomStringConvertible {
     }
 
     /// MQTT 5, section 2.4, the codes that a client can meet.
-    static func reason(code: UInt8) -> String {
+    package static func reason(code: UInt8) -> String {
         switch code {
         case 0x00: "normal disconnection"
+        case 0x80: "unspecified error"
         case 0x81: "malformed packet"
         case 0x82: "protocol error"
+        case 0x83: "implementation specific error"
         case 0x84: "it does not speak this MQTT protocol level"
         case 0x85: "it refuses the client id"
         case 0x86: "wrong user name or password"
@@ -105,6 +107,7 @@ extension BrokerFailure: CustomStringConvertible {
         case 0x8d: "keepalive missed"
         case 0x8e: "another client took this client id"
         case 0x90: "topic name not allowed"
+        case 0x91: "packet identifier in use"
         case 0x93: "too many messages at once"
         case 0x95: "packet too large"
         case 0x96: "messages come too fast"

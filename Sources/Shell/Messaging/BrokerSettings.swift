@@ -30,6 +30,9 @@ package struct BrokerSettings: Hashable, Sendable {
     /// The first delay between attempts; the next ones double it.
     package var firstRetryDelay: Duration = Backoff.first
     package var limits = QueueLimits()
+    /// Messages with positive tokens are in the owner's outbox until they are answered (`MessageToken.isStored`). One that the
+    /// broker refuses for a reason that may pass is sent again.
+    package var hasOutbox = false
     /// Filters of the topics whose messages are useless later, such as readings. They are subscribed to with QoS 0, so that
     /// the newest come, and not those that have waited for acknowledgements.
     package var transientFilters: Set<String> = []

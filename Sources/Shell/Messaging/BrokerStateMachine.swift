@@ -71,12 +71,20 @@ struct BrokerStateMachine {
     /// the proven cause of the end.
     static let isolationDelay: Duration = .seconds(2)
 
+    /// The codes with which a broker refuses a message for a reason that may pass: unspecified error, implementation
+    /// specific error, packet identifier in use, quota exceeded (MQTT 5, sections 3.4.2.1 and 3.5.2.1). All others are about
+    /// the message or the rights.
+    static let passingCodes: Set<UInt8> = [0x80, 0x83, 0x91, 0x97]
+
     private(set) var state = State.waiting(until: .zero)
     private(set) var window: SendWindow
     private let settings: BrokerSettings
     private var subscriptions: Set<String> = []
     private var stopBy: MonotonicInstant?
     private var backoff: Backoff
+    /// The pauses after a message of the outbox was refused for a reason that may pass.
+    private var pauses: Backoff
+    private var pausedUntil = MonotonicInstant.zero
     private var hosts: HostRotation
     private var level = Level.asSet
     /// Whether this connection, or the next, makes the broker forget the session.
@@ -87,6 +95,7 @@ struct BrokerStateMachine {
     init(_ settings: BrokerSettings) {
         self.settings = settings
         backoff = Backoff(from: settings.firstRetryDelay)
+        pauses = Backoff(from: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight)
         hosts = HostRotation(settings.hosts)
     }
@@ -297,7 +306,7 @@ struct BrokerStateMachine {
     mutating func nextMessage(at now: MonotonicInstant) -> QueuedPublication? {
         guard case .connected(let connection) = state else { return nil }
         if window.isIsolating, connection.since.duration(to: now) < Self.isolationDelay { return nil }
-        return window.next()
+        return window.next(isPaused: now < pausedUntil)
     }
 
     mutating func handedOver(_ message: QueuedPublication, messageID: Int32, at now: MonotonicInstant) {
@@ -314,8 +323,18 @@ struct BrokerStateMachine {
     mutating func answered(messageID: Int32, code: UInt8, at now: MonotonicInstant) -> [Action] {
         guard let message = window.answered(messageID: messageID) else { return [] }
         update { $0.lastProgress = now }
-        guard code < 0x80 else { return [.tell(.refused(message.token, .byBroker(reasonCode: code)))] }
-        return [.tell(.acknowledged(message.token))]
+        let isStored = settings.hasOutbox && message.token.isStored
+        guard code < 0x80 else {
+            if isStored, Self.passingCodes.contains(code), let refusals = window.holdRefused(message) {
+                // The others that were in flight with it are refused as well, and belong to the same pause.
+                if now >= pausedUntil { pausedUntil = now.advanced(by: pauses.nextDelay()) }
+                return refusals == 1 ? [.tell(.postponed(message.token, reasonCode: code))] : []
+            }
+            return [.tell(.refused(message.token, .byBroker(reasonCode: code)))]
+        }
+        guard isStored else { return [.tell(.acknowledged(message.token))] }
+        pauses.reset()
+        return window.holdTaken(message) ? [] : [.tell(.acknowledged(message.token))]
     }
 
     // MARK: Subscriptions

@@ -22,7 +22,8 @@ extension App {
     package func connect() {
         timers.connect?.disarm()
         let now = host.now
-        guard let owner, let request = owner.connection(at: now) else { return }
+        guard let owner, var request = owner.connection(at: now) else { return }
+        request.settings.hasOutbox = true
         watch.connects(at: now)
         do {
             try links.broker.open(request.settings, filters: request.filters, read: request.read) { [unowned self] in
@@ -101,6 +102,9 @@ extension App {
         case .message(let message): owner?.received(message, at: now)
         case .decoded(let message): owner?.received(message, at: now)
         case .acknowledged(let token): if token.isStored { links.store.submit(.acknowledged(token.rawValue)) }
+        case .postponed(_, let code):
+            let reason = BrokerFailure.reason(code: code)
+            log.once("postponed", .warning, "the broker refuses messages for now: \(reason); they are sent again")
         case .refused(let token, let refusal):
             log.once("refused", .warning, "a message is set aside: \(refusal)")
             if token.isStored { links.store.submit(.refused(token.rawValue, reason: "\(refusal)")) }

@@ -24,6 +24,8 @@ package struct BrokerWatch {
     private var wasConnected = false
     /// When each unacknowledged message was handed over. At most as many as the window.
     private var unanswered: [Int64: MonotonicInstant] = [:]
+    /// The reason codes of the messages among them that the broker refused for now.
+    private var postponed: [Int64: UInt8] = [:]
     /// The latest message from the broker that was dropped.
     private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
     /// When the latest connections ended, the newest last.
@@ -48,7 +50,8 @@ package struct BrokerWatch {
             (phase, self.failure, nextTry) = (.disconnected, failure, now.advanced(by: retryIn))
         case .acknowledged(let token), .refused(let token, _):
             unanswered[token.rawValue] = nil
-            return false
+            return postponed.removeValue(forKey: token.rawValue) != nil && postponed.isEmpty
+        case .postponed(let token, let code): postponed[token.rawValue] = code
         case .untaken(let message): untaken = (message, now)
         case .moved(let host): self.host = host
         case .message, .decoded, .subscribed, .subscriptionRefused: return false
@@ -78,6 +81,12 @@ package struct BrokerWatch {
         }
         if let failure { return ("\(failure)", BrokerAdvice.text(for: failure, broker, wasConnected: wasConnected)) }
         if let trouble = untakenTrouble(at: now) { return trouble }
+        if phase == .connected, let code = postponed.min(by: { $0.key < $1.key })?.value {
+            return (
+                "it refuses messages for now: \(BrokerFailure.reason(code: code))",
+                "look at the broker's quotas, its disk and its log; the messages are sent again"
+            )
+        }
         // Messages of an earlier connection were sent again when this one began.
         guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
         let waited = oldest.duration(to: now)

@@ -41,8 +41,3 @@ package struct LinkWatch {
             dropped: counters.dropped.total, sent: sent)
     }
 }
-
-extension MessageToken {
-    /// Whether it is the number of a row of the outbox. Messages without a row have negative tokens.
-    var isStored: Bool { rawValue > 0 }
-}

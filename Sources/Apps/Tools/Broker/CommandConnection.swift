@@ -108,8 +108,8 @@ final class CommandConnection {
             case .subscriptionRefused(let filter):
                 pendingFilters.remove(filter)
                 refusedFilters.insert(filter)
-            // This connection has no command reader, and a command needs no dropped messages.
-            case .decoded, .untaken: break
+            // This connection has no command reader and no outbox, and a command needs no dropped messages.
+            case .decoded, .untaken, .postponed: break
             }
         }
     }

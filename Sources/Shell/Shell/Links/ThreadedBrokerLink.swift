@@ -70,7 +70,7 @@ package final class ThreadedBrokerLink: BrokerLink {
                 log?.once("readings", .warning, "no readings: \(failure); next try in \(decimal(retryIn)) s")
             }
             return false
-        case .connected, .moved, .acknowledged, .refused, .subscribed: return false
+        case .connected, .moved, .acknowledged, .postponed, .refused, .subscribed: return false
         }
     }
 
