@@ -185,6 +185,30 @@ import Testing
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
 
+    @Test func `An adapter that was heard through before it listens is reported deaf when bluetoothd ends`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: true)
+        // Another program's discovery.
+        fixture.adds(device: device)
+        #expect(fixture.drainEvents() == ["0 heard"])
+        fixture.bluetoothd(isRunning: false)
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `A discovery that is refused from the start is reported deaf, once`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        for _ in 0..<3 {
+            fixture.bus.refuse("StartDiscovery")
+            fixture.host.advance(by: .seconds(2))
+        }
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
     @Test func `A bluetoothd that does not run is told of once, with what to do`() throws {
         let scanner = fixture.makeScanner()
         try scanner.start()

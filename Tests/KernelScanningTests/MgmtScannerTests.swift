@@ -246,6 +246,22 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.notices.filter { $0.contains("no advertisement monitor") }.count == 2)
     }
 
+    @Test func `An adapter that is refused from the start is reported deaf, once, whatever it hears`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        // The first refusal means the patterns for telemetry.
+        for _ in 1...3 {
+            fixture.kernel.answers(.addPatternsMonitor, 0, status: 0x0b)
+            fixture.wait(.seconds(1))
+        }
+        // Through another program's scan.
+        fixture.report(0)
+        #expect(fixture.drainEvents() == ["0 is deaf", "0 heard"])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
     @Test func `An adapter that was unplugged before does not hide that every other one is refused`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()

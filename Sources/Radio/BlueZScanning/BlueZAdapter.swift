@@ -27,6 +27,8 @@ final class BlueZAdapter {
     /// bluetoothd has given up the monitor. It still knows the program that asked for it, so it may say that the monitor exists.
     var isReleased = false
     var hasListened = false
+    /// Whether the output knows if this adapter listens.
+    var hasReported = false
 
     init?(path: String) {
         let name = path.split(separator: "/").last.map(String.init) ?? ""

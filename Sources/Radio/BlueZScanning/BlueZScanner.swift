@@ -261,6 +261,7 @@ package final class BlueZScanner: Scanner {
                 return scanner.reportListening(adapter, true, because: "discovery by bluetoothd")
             }
             adapter.way = nil
+            scanner.reportListening(adapter, false, because: "no discovery")
             scanner.notice(adapter, .warning, "no discovery: \(answer.errorText); trying again")
             scanner.again(adapter)
         }
@@ -311,7 +312,10 @@ package final class BlueZScanner: Scanner {
     }
 
     private func reportListening(_ adapter: BlueZAdapter, _ listening: Bool, because reason: String) {
-        guard adapter.status.isListening != listening else { return }
+        // That it does not listen is reported at first, too: presence takes a report of another program's discovery as proof that
+        // an adapter listens of which it knows nothing.
+        guard adapter.status.isListening != listening || !adapter.hasReported else { return }
+        adapter.hasReported = true
         adapter.status.isListening = listening
         if listening {
             if adapter.hasListened { adapter.status.restarts += 1 }

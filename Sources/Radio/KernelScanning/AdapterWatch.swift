@@ -12,6 +12,8 @@ final class AdapterWatch {
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
     private var hasStarted = false
+    /// Whether the output knows if this adapter listens.
+    private var hasReported = false
     /// The duty that was last reported to the output.
     private var reportedDuty: Double?
     /// Whether scanning is set up, independent of the controller's health.
@@ -80,7 +82,10 @@ final class AdapterWatch {
 
     private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
         let isNewDuty = listening && status.duty != reportedDuty
-        guard status.isListening != listening || isNewDuty else { return }
+        // That it does not listen is reported at first, too: presence takes a report of another program's scan as proof that an
+        // adapter listens of which it knows nothing.
+        guard status.isListening != listening || isNewDuty || !hasReported else { return }
+        hasReported = true
         status.isListening = listening
         if listening { reportedDuty = status.duty }
         output?.listening(listening, of: status.receiver, at: now, because: "\(status.name): \(reason)")

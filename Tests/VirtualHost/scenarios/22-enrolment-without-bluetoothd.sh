@@ -57,7 +57,7 @@ gateway_off
 sed -i 's/"mgmt"/"hci"/' /run/config.json
 "$GATEWAY" --config /run/config.json --state-dir /run/state run >>/out/gateway-hci 2>&1 &
 GATEWAY_PID=$!
-within 10 "the gateway listens by HCI" grep -q "listening: hci0" /out/gateway-hci
+within 10 "the gateway listens by HCI" grep -q ">listening: hci0" /out/gateway-hci
 remember_adapter
 enrol_on Jane
 phone_pairs
