@@ -165,12 +165,17 @@ import Testing
         #expect(scanner.adapters.map(\.isListening) == [true, false])
     }
 
-    @Test func `An adapter that was not chosen is left alone`() throws {
+    @Test func `An adapter that was not chosen is left alone, and nothing is heard through it`() throws {
         let scanner = fixture.makeScanner(selection: .index(1))
         try scanner.start()
         fixture.shows(adapters: [0, 1], offersMonitor: true)
         #expect(fixture.bus.calls == ["RegisterMonitor hci1"])
-        #expect(scanner.adapters.count == 2)
+        // Another program's discovery.
+        fixture.adds(device: device)
+        fixture.changes(0, "Powered", false)
+        fixture.bluetoothd(isRunning: false)
+        #expect(!fixture.events.contains { $0.hasPrefix("0") })
+        #expect(scanner.adapters.map(\.name) == ["hci1"])
     }
 
     @Test func `When bluetoothd ends it is deaf, and when it begins all is asked for anew`() throws {

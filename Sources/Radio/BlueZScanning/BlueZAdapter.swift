@@ -37,6 +37,12 @@ final class BlueZAdapter {
         status = AdapterStatus(receiver: Receiver(index: number), name: name)
     }
 
+    /// bluetoothd shows an adapter with all its properties, so the address is known after the first `update`.
+    func isChosen(by selection: AdapterSelection) -> Bool {
+        selection.includes(
+            index: status.receiver.index, address: DeviceAddress(value: address, isRandom: false))
+    }
+
     /// Applies properties of org.bluez.Adapter1.
     func update(_ properties: BusReader) {
         properties.forEachEntry { name, value in

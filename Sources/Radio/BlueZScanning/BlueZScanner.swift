@@ -159,8 +159,9 @@ package final class BlueZScanner: Scanner {
             switch name {
             case "org.bluez.Adapter1":
                 guard let adapter = byPath[path] ?? BlueZAdapter(path: path) else { return }
-                byPath[path] = adapter
                 adapter.update(properties)
+                // The number of an adapter that was unplugged may be that of another one now.
+                byPath[path] = adapter.isChosen(by: selection) ? adapter : nil
             case "org.bluez.AdvertisementMonitorManager1": offersMonitor = true
             case "org.bluez.Device1":
                 var device = devices[path] ?? KnownDevice()
@@ -215,8 +216,6 @@ package final class BlueZScanner: Scanner {
     // MARK: Listening
 
     private func begin(_ adapter: BlueZAdapter) {
-        let address = DeviceAddress(value: adapter.address, isRandom: false)
-        guard selection.includes(index: adapter.status.receiver.index, address: address) else { return }
         guard adapter.way == nil else { return }
         guard adapter.isPowered else { return powerOn(adapter) }
         if adapter.offersMonitor && !adapter.monitorFailed {
