@@ -211,7 +211,8 @@ let package = Package(
         tests(
             "GatewayAppTests",
             [
-                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "Identities", "JSON",
+                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "HostSupport", "Identities",
+                "JSON",
                 "Messaging", "OwnTracks", "Regions", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell",
                 "SiteProtocol", "Status", "StatusPage",
                 "Storage",

@@ -15,8 +15,10 @@ package enum ServiceProcess {
             log.once("turn", .warning, "one turn of the loop took \(decimal(turn)) s; the radio had to wait for it")
         }
         let host = try EventLoopHost(loop: loop, log: log)
-        let radio = ScannerLink(way: settings.configuration.scanner.name) { (output) throws(ScannerError) in
-            try settings.makeScanner(host: LoopHost(loop: loop, log: log), output: output)
+        let radioHost = LoopHost(loop: loop, log: log)
+        let way = settings.configuration.scanner.name
+        let radio = ScannerLink(way: way, host: radioHost) { (output) throws(ScannerError) in
+            try settings.makeScanner(host: radioHost, output: output)
         }
         let links = ServiceLinks(
             radio: radio, store: ThreadedStoreLink(loop: loop, log: log),

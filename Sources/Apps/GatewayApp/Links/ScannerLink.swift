@@ -8,6 +8,9 @@ package import Scanning
 package final class ScannerLink: RadioLink, ScannerOutput {
     package typealias Factory = (any ScannerOutput) throws(ScannerError) -> any Scanner
 
+    private static let retryInterval = Duration.seconds(5)
+
+    private let host: any EventHost
     private let makeScanner: Factory
     private let configuredWay: String
     private var scanner: (any Scanner)?
@@ -15,11 +18,17 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private var decoder = BeaconDecoder()
     private var resolver = IdentityResolver()
     private weak var output: (any RadioOutput)?
+    /// The next attempt to start.
+    private var retry: (any EventRegistration)?
+    /// Why the scanner does not start, as last reported.
+    private var saidFailure: ScannerError?
 
     /// - Parameters:
     ///   - way: The scanner's name in the configuration.
+    ///   - host: Keeps the time of the next attempt if the scanner does not start.
     ///   - makeScanner: Makes a scanner that is not started yet.
-    package init(way: String, _ makeScanner: @escaping Factory) {
+    package init(way: String, host: any EventHost, _ makeScanner: @escaping Factory) {
+        self.host = host
         configuredWay = way
         self.makeScanner = makeScanner
     }
@@ -34,6 +43,11 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func start(_ output: any RadioOutput) {
         self.output = output
+        saidFailure = nil
+        tryToStart()
+    }
+
+    private func tryToStart() {
         do throws(ScannerError) {
             let scanner = try makeScanner(self)
             self.scanner = scanner
@@ -41,11 +55,19 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             scanner.setPatterns(resolver.patterns)
             try scanner.start()
         } catch {
-            output.notice(Notice(.error, "cannot scan: \(error)"))
+            if error != saidFailure { output?.notice(Notice(.error, "cannot scan: \(error)")) }
+            saidFailure = error
+            // D-Bus or the kernel's Bluetooth may come later. A recording that cannot be read stays so.
+            guard error.kind != .badInput else { return }
+            retry = host.at(host.now.advanced(by: Self.retryInterval)) { [weak self] in self?.tryToStart() }
         }
     }
 
-    package func stop() { scanner?.stop() }
+    package func stop() {
+        retry?.cancel()
+        retry = nil
+        scanner?.stop()
+    }
 
     package func setBatteryMasks(_ masks: BatteryMasks) { decoder.masks = masks }
 
