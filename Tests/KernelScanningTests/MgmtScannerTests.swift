@@ -56,6 +56,20 @@ private final class ScannerFixture: ScannerOutput {
         return events
     }
 
+    /// An adapter appears, on which there is no room for a monitor beside these.
+    func findsNoRoom(monitors: UInt8) {
+        kernel.informs(0, isPowered: true)
+        // The first refusal means the patterns for telemetry.
+        for _ in 0..<2 { kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources) }
+        #expect(kernel.sent().last == "readMonitorFeatures 0")
+        kernel.answers(.readMonitorFeatures, 0, Self.features(monitors: monitors))
+    }
+
+    /// Supported and enabled features, at most 32 handles of 16 patterns, and the number of handles.
+    static func features(monitors: UInt8) -> [UInt8] {
+        [1, 0, 0, 0, 1, 0, 0, 0, 32, 0, 16, monitors, 0]
+    }
+
     func wait(_ duration: Duration) { kernel.host.advance(by: duration) }
 
     func report(_ index: UInt16) {
@@ -181,11 +195,45 @@ private final class ScannerFixture: ScannerOutput {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()
         try scanner.start()
-        fixture.kernel.informs(0, isPowered: true)
-        fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
-        fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
+        fixture.findsNoRoom(monitors: 32)
         #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.failure == nil)
+    }
+
+    @Test func `A monitor of others that is taken away makes room for its own, with the patterns for telemetry`() throws
+    {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.findsNoRoom(monitors: 32)
+        _ = fixture.drainEvents()
+        for handle: UInt8 in 1...32 { fixture.kernel.says(0x002c, 0, [handle, 0]) }
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        fixture.kernel.management.sent = []
+        fixture.wait(.milliseconds(50))
+        // The number of patterns stands first.
+        #expect(fixture.kernel.management.sent.last?[6] == UInt8(1 + BeaconPacketPattern.telemetry.count))
+        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.answers(.addPatternsMonitor, 0, [33, 0])
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(!fixture.notices.contains { $0.contains("telemetry") })
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `A controller without room for a monitor is deaf, although the kernel has monitors left`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.findsNoRoom(monitors: 1)
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        for refusal in 2...5 {
+            #expect(scanner.failure == nil, "refusal \(refusal)")
+            fixture.wait(.seconds(1))
+            fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources)
+            fixture.kernel.answers(.readMonitorFeatures, 0, ScannerFixture.features(monitors: 1))
+        }
+        #expect(scanner.failure?.kind == .unavailable)
+        #expect(fixture.drainEvents().isEmpty)
     }
 
     @Test func `An adapter that has no room for the telemetry patterns is asked for iBeacons alone`() throws {

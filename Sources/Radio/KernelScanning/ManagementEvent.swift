@@ -23,7 +23,8 @@ package enum ManagementEvent: Hashable, Sendable {
     /// The answer to a command without return parameters, or to a failed command.
     case completed(ManagementCommand.Opcode, status: UInt8)
     case monitorAdded(handle: UInt16)
-    case monitorFeatures(handles: Int)
+    /// How many monitors the adapter has, and how many the kernel allows.
+    case monitorFeatures(handles: Int, limit: Int)
     case supportedCommands([UInt16])
     case indexList([UInt16])
     case controllerInformation(ControllerInformation)
@@ -95,7 +96,10 @@ package enum ManagementEvent: Hashable, Sendable {
             return result.littleEndian32(at: 0).map { .newSettings(ControllerSettings(rawValue: $0)) }
         case .readMonitorFeatures:
             // Supported and enabled features, the largest numbers of handles and patterns, then the number of handles.
-            return result.littleEndian16(at: 11).map { .monitorFeatures(handles: Int($0)) }
+            guard let limit = result.littleEndian16(at: 8), let handles = result.littleEndian16(at: 11) else {
+                return nil
+            }
+            return .monitorFeatures(handles: Int(handles), limit: Int(limit))
         case .addPatternsMonitor:
             return result.littleEndian16(at: 0).map { .monitorAdded(handle: $0) }
         default:

@@ -161,11 +161,24 @@ package final class MgmtScanner: FallibleScanner {
             return arm(adapter.watch.index)
         }
         if status == ManagementStatus.noResources {
-            // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning,
-            // so the gateway receives reports through them.
-            adapter.watch.notice(.warning, "all the kernel's advertisement monitors are in use; listening through them")
-            return armed(adapter, handle: nil, at: now)
+            // The kernel has no monitor left, or a controller that matches patterns itself has no room. The number decides.
+            return monitor.send(.readMonitorFeatures(adapter.watch.index))
         }
+        refused(adapter, status: status, at: now)
+    }
+
+    /// The number of monitors, after a request for one more was refused because there is no room.
+    private func counted(_ adapter: Adapter, handles: Int, limit: Int, at now: MonotonicInstant) {
+        guard adapter.isArming else { return }
+        guard handles >= limit else { return refused(adapter, status: ManagementStatus.noResources, at: now) }
+        // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning, so the gateway
+        // receives reports through them.
+        adapter.watch.notice(.warning, "all the kernel's advertisement monitors are in use; listening through them")
+        armed(adapter, handle: nil, at: now)
+    }
+
+    private func refused(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
+        guard adapter.isArming else { return }
         adapter.isArming = false
         if status != ManagementStatus.busy {
             let name = ManagementStatus.name(status)
@@ -236,6 +249,8 @@ extension MgmtScanner: AdapterMonitorDelegate {
         switch event {
         case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
         case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
+        case .monitorFeatures(let handles, let limit): counted(adapter, handles: handles, limit: limit, at: now)
+        case .completed(.readMonitorFeatures, _): refused(adapter, status: ManagementStatus.noResources, at: now)
         case .completed(.setDefaultSystemConfiguration, let status):
             adapter.takesDuty = status == ManagementStatus.success
             if !adapter.takesDuty {
@@ -243,8 +258,11 @@ extension MgmtScanner: AdapterMonitorDelegate {
                     .info, "the kernel's own scan duty stays in force: \(ManagementStatus.name(status))")
             }
         case .monitorRemoved(let handle):
-            // bluetoothd clears all monitors when it starts, the gateway's too.
-            guard adapter.monitor == handle || handle == 0 else { return }
+            // bluetoothd clears all monitors when it starts, the gateway's too. While the gateway listens through those of
+            // others, any of them may have been the last, and there is room for its own now.
+            let listensThroughOthers = adapter.monitor == nil && adapter.watch.isScanning && !adapter.isArming
+            guard adapter.monitor == handle || handle == 0 || listensThroughOthers else { return }
+            if listensThroughOthers { adapter.asksForTelemetry = true }
             adapter.monitor = nil
             adapter.watch.scanStopped(because: "the advertisement monitor was removed", at: now)
             retryArming(adapter, after: Self.pauseBeforeRearming)
