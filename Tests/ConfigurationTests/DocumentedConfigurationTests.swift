@@ -20,7 +20,8 @@ import Testing
         let boxes = try Self.boxes()
         #expect(boxes.count > 3)
         for (file, text) in boxes {
-            let whole = text.hasPrefix("{") ? text : "{username: 'jane', \(text)\n}"
+            let isWhole = text.split(separator: "\n").first { !$0.hasPrefix("//") }?.hasPrefix("{") == true
+            let whole = isWhole ? text : "{username: 'jane', \(text)\n}"
             do {
                 let configuration = try Configuration(parsing: whole.utf8, hostName: "pi")
                 #expect(configuration.warnings.isEmpty, "\(file): \(configuration.warnings)\n\(text)")

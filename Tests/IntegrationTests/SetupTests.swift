@@ -259,6 +259,26 @@ import Testing
         let list = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
         #expect(list.contains("Tag AB70"), "a gateway listens for an address only if a region has it")
         #expect(try run(try GatewayProcess.program, machine.arguments + ["config", "check"]).contains("is valid"))
+        #expect(
+            text.contains("To run it on this machine: sudo systemctl enable --now ibeacon-gateway-rooms"), "\(text)")
+        #expect(text.contains("\nIf it fails: sudo ibeacon-gateway doctor"), "\(text)")
+    }
+
+    @Test func `setup says and writes what the document about room-assistant shows`() throws {
+        let document = try run("cat", ["\(GatewayProcess.fixtures)/../../Docs/room-assistant.md"])
+        func box(_ language: String) throws -> String {
+            let rest = try #require(document.firstRange(of: "\n```\(language)\n")).upperBound
+            let end = try #require(document[rest...].firstRange(of: "```")).lowerBound
+            return String(document[rest..<end])
+        }
+        let machine = try Machine()
+        let old = try machine.directory.write(try box("yaml"), to: "local.yml")
+        let (code, text) = try machine.setUp(["--yes", "--no-test", "--from", old])
+        #expect(code == 0, "\(text)")
+        #expect(text.contains(try box("text")), "\(text)")
+        let written = machine.file("config.json").replacing(
+            machine.directory.file("etc/password"), with: "/etc/ibeacon-gateway/password")
+        #expect(written == (try box("json5")))
     }
 
     @Test func `A broker on the command line does not get the login of the file`() throws {

@@ -134,12 +134,14 @@ extension Setup {
     func conclude() {
         let base = (try? settings().configuration.trackers[0].topics.base) ?? ""
         if let origin, !origin.tags.isEmpty, runsRoomsService != true {
+            // A second `setup` would refuse to replace the file that this one has written.
             Terminal.print(
-                "The tags are decided on by one rooms service: run setup with --rooms-service on one machine.")
+                "One rooms service decides on the tags. To run it on this machine: "
+                    + "sudo systemctl enable --now ibeacon-gateway-rooms")
         }
         Terminal.print("Who comes and goes is published on \(base)/event.")
-        Terminal.print("See it:         mosquitto_sub -h \(host) -p \(port) -v -t '\(base)/#'")
-        Terminal.print("Who is near:    sudo ibeacon-gateway scan")
-        Terminal.print("If it does not: sudo ibeacon-gateway doctor")
+        Terminal.print("See it:      mosquitto_sub -h \(host) -p \(port) -v -t '\(base)/#'")
+        Terminal.print("Who is near: sudo ibeacon-gateway scan")
+        Terminal.print("If it fails: sudo ibeacon-gateway doctor")
     }
 }
