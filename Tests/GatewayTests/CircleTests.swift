@@ -126,7 +126,7 @@ import Testing
         try house.hear()
         house.handle(.stopping)
         let stay = try #require(KeptPresence(bytes: house.storedWhole)?.occupancies.first)
-        // Version 2 says of each stay whether a beacon follows: one byte after rid, instant and time.
+        // Versions from 2 on say of each stay whether a beacon follows: one byte after rid, instant and time.
         var bytes = house.storedWhole
         let topic = 4 + "owntracks/jane/hall".utf8.count
         let flag = 1 + 4 + topic + 4 + 4 + 4 + stay.rid.utf8.count + 8 + 9

@@ -24,7 +24,7 @@ import Testing
             }
         }
         let stays = presence.occupancies.map {
-            "\($0.tracker) \($0.rid) since \($0.since) \($0.timestamp ?? -1) \($0.beacon.map { "\($0)" } ?? "circle")"
+            "\($0.tracker) \($0.rid) since \($0.since) \($0.timestamp ?? -1) \($0.beacon.map { "\($0)" } ?? ($0.isOutside ? "outside" : "circle"))"
         }
         return near.sorted() + stays
     }

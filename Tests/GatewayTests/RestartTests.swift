@@ -63,6 +63,46 @@ import Testing
         #expect(harness.gateway.trackers[0].occupancy["h"]?.since.nanoseconds ?? 0 < harness.now.nanoseconds)
     }
 
+    @Test(arguments: [true, false])
+    func `Since when a region is empty stays the same at a new session, a reload and a restart`(isSameBoot: Bool) throws
+    {
+        var harness = try occupied()
+        harness.wait(1000)
+        #expect(try harness.drainEvents() == ["leave Hall"])
+        func since(after input: Input) throws -> JSONValue? {
+            harness.handle(input)
+            let state = try #require(harness.drainMessages().last { $0.topic.hasSuffix("/region/h") })
+            let json = try JSONValue(parsing: state.payload)
+            #expect(json["state"] == "outside")
+            return json["since"]
+        }
+        let left = JSONValue.integer(GatewayHarness.epoch + 190)
+        #expect(try since(after: .brokerConnected(isNew: true)) == left)
+        #expect(try since(after: .configuration(harness.gateway.configuration)) == left)
+        // After a crash, which leaves the change beside the state before the leave.
+        #expect(!harness.storedChanges.isEmpty)
+        let kept = try #require(KeptPresence(bytes: harness.storedWhole, changes: harness.storedChanges))
+        let regions = harness.gateway.trackers.map(\.regions)
+        harness.begin(with: kept, regions: regions, isSameBoot: isSameBoot)
+        #expect(try since(after: .brokerConnected(isNew: true)) == left)
+        for _ in 1...2 {
+            try harness.restart(Self.hall, after: 500, isSameBoot: isSameBoot)
+            #expect(try since(after: .homeAssistantStarted) == left)
+        }
+    }
+
+    @Test func `A region that was removed and is set again is empty since then`() throws {
+        var harness = try occupied()
+        harness.wait(1000)
+        let region = try #require(harness.gateway.trackers[0].regions[rid: "h"])
+        harness.change([.remove(rid: "h")])
+        harness.wait(100)
+        _ = harness.drainMessages()
+        harness.change([.set(region, isRIDDerived: false)])
+        let state = try #require(harness.drainMessages().last { $0.topic.hasSuffix("/region/h") })
+        #expect(try JSONValue(parsing: state.payload)["since"] == .integer(GatewayHarness.epoch + 1240))
+    }
+
     @Test func `After a restart of the machine, since is right as soon as it starts, before its clock is set`() throws {
         var harness = try occupied()
         try harness.restart(Self.hall, after: 5000, isSameBoot: false, isClockKnown: false)

@@ -52,6 +52,8 @@ extension Gateway {
                 begun.append(kept(occupancy, in: key))
             } else if let circle = trackers[key.tracker].circles[key.rid] {
                 begun.append(kept(circle, in: key))
+            } else if let absence = trackers[key.tracker].absences[key.rid] {
+                begun.append(kept(absence, in: key, isOutside: true))
             } else {
                 ended.append(key)
             }
@@ -108,7 +110,10 @@ extension Gateway {
             let circles = tracker.circles.map { rid, circle in
                 kept(circle, in: RegionKey(tracker: position, rid: rid.text))
             }
-            occupancies += (beacons + circles).sorted { ExactString($0.rid) < ExactString($1.rid) }
+            let absences = tracker.absences.map { rid, absence in
+                kept(absence, in: RegionKey(tracker: position, rid: rid.text), isOutside: true)
+            }
+            occupancies += (beacons + circles + absences).sorted { ExactString($0.rid) < ExactString($1.rid) }
         }
         return occupancies
     }
@@ -117,14 +122,14 @@ extension Gateway {
         kept(occupancy.begin, in: key, beacon: occupancy.beacon, rssi: occupancy.rssi)
     }
 
-    /// A circle has no beacon.
+    /// Neither a circle nor a region that was left has a beacon.
     private func kept(
-        _ begin: OccupancyBegin, in key: RegionKey, beacon: BeaconID? = nil, rssi: RSSI? = nil
+        _ begin: OccupancyBegin, in key: RegionKey, beacon: BeaconID? = nil, rssi: RSSI? = nil, isOutside: Bool = false
     ) -> KeptPresence.Occupancy {
         KeptPresence.Occupancy(
             tracker: key.tracker, rid: key.rid, since: begin.since,
-            timestamp: begin.isTimeKnown(by: wallClock) ? begin.timestamp(by: wallClock) : nil, beacon: beacon,
-            rssi: rssi)
+            timestamp: begin.isTimeKnown(by: wallClock) ? begin.timestamp(by: wallClock) : nil, isOutside: isOutside,
+            beacon: beacon, rssi: rssi)
     }
 
     /// Restores stored presence: an occupied region stays occupied, without an enter.
@@ -138,7 +143,10 @@ extension Gateway {
         for occupancy in kept.occupancies where positions.indices.contains(occupancy.tracker) {
             guard let tracker = positions[occupancy.tracker] else { continue }
             let begin = begin(of: occupancy, isSameBoot: isSameBoot, at: now)
-            if let beacon = occupancy.beacon {
+            if occupancy.isOutside {
+                // Which regions are still there is known when those of the configuration are merged.
+                trackers[tracker].absences[occupancy.rid] = begin
+            } else if let beacon = occupancy.beacon {
                 trackers[tracker].occupancy[occupancy.rid] = Occupancy(begin, beacon: beacon, rssi: occupancy.rssi)
             } else if trackers[tracker].regions[rid: occupancy.rid]?.kind == .circular {
                 trackers[tracker].circles[occupancy.rid] = begin
@@ -158,7 +166,7 @@ extension Gateway {
         return carryOut(engine.restore(state, at: now), at: now) + reconcile(with: state, at: now)
     }
 
-    /// The begin of a stored occupancy.
+    /// The begin of a stored occupancy or absence.
     private func begin(
         of occupancy: KeptPresence.Occupancy, isSameBoot: Bool, at now: MonotonicInstant
     ) -> OccupancyBegin {

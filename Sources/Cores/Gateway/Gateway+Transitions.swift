@@ -133,6 +133,9 @@ extension Gateway {
         trackers[key.tracker].occupancy[key.rid] =
             transition.isEnter
             ? Occupancy(since: transition.instant, beacon: beacon, rssi: transition.rssi) : nil
+        // A region that was left because it is removed is not empty since then: it is no more.
+        let isEmpty = !transition.isEnter && trackers[key.tracker].regions[rid: key.rid]?.isBeacon == true
+        trackers[key.tracker].absences[key.rid] = isEmpty ? OccupancyBegin(since: transition.instant) : nil
         guard trackers[key.tracker].position(standing: configuration.position) != before else { return }
         transitions.add(circleTransitions(of: key.tracker, at: now))
     }
@@ -192,15 +195,16 @@ extension Gateway {
         let tracker = trackers[position]
         guard mayPublish(.regionState, of: position, at: now), !hidesStates(of: position) else { return [] }
         let occupancy = tracker.occupancy[region.rid]
+        let begin = occupancy?.begin ?? tracker.absences[region.rid]
         let state = RegionState(
-            isInside: occupancy != nil, since: occupancy?.timestamp(by: wallClock) ?? wallClock.epochSeconds(at: now),
+            isInside: occupancy != nil, since: begin?.timestamp(by: wallClock) ?? wallClock.epochSeconds(at: now),
             description: region.displayName, rssi: occupancy?.rssi)
         return [
             publish(
                 .state, of: position, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
                 state.payload, isRetained: true,
-                // The state of an occupied region bears the time of the enter, whenever it is published.
-                isTimeKnown: occupancy?.begin.isTimeKnown(by: wallClock), at: occupancy?.since ?? now)
+                // The state bears the time of the enter or leave, whenever it is published.
+                isTimeKnown: begin?.isTimeKnown(by: wallClock), at: begin?.since ?? now)
         ]
     }
 

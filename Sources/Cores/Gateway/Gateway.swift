@@ -138,7 +138,7 @@ package struct Gateway: Sendable {
     }
 
     private mutating func setWallClock(_ clock: WallClock, at now: MonotonicInstant) -> [Effect] {
-        // The stored begins of occupancies refer to the previous clock.
+        // The stored begins refer to the previous clock.
         if !clock.isCloseTo(wallClock) { persistence.needsWhole() }
         wallClock = clock
         for position in trackers.indices { trackers[position].makeBeginsExact(by: clock, at: now) }
@@ -299,6 +299,7 @@ package struct Gateway: Sendable {
         monitored = monitoredRegions
         var known: Set<Identity> = []
         identities = trackers.flatMap { $0.regions.regions.compactMap(\.identity) }.filter { known.insert($0).inserted }
+        for tracker in trackers.indices { trackers[tracker].forgetAbsences() }
         persistence.needsWhole()
         // Presence has an index of its own. This one is only for ranging.
         index = RegionIndex(configuration.ranging ? monitored.map(\.pattern) : [])

@@ -2,9 +2,10 @@ import Base
 import Beacon
 import Presence
 
-/// Presence as a value for the disk: the state of the presence engine, and which regions are occupied since when.
+/// Presence as a value for the disk: the state of the presence engine, and which regions are occupied or
+/// empty since when.
 package struct KeptPresence: Hashable, Sendable {
-    /// One region or circle that a tracker is inside.
+    /// One region or circle that a tracker is inside, or one region that it left.
     struct Occupancy: Hashable {
         /// Position in `trackers`.
         var tracker: Int
@@ -13,7 +14,9 @@ package struct KeptPresence: Hashable, Sendable {
         var since: MonotonicInstant
         /// Seconds since 1970; nil if the wall clock was not known.
         var timestamp: Int64?
-        /// nil for a circle.
+        /// Whether the tracker left the region then.
+        var isOutside = false
+        /// nil for a circle, and for a region that was left.
         var beacon: BeaconID?
         var rssi: RSSI?
     }
@@ -27,17 +30,18 @@ package struct KeptPresence: Hashable, Sendable {
     struct Change {
         /// The beacons that came near or went away.
         var state: PresenceState
-        /// The occupancies that began.
+        /// The occupancies that began, and the regions that were left.
         var begun: [Occupancy]
+        /// Circles that were left, and regions that are no more.
         var ended: [RegionKey]
     }
 }
 
 extension KeptPresence {
-    /// The version of `bytes`, and their first byte. Version 1 has no circles.
-    package static let version: UInt8 = 2
+    /// The version of `bytes`, and their first byte. Version 1 has no circles, version 2 no regions that were left.
+    package static let version: UInt8 = 3
     /// Versions that can be read.
-    package static let readableVersions: ClosedRange<UInt8> = 1...2
+    package static let readableVersions: ClosedRange<UInt8> = 1...3
     private static let mostTrackers = 10_000
     fileprivate static let mostOccupancies = 1_000_000
 
@@ -140,12 +144,16 @@ extension KeptPresence.Occupancy {
     /// Seconds of a hundred years on both sides of 1970: as nanoseconds they do not overflow.
     private static let timestamps: ClosedRange<Int64> = -3_155_695_200...3_155_695_200
 
+    /// What follows the time: 0 for a circle, `withBeacon` before a beacon, `outside` for a region that was left.
+    private static let withBeacon: UInt8 = 1
+    private static let outside: UInt8 = 2
+
     fileprivate func put(into writer: inout StateWriter) {
         writer.put(Int32(clamping: tracker))
         writer.put(rid)
         writer.put(since.nanoseconds)
         writer.put(timestamp.map { min(Self.timestamps.upperBound, max(Self.timestamps.lowerBound, $0)) })
-        writer.put(UInt8(beacon == nil ? 0 : 1))
+        writer.put(isOutside ? Self.outside : beacon == nil ? 0 : Self.withBeacon)
         guard let beacon else { return }
         writer.put(beacon.uuid.high)
         writer.put(beacon.uuid.low)
@@ -159,8 +167,10 @@ extension KeptPresence.Occupancy {
         rid = try reader.readText()
         since = MonotonicInstant(nanoseconds: try reader.read(in: (.min / 4)...(.max / 4)))
         timestamp = try reader.readOptional(in: Self.timestamps)
-        let hasBeacon = version == 1 ? 1 : try reader.read(in: UInt8(0)...1)
-        guard hasBeacon == 1 else { return }
+        let kinds = 0...(version == 2 ? Self.withBeacon : Self.outside)
+        let kind = version == 1 ? Self.withBeacon : try reader.read(in: kinds)
+        isOutside = kind == Self.outside
+        guard kind == Self.withBeacon else { return }
         let uuid = BeaconUUID(high: try reader.read(), low: try reader.read())
         beacon = BeaconID(uuid: uuid, major: try reader.read(), minor: try reader.read())
         rssi = try reader.readOptional(in: Int8.min...Int8.max).flatMap { RSSI(reported: $0) }

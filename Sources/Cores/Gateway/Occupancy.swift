@@ -24,9 +24,9 @@ package struct Occupancy: Hashable, Sendable {
     package func timestamp(by clock: WallClock) -> Int64 { begin.timestamp(by: clock) }
 }
 
-/// Since when a region is occupied, or a tracker is inside a circle.
+/// Since when a region is occupied or empty, or a tracker is inside a circle.
 package struct OccupancyBegin: Hashable, Sendable {
-    /// Before the zero of the clock if the occupancy is older than the boot. The start of this program if the wall
+    /// Before the zero of the clock if the begin is older than the boot. The start of this program if the wall
     /// clock was not known, so that the age is unknown.
     package let since: MonotonicInstant
     /// Seconds since 1970 from before a restart of the machine, where they are more exact than `since`.
@@ -45,7 +45,7 @@ package struct OccupancyBegin: Hashable, Sendable {
     /// The same begin as an instant, now that the wall clock is known. The stored instant is then exact, too: a later start
     /// in the same boot goes by it.
     ///
-    /// - Parameter now: No occupancy begins later.
+    /// - Parameter now: Nothing begins later.
     func exact(by clock: WallClock, at now: MonotonicInstant) -> OccupancyBegin {
         guard clock.isKnown, let keptTimestamp else { return self }
         return OccupancyBegin(since: min(clock.instant(ofEpochSeconds: keptTimestamp), now))

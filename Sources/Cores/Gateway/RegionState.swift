@@ -5,7 +5,7 @@ import JSON
 /// The retained state of a region, outside OwnTracks' tree: consumers can read at any time whether it is occupied.
 struct RegionState {
     let isInside: Bool
-    /// Seconds since 1970.
+    /// Seconds since 1970. For a region that was never left: when it is published.
     let since: Int64
     let description: String
     /// The RSSI of the sighting that decided the state; nil if the controller gave none.

@@ -15,6 +15,8 @@ package struct RemovedTracker: Sendable {
     let occupancy: [ExactString: Occupancy]
     /// The circles that the tracker was in.
     let circles: [ExactString: OccupancyBegin]
+    /// Since when the regions that were left are empty.
+    let absences: [ExactString: OccupancyBegin]
 
     /// A tracker that was removed before the start of this program.
     ///
@@ -26,7 +28,7 @@ package struct RemovedTracker: Sendable {
     ) {
         (self.topic, self.regions) = (topic, regions)
         (self.monitoring, self.appliedCommands) = (monitoring, appliedCommands)
-        (occupancy, circles) = ([:], [:])
+        (occupancy, circles, absences) = ([:], [:], [:])
     }
 
     /// - Parameter setting: The setting `monitoring` that was in force with the tracker.
@@ -37,6 +39,7 @@ package struct RemovedTracker: Sendable {
         appliedCommands = tracker.appliedCommands
         occupancy = tracker.occupancy
         circles = tracker.circles
+        absences = tracker.absences
     }
 }
 

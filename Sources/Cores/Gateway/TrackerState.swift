@@ -13,6 +13,8 @@ package struct TrackerState: Sendable {
     package internal(set) var occupancy: [ExactString: Occupancy] = [:]
     /// The circles that the tracker is in.
     package internal(set) var circles: [ExactString: OccupancyBegin] = [:]
+    /// Since when the beacon regions that were left are empty. Of a region that was never occupied nothing is known.
+    var absences: [ExactString: OccupancyBegin] = [:]
     /// `rid`s of the circles as decided. The decision may not be carried out yet.
     var decidedCircles: Set<ExactString> = []
     /// The locations that follow the transitions of one second.
@@ -36,6 +38,7 @@ package struct TrackerState: Sendable {
         regions = removed.regions
         occupancy = removed.occupancy
         circles = removed.circles
+        absences = removed.absences
         decidedCircles = Set(removed.circles.keys)
         appliedCommands = removed.appliedCommands
     }
@@ -65,12 +68,19 @@ package struct TrackerState: Sendable {
     /// Since when a region is occupied, or the tracker is inside a circle; nil: neither.
     func begin(of rid: String) -> OccupancyBegin? { occupancy[rid]?.begin ?? circles[rid] }
 
-    /// Expresses the begins of occupancies by the wall clock, if it is known.
+    /// Forgets the absences of regions that are no more.
+    mutating func forgetAbsences() {
+        guard !absences.isEmpty else { return }
+        absences = absences.filter { regions[rid: $0.key.text]?.isBeacon == true }
+    }
+
+    /// Expresses the begins of occupancies and absences by the wall clock, if it is known.
     mutating func makeBeginsExact(by clock: WallClock, at now: MonotonicInstant) {
         occupancy = occupancy.mapValues { occupancy in
             Occupancy(occupancy.begin.exact(by: clock, at: now), beacon: occupancy.beacon, rssi: occupancy.rssi)
         }
         circles = circles.mapValues { $0.exact(by: clock, at: now) }
+        absences = absences.mapValues { $0.exact(by: clock, at: now) }
     }
 
     /// The position of the tracker: the gateway's, or, while no beacon is near, the away position if one is set.
