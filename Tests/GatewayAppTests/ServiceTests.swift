@@ -405,6 +405,23 @@ struct ServiceTests {
         #expect(source.region(ofTracker: 9, rid: "keys") == nil)
     }
 
+    @Test func `A region that gets another beacon does not show the old one`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        func shown() -> BeaconID? {
+            fixture.status.source?.statusSnapshot().trackers.first?.regions.first?.beacon
+        }
+        try fixture.bringKeys()
+        #expect(shown()?.minor == 7)
+        // Long after the beacon is forgotten, its region shows it.
+        fixture.wait(.seconds(3600))
+        #expect(shown()?.minor == 7)
+        let change = #"{"rid":"keys","desc":"Keys","uuid":"\#(ServiceFixture.uuid)","major":1,"minor":9}"#
+        #expect(fixture.status.source?.perform(.editRegion(tracker: 0, waypoint: change)) == .done)
+        #expect(shown() == nil)
+        fixture.wait(.seconds(60))
+        #expect(shown() == nil)
+    }
+
     @Test func `Offline, locations are kept for history --gpx though nothing is sent (iOS page)`() throws {
         let fixture = try ServiceFixture("port: 0, lat: 52, lon: 6,", in: directory)
         try fixture.bringKeys()

@@ -106,9 +106,14 @@ struct StatusMonitor {
         rates.sample(adapters, at: now)
         beacons.forget(at: now)
         // A region keeps its last hearing for longer than a beacon is remembered.
+        hearings = valid(hearings, gateway)
         hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }
-        hearings = hearings.filter { gateway.has($0.key) }
         changes = changes.filter { gateway.has($0.key) }
+    }
+
+    /// The hearings of beacons that still belong to their regions: a region may be gone, or have another beacon.
+    private func valid(_ hearings: [RegionKey: RegionHearing], _ gateway: Gateway) -> [RegionKey: RegionHearing] {
+        hearings.filter { gateway.regions(of: $0.value.beacon).contains($0.key) }
     }
 
     // MARK: Snapshot
@@ -129,7 +134,7 @@ struct StatusMonitor {
             snapshot.store = .init(problem: watch.storeProblem, writes: counters.transactions)
         }
         var states = beacons.states(at: now)
-        let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }
+        let heard = valid(hearings, gateway).merging(gateway.hearings(of: states, at: now)) { $1 }
         for position in states.indices {
             states[position].regions = gateway.regions(of: states[position].id)
             states[position].battery = gateway.battery(of: states[position].id)
