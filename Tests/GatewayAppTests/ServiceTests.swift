@@ -274,6 +274,29 @@ struct ServiceTests {
         #expect(fixture.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], [], ["mine"]])
     }
 
+    @Test(arguments: [
+        ("", true), (#"trackers: [{deviceId: "anne", pubTopicBase: "owntracks/jane/anna"}],"#, true),
+        (#"trackers: [{deviceId: "anna", pubTopicBase: "owntracks/jane/anne"}],"#, false),
+    ])
+    func `The states of a tracker that a restart finds removed, or on another device, are emptied`(
+        members: String, isEmptied: Bool
+    ) throws {
+        let first = try ServiceFixture("trackers: [{deviceId: \"anna\"}],", in: directory)
+        first.commandBag(of: "anna")
+        try first.bringKeys()
+        let next = try first.restarted(members)
+        next.wait(.seconds(1))
+        for rid in ["keys", "bag"] {
+            let states = next.broker.messages.filter { $0.topic == "ibeacon-gateway/anna/region/\(rid)" }
+            #expect(states.map(\.payload.isEmpty) == [isEmptied])
+            #expect(states.allSatisfy { $0.isRetained })
+        }
+        // Once is enough.
+        let last = try next.restarted(members)
+        last.wait(.seconds(1))
+        #expect(last.broker.messages.allSatisfy { !$0.payload.isEmpty })
+    }
+
     @Test func `Occupancy outlives a restart without a second enter`() throws {
         let fixture = try ServiceFixture(in: directory)
         try fixture.bringKeys()

@@ -98,6 +98,7 @@ extension Service: AppOwner {
             removed: removedTrackers(in: snapshot, besides: topics), presence: presence ?? .unknown,
             remoteSettings: remote,
             servedTopics: snapshot.values[Gateway.servedTopicsKey],
+            servedDevices: snapshot.values[Gateway.servedDevicesKey],
             removedTopics: snapshot.values[Gateway.removedTopicsKey],
             lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
             appliedCommands: topics.map {

@@ -1,6 +1,7 @@
 package import Base
 import Beacon
 package import Configuration
+import JSON
 import OwnTracks
 import Presence
 import Regions
@@ -56,8 +57,8 @@ extension Gateway {
         effects += publish(abandoned, at: now) + announce(at: now, isAgain: false, hidden: hidden)
         // A tracker may exist now for edits that wait.
         return effects + [
-            .value(key: Self.servedTopicsKey, servedTopics), .value(key: Self.removedTopicsKey, removed.topicsBytes),
-            .rereadEdits,
+            .value(key: Self.servedTopicsKey, servedTopics), .value(key: Self.servedDevicesKey, servedDevices),
+            .value(key: Self.removedTopicsKey, removed.topicsBytes), .rereadEdits,
         ]
     }
 
@@ -150,9 +151,33 @@ extension Gateway {
             let device = trackers[position].configuration.deviceID
             let successor = origins.firstIndex(of: position)
             guard successor.map({ new[$0].deviceID.hasSameBytes(as: device) }) != true else { return [] }
-            return trackers[position].regions.regions.filter(\.isBeacon).map {
-                .withdrawal(device: device, tracker: successor ?? 0, rid: $0.rid)
-            }
+            return Self.withdrawals(of: trackers[position].regions, device: device, sender: successor)
         }
+    }
+
+    /// Withdrawals of the retained states of trackers that were removed, or got another device, while the service did not
+    /// run.
+    func abandonedStates(before stored: StoredState) -> [RegionAnnouncement] {
+        let topics = stored.topics.isEmpty ? trackers.map(\.topics.base) : stored.topics
+        return zip(Self.texts(stored.servedTopics), Self.texts(stored.servedDevices)).flatMap {
+            topic, device -> [RegionAnnouncement] in
+            let successor = topics.firstIndex { $0.hasSameBytes(as: topic) }
+            guard let successor, trackers.indices.contains(successor) else {
+                let former = stored.removed.first { $0.topic.hasSameBytes(as: topic) }
+                return former.map { Self.withdrawals(of: $0.regions, device: device, sender: nil) } ?? []
+            }
+            guard !trackers[successor].configuration.deviceID.hasSameBytes(as: device) else { return [] }
+            return Self.withdrawals(of: trackers[successor].regions, device: device, sender: successor)
+        }
+    }
+
+    /// The texts of a stored JSON array.
+    private static func texts(_ bytes: [UInt8]?) -> [String] {
+        bytes.flatMap { try? JSONValue(parsing: $0) }?.array?.compactMap(\.string) ?? []
+    }
+
+    /// - Parameter sender: The position of the tracker that sends them; nil: it is no more.
+    private static func withdrawals(of regions: RegionSet, device: String, sender: Int?) -> [RegionAnnouncement] {
+        regions.regions.filter(\.isBeacon).map { .withdrawal(device: device, tracker: sender ?? 0, rid: $0.rid) }
     }
 }

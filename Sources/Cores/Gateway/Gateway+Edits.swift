@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import JSON
 import OwnTracks
 import Regions
@@ -10,6 +11,13 @@ extension Gateway {
 
     package var servedTopics: [UInt8] {
         JSONValue.array(trackers.map { .string($0.topics.base) }).bytes
+    }
+
+    /// Under this key the service stores the devices of these topics, in the same order, as a JSON array for its next start.
+    package static let servedDevicesKey = "served devices"
+
+    var servedDevices: [UInt8] {
+        JSONValue.array(trackers.map { .string($0.configuration.deviceID) }).bytes
     }
 
     /// Merges edits like the regions of a command. The consequences of an edit (such as a leave) and the mark that it

@@ -95,6 +95,7 @@ extension Gateway {
         }
         if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
         effects.append(.value(key: Self.servedTopicsKey, servedTopics))
+        effects.append(.value(key: Self.servedDevicesKey, servedDevices))
         effects.append(.value(key: Self.removedTopicsKey, removed.topicsBytes))
         effects.append(.value(key: Self.lowBatteriesKey, storedLowBatteries))
         persistence.needsWhole()

@@ -231,7 +231,9 @@ package struct Gateway: Sendable {
         let crowdedOut = removed.keep(stored.removed)
         if let low = stored.lowBatteries { restoreLowBatteries(low) }
         var effects = storedAnew(stored) + forgotten(crowdedOut) + trimRemoved()
+        effects += publish(abandonedStates(before: stored), at: now)
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
+        if stored.servedDevices != servedDevices { effects.append(.value(key: Self.servedDevicesKey, servedDevices)) }
         if stored.removedTopics != removed.topicsBytes {
             effects.append(.value(key: Self.removedTopicsKey, removed.topicsBytes))
         }

@@ -69,6 +69,8 @@ package struct StoredState: Sendable {
     package var remoteSettings: JSONValue?
     /// The value of `Gateway.servedTopicsKey`: the topics that the service stored last for the command line.
     package var servedTopics: [UInt8]?
+    /// The value of `Gateway.servedDevicesKey`; nil: a version before it stored the topics.
+    package var servedDevices: [UInt8]?
     /// The value of `Gateway.removedTopicsKey`.
     package var removedTopics: [UInt8]?
     /// The value of `Gateway.lowBatteriesKey`.
@@ -90,7 +92,7 @@ package struct StoredState: Sendable {
     package init(
         configuration: Configuration, regions: [RegionSet], topics: [String] = [], monitoring: [KeptMonitoring?] = [],
         removed: [RemovedTracker] = [], presence: Presence = .unknown, remoteSettings: JSONValue? = nil,
-        servedTopics: [UInt8]? = nil, removedTopics: [UInt8]? = nil,
+        servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, removedTopics: [UInt8]? = nil,
         lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
         about: [String: JSONValue] = [:]
     ) {
@@ -102,6 +104,7 @@ package struct StoredState: Sendable {
         self.presence = presence
         self.remoteSettings = remoteSettings
         self.servedTopics = servedTopics
+        self.servedDevices = servedDevices
         self.removedTopics = removedTopics
         self.lowBatteries = lowBatteries
         self.appliedCommands = appliedCommands
