@@ -31,8 +31,13 @@ final class ServiceFixture: ServiceRig {
     ///   - directory: Where the configuration file and the state are.
     ///   - vfs: SQLite's name of a file layer.
     ///   - settles: false: the state is not read yet.
-    init(_ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil, settles: Bool = true) throws {
+    ///   - isClockKnown: false: the machine was started anew, and its clock shows 1970.
+    init(
+        _ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil, settles: Bool = true,
+        isClockKnown: Bool = true
+    ) throws {
         self.directory = directory
+        if !isClockKnown { (host.bootID, host.wallClock) = ("boot-2", WallClock(epochOffset: 0, isKnown: false)) }
         store = SteppedStore(host: host, vfs: vfs)
         let path = try Self.write(members, in: directory)
         service = Service(

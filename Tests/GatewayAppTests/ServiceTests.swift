@@ -428,6 +428,31 @@ struct ServiceTests {
         #expect(source.region(ofTracker: 9, rid: "keys") == nil)
     }
 
+    @Test
+    func
+        `The time line of a start before the clock is set is complete when the clock is set, and nothing is in it twice`()
+        throws
+    {
+        let first = try ServiceFixture(in: directory)
+        try first.bringKeys()
+        first.wait(.seconds(120))
+        first.service.app.stop()
+        let clock = WallClock(epochOffset: first.host.wallClock.epochOffset + 3600 * 1_000_000_000, isKnown: true)
+        let next = try ServiceFixture(in: directory, isClockKnown: false)
+        try next.bringKeys()
+        func events() -> [TransitionEvent] {
+            next.status.source?.statusSnapshot().transitions.map(\.event) ?? []
+        }
+        #expect(events() == [.enter])
+        let entered = next.status.source?.statusSnapshot().trackers.first?.regions.first?.since
+        next.host.wallClock = clock
+        next.wait(.seconds(10))
+        #expect(events() == [.enter, .leave, .enter])
+        #expect(next.status.source?.statusSnapshot().trackers.first?.regions.first?.since == entered)
+        next.service.app.readClock()
+        #expect(events() == [.enter, .leave, .enter])
+    }
+
     @Test func `A region that gets another beacon does not show the old one`() throws {
         let fixture = try ServiceFixture(in: directory)
         func shown() -> BeaconID? {

@@ -134,6 +134,24 @@ import Testing
                 .explanation.hasSuffix("\(sentence): 6 %.") == true)
     }
 
+    @Test func `The time of a low battery outlives starts before the clock is set, and is known when it is set`() throws
+    {
+        var harness = try Self.harness()
+        try Self.read(6, in: &harness)
+        harness.handle(.stopping)
+        var low = try #require(Self.stored(harness))
+        for _ in 1...2 {
+            var timeless = try Self.restarted(low, isClockKnown: false)
+            timeless.handle(.stopping)
+            low = Self.stored(timeless) ?? low
+        }
+        var later = try Self.restarted(low, isClockKnown: false)
+        #expect(later.gateway.lowBatteries.first?.state.instant == nil)
+        later.step(by: 0)
+        let read = try #require(later.gateway.lowBatteries.first?.state.instant)
+        #expect(later.gateway.wallClock.epochSeconds(at: read) == GatewayHarness.epoch)
+    }
+
     @Test func `A battery that was replaced is not low after a restart`() throws {
         var harness = try Self.harness()
         try Self.read(6, in: &harness)

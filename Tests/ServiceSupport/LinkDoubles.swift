@@ -27,7 +27,7 @@ package final class ServiceHostDouble: ServiceHost {
     package var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     package var suspended = Duration.zero
     package var wallClock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
-    package let bootID = "boot-1"
+    package var bootID = "boot-1"
     package private(set) var reports: [ServiceState] = []
     package private(set) var exitCode: ExitCode?
     /// When memory was released.

@@ -168,6 +168,8 @@ extension Service: AppOwner {
 
     package func historyBegin(at epochSeconds: Int64) -> Int64? { configuration.historyBegin(at: epochSeconds) }
 
+    package func clockIsKnown() { restoreTransitions() }
+
     package func changed() { homeChanged() }
 
     package func stop() {

@@ -40,9 +40,11 @@ extension Service {
         return snapshot
     }
 
-    /// Begins the time line with the newest transitions of the history.
+    /// Begins the time line with the newest transitions of the history, as soon as the clock is known.
     func restoreTransitions() {
-        guard let reader = try? StoreReader(directory: app.settings.stateDirectory) else { return }
+        guard app.core.wallClock.isKnown, !monitor.hasRestored,
+            let reader = try? StoreReader(directory: app.settings.stateDirectory)
+        else { return }
         var past: [PastTransition] = []
         try? reader.forEachTransition(HistoryFilter(limit: StatusSnapshot.listedTransitions)) { entry in
             past.append(entry)

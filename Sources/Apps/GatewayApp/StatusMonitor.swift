@@ -25,6 +25,8 @@ struct StatusMonitor {
     private var latest: MonotonicInstant
     /// Transitions, newest first.
     private var transitions: [PastTransition] = []
+    /// Whether the transitions from before this start are among them.
+    private(set) var hasRestored = false
     /// The last enter or leave of each region.
     private var changes: [RegionKey: MonotonicInstant] = [:]
     private var hearings: [RegionKey: RegionHearing] = [:]
@@ -60,11 +62,16 @@ struct StatusMonitor {
     }
 
     /// Restores transitions from before this start, the newest last.
+    ///
+    /// - Parameter clock: It is known.
     mutating func restore(_ past: [PastTransition], trackers: [TrackerState], clock: WallClock) {
-        guard clock.isKnown else { return }
+        hasRestored = true
+        let hasNew = !transitions.isEmpty
         for var transition in past where transition.stamp != .provisional {
             guard let tracker = Self.index(of: transition.tracker, in: trackers) else { continue }
             transition.happened = clock.instant(ofEpochSeconds: transition.timestamp)
+            // Those since the start are there already.
+            guard !hasNew || transition.happened < startedAt else { continue }
             transition.trackerID = trackers[tracker].configuration.trackerID
             add(transition, of: tracker)
         }
@@ -75,9 +82,13 @@ struct StatusMonitor {
         trackers.firstIndex { $0.topics.base.hasSameBytes(as: topic) }
     }
 
-    /// Adds a transition as the newest one; nil: its tracker was removed.
+    /// Adds a transition to the time line; nil: its tracker was removed.
     private mutating func add(_ transition: PastTransition, of tracker: Int?) {
-        if let tracker { changes[RegionKey(tracker: tracker, rid: transition.rid)] = transition.happened }
+        if let tracker {
+            let key = RegionKey(tracker: tracker, rid: transition.rid)
+            // One that is restored late may be older than those of this run.
+            changes[key] = max(changes[key] ?? transition.happened, transition.happened)
+        }
         transitions.insert(transition, at: 0)
     }
 

@@ -8,6 +8,8 @@ package struct BatteryState: Hashable, Sendable {
     package let temperature: Float?
     /// When it was read; nil: before the start, and the time is not known.
     package let instant: MonotonicInstant?
+    /// Seconds since 1970 from before the start, while no clock tells the instant.
+    var keptTimestamp: Int64?
     /// Whether the battery has to be replaced soon.
     package let isLow: Bool
 
@@ -66,6 +68,17 @@ struct BatteryTable: Sendable {
     /// Restores the low batteries of an earlier run. Readings of this run are newer.
     mutating func restore(_ low: [(beacon: BeaconID, state: BatteryState)]) {
         for (beacon, state) in low.prefix(Self.capacity) where states[beacon] == nil { states[beacon] = state }
+    }
+
+    /// Expresses the times from before the start by the wall clock, if it is known.
+    mutating func makeTimesExact(by clock: WallClock, at now: MonotonicInstant) {
+        guard clock.isKnown else { return }
+        for (beacon, state) in states {
+            guard let timestamp = state.keptTimestamp else { continue }
+            states[beacon] = BatteryState(
+                battery: state.battery, temperature: state.temperature,
+                instant: min(clock.instant(ofEpochSeconds: timestamp), now), isLow: state.isLow)
+        }
     }
 
     mutating func removeAll(where isObsolete: (BeaconID) -> Bool) {

@@ -41,7 +41,8 @@ extension Gateway {
 
     /// - Parameter bytes: The stored value of `lowBatteriesKey`.
     mutating func restoreLowBatteries(_ bytes: [UInt8]) {
-        batteries.restore(KeptBatteries.low(in: bytes, clock: wallClock))
+        batteries.restore(KeptBatteries.low(in: bytes))
+        batteries.makeTimesExact(by: wallClock, at: latest)
         storedLowBatteries = bytes
     }
 

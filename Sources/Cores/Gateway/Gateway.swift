@@ -142,6 +142,7 @@ package struct Gateway: Sendable {
         if !clock.isCloseTo(wallClock) { persistence.needsWhole() }
         wallClock = clock
         for position in trackers.indices { trackers[position].makeBeginsExact(by: clock, at: now) }
+        batteries.makeTimesExact(by: clock, at: now)
         return []
     }
 

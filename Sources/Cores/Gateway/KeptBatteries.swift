@@ -12,14 +12,14 @@ enum KeptBatteries {
                     "uuid": .string("\(beacon.uuid)"), "major": .integer(Int64(beacon.major)),
                     "minor": .integer(Int64(beacon.minor)), "level": number(state.battery.level),
                     "millivolts": number(state.battery.millivolts),
-                    "read": clock.isKnown ? state.instant.map { .integer(clock.epochSeconds(at: $0)) } ?? .null : .null,
+                    "read": number(timestamp(of: state, by: clock)),
                 ]
             }
         ).bytes
     }
 
-    /// What `bytes` wrote. Elements that cannot be read are left out.
-    static func low(in bytes: [UInt8], clock: WallClock) -> [(beacon: BeaconID, state: BatteryState)] {
+    /// What `bytes` wrote, with the times as seconds since 1970. Elements that cannot be read are left out.
+    static func low(in bytes: [UInt8]) -> [(beacon: BeaconID, state: BatteryState)] {
         ((try? JSONValue(parsing: bytes))?.array ?? []).compactMap { element in
             guard let uuid = element["uuid"]?.string.flatMap({ BeaconUUID($0) }),
                 let major = element["major"]?.asInteger.flatMap({ UInt16(exactly: $0) }),
@@ -28,13 +28,15 @@ enum KeptBatteries {
                     level: element["level"]?.asInteger.flatMap { UInt8(exactly: $0) },
                     millivolts: element["millivolts"]?.asInteger.flatMap { UInt16(exactly: $0) })
             else { return nil }
-            let read = clock.isKnown ? element["read"]?.asInteger : nil
-            let instant = read.map { clock.instant(ofEpochSeconds: $0) }
-            return (
-                BeaconID(uuid: uuid, major: major, minor: minor),
-                BatteryState(battery: battery, temperature: nil, instant: instant, isLow: true)
-            )
+            var state = BatteryState(battery: battery, temperature: nil, instant: nil, isLow: true)
+            state.keptTimestamp = element["read"]?.asInteger
+            return (BeaconID(uuid: uuid, major: major, minor: minor), state)
         }
+    }
+
+    /// Seconds since 1970; nil: not known.
+    private static func timestamp(of state: BatteryState, by clock: WallClock) -> Int64? {
+        state.keptTimestamp ?? (clock.isKnown ? state.instant.map { clock.epochSeconds(at: $0) } : nil)
     }
 
     private static func number(_ value: (some BinaryInteger)?) -> JSONValue {

@@ -108,6 +108,7 @@ extension App {
         wallClock = clock
         handle(.wallClock(clock), at: host.now)
         if clock.isKnown {
+            if !wasKnown { owner?.clockIsKnown() }
             links.store.submit(.clockIsKnown(clock))
             if !wasKnown { log.notice("the wall clock is set") }
         } else {

@@ -115,6 +115,8 @@ package protocol AppOwner<Core>: AnyObject {
     func putInForce(_ reload: Reload)
     /// Entries of the history before these epoch seconds are deleted; nil: none.
     func historyBegin(at epochSeconds: Int64) -> Int64?
+    /// The wall clock was not known, and is now. The times of what happened before are not stored yet.
+    func clockIsKnown()
     /// Something changed that the page shows at once.
     func changed()
     /// The service ends: closes what only it has. The broker and the store are still open.
@@ -127,5 +129,6 @@ extension AppOwner {
     package var deliversAtOnce: Bool { true }
     package func disconnected(at now: MonotonicInstant) {}
     package func received(_ message: DecodedMessage, at now: MonotonicInstant) {}
+    package func clockIsKnown() {}
     package func changed() {}
 }
