@@ -6,6 +6,7 @@ import Gateway
 import Identities
 import JSON
 import Messaging
+import OwnTracks
 import Regions
 import Scanning
 import ServiceSupport
@@ -180,6 +181,34 @@ struct ServiceTests {
         fixture.wait(.seconds(61))
         #expect(fixture.broker.settings?.hosts == ["localhost"])
         #expect(fixture.broker.isConnected)
+    }
+
+    @Test(arguments: [false, true])
+    func `With the old settings, a tracker has the mode to which a region had switched it, and the command is refused`(
+        isReload: Bool
+    ) throws {
+        let fixture = try ServiceFixture("remoteConfiguration: true,", in: directory)
+        fixture.command(
+            #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"switch","tst":1700000000,"desc":"Switch|2|1:\#(ServiceFixture.uuid):1:7"}]}}
+            """#)
+        try fixture.bringKeys()
+        #expect(fixture.app.core.trackers[0].monitoring == .move)
+        fixture.broker.isReachable = false
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"new","monitoring":0}}"#
+        )
+        #expect(fixture.app.core.trackers[0].monitoring == .manual)
+        let refused = fixture.app.core.counters.commands.refused
+        if isReload { try fixture.reload("remoteConfiguration: true,") } else { fixture.wait(.seconds(61)) }
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
+        #expect(fixture.app.core.trackers[0].monitoring == .move)
+        #expect(fixture.app.core.counters.commands.refused == refused + 1)
+        // The mode is stored, too.
+        fixture.broker.isReachable = true
+        let next = try fixture.restarted("remoteConfiguration: true,")
+        #expect(next.app.core.trackers[0].monitoring == .move)
     }
 
     @Test func `Trackers that return with the old settings have their regions, and nobody enters twice`() throws {

@@ -21,6 +21,8 @@ struct SettingsRequest {
 struct PendingConfiguration {
     /// The previous settings, which return if the broker does not accept a connection.
     let before: Configuration
+    /// The monitoring modes, by base topic, that return with them; none if the mode is not on trial.
+    let modes: [ExactString: MonitoringMode]
     /// All members that differ from the file, earlier kept ones included.
     let changes: JSONValue
     /// Regions that came with the settings; they are merged when the settings are kept.
@@ -33,20 +35,23 @@ struct PendingConfiguration {
 
 extension Service {
     package func adopt(_ new: Settings) -> Reload {
+        rollBack(because: "the configuration file was read again")
         var new = new
         if let kept = app.core.remoteSettings { _ = new.apply(kept, log) }
-        pending?.timer.disarm()
-        pending = nil
         app.settings = new
         return Reload(from: app.core.configuration, to: new.configuration, in: .gateway)
     }
 
-    private func putInForce(_ configuration: Configuration) {
-        putInForce(Reload(from: app.core.configuration, to: configuration, in: .gateway))
+    private func putInForce(_ configuration: Configuration, modes: [ExactString: MonitoringMode] = [:]) {
+        putInForce(Reload(from: app.core.configuration, to: configuration, in: .gateway), modes: modes)
     }
 
+    package func putInForce(_ reload: Reload) { putInForce(reload, modes: [:]) }
+
     /// Applies a configuration, with a new connection if its settings for the broker differ.
-    package func putInForce(_ reload: Reload) {
+    ///
+    /// - Parameter modes: As of `Input.configuration`.
+    private func putInForce(_ reload: Reload, modes: [ExactString: MonitoringMode]) {
         let configuration = reload.configuration
         app.settings.configuration = configuration
         keys.update(configuration)
@@ -54,7 +59,7 @@ extension Service {
         guard app.core.isStarted else { return }
         // First, because the transitions of the change come under the new positions of the trackers.
         monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
-        app.handle(.configuration(configuration), at: host.now)
+        app.handle(.configuration(configuration, modes: modes), at: host.now)
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)
         links.radio.setIdentities(app.core.identities)
@@ -82,11 +87,16 @@ extension Service {
         var candidate = app.settings
         guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
         let before = configuration
-        let timer = host.timer { [unowned self] _ in rollBack() }
+        let modes = candidate.configuration.monitoring == before.monitoring ? [] : app.core.trackers
+        let timer = host.timer { [unowned self] _ in
+            rollBack(because: "no broker within \(decimal(before.remoteTrial)) s")
+        }
         timer.arm(after: before.remoteTrial)
         // Regions are merged once, and not again at every start.
         pending = PendingConfiguration(
-            before: before, changes: merged.without("waypoints"),
+            before: before,
+            modes: Dictionary(modes.map { (ExactString($0.topics.base), $0.monitoring) }) { $1 },
+            changes: merged.without("waypoints"),
             waypoints: [remote.waypoints, request.waypoints].compactMap { $0 },
             topic: topic(of: request, in: candidate.configuration), timer: timer)
         log.notice("setConfiguration: trying new settings")
@@ -112,12 +122,12 @@ extension Service {
         app.handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, topic: kept.topic)), at: host.now)
     }
 
-    private func rollBack() {
+    private func rollBack(because reason: String) {
         guard let refused = pending else { return }
         pending = nil
-        let time = decimal(refused.before.remoteTrial)
-        log.error("setConfiguration: no broker within \(time) s; back to the old settings")
-        putInForce(refused.before)
+        refused.timer.disarm()
+        log.error("setConfiguration: \(reason); back to the old settings")
+        putInForce(refused.before, modes: refused.modes)
         refuseSettings()
     }
 

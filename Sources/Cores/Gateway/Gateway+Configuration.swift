@@ -8,7 +8,11 @@ import Regions
 
 extension Gateway {
     /// Applies another configuration. Regions and presence stay with their trackers.
-    mutating func reconfigure(_ new: Configuration, at now: MonotonicInstant) -> [Effect] {
+    ///
+    /// - Parameter modes: As of `Input.configuration`.
+    mutating func reconfigure(
+        _ new: Configuration, _ modes: [ExactString: MonitoringMode], at now: MonotonicInstant
+    ) -> [Effect] {
         let origins = origins(of: new.trackers)
         let hidden = hiddenDevices
         var effects: [Effect] = []
@@ -31,7 +35,9 @@ extension Gateway {
             }
             let old = trackers[origin]
             // A mode that a region switched to stays, unless the new settings change the mode.
-            let monitoring = new.monitoring == configuration.monitoring ? old.monitoring : new.monitoring
+            let monitoring =
+                modes[settings.topics.base]
+                ?? (new.monitoring == configuration.monitoring ? old.monitoring : new.monitoring)
             let state = old.reconfigured(settings, monitoring: monitoring)
             // Regions and mode are stored under the topic of the tracker.
             let hasMoved = old.topics != state.topics

@@ -125,7 +125,7 @@ package struct Gateway: Sendable {
         case .regionEdits(let edits): return apply(edits, at: now)
         case .request(let request): return carryOut(request, at: now)
         case .settings(let outcome): return finish(outcome, at: now)
-        case .configuration(let configuration): return reconfigure(configuration, at: now)
+        case .configuration(let configuration, let modes): return reconfigure(configuration, modes, at: now)
         case .writeLost:
             persistence.needsWhole()
             return []

@@ -39,8 +39,9 @@ package enum Input: Sendable {
     case request(Request)
     /// The outcome of the settings of a `reconfigure` effect.
     case settings(SettingsOutcome)
-    /// The configuration was read again, or is on trial.
-    indirect case configuration(Configuration)
+    /// The configuration was read again, or is on trial. `modes`: the monitoring modes, by base topic, that trackers get
+    /// back with it after a trial.
+    indirect case configuration(Configuration, modes: [ExactString: MonitoringMode] = [:])
     /// The store gave up a write. The presence in it is lost.
     case writeLost
     /// The store uses another file, which may lack anything.
