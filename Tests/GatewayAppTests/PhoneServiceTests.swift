@@ -396,6 +396,10 @@ struct PhoneServiceTests {
         #expect(try phones().count == 2)
         sendTags([BeaconUUID(high: 1, low: 2)])
         #expect(try phones() == [[], ["\(uuid)"], []])
+        // As `rooms tags add` makes a tag of the line that `phones add` prints.
+        let list = TagList(.init(1, "a"), [.init(uuid: uuid, major: nil, minor: nil, id: "jane", name: "Jane")])
+        send(list.payload, to: fixture, topic: "ibeacon-rooms/home/tags")
+        #expect(try phones().last == ["\(uuid)"])
     }
 
     @Test func `When a phone was heard last is known after a restart`() throws {

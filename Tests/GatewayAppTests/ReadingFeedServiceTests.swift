@@ -66,6 +66,22 @@ struct ReadingFeedServiceTests {
         #expect(reading["listening"]?.asInteger == 1000)
     }
 
+    @Test func `A tag without numbers is heard as a phone is, with 0 as its numbers`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        let uuid = try #require(BeaconUUID("BF76C877-E0BE-5D31-9AE5-547EBF800856"))
+        let list = TagList(.init(1, "a"), [.init(uuid: uuid, major: nil, minor: nil, id: "jane", name: "Jane")])
+        send(String(decoding: list.payload, as: UTF8.self), to: fixture)
+        fixture.radio.output?.heard(
+            Sighting(
+                beacon: BeaconID(uuid: uuid, major: 0, minor: 0), measuredPower: MeasuredPower(dBm: -59),
+                rssi: RSSI(reported: -60), receiver: Receiver(index: 0)), at: fixture.host.now)
+        fixture.wait(.seconds(2))
+        let heard = try messages(fixture, Self.heard).flatMap { message in
+            try JSONValue(parsing: message.payload)["beacons"]?.array?.compactMap { $0["id"]?.string } ?? []
+        }
+        #expect(heard == ["\(uuid):0:0"])
+    }
+
     @Test func `listening is the share of the second in which the radio listened, and a duty that nobody knows is 1`()
         throws
     {

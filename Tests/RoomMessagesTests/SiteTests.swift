@@ -355,6 +355,30 @@ import Testing
         }
     }
 
+    @Test
+    func `A tag without numbers is in the list for gateways as a phone is heard, and is at home when it is heard`()
+        throws
+    {
+        let uuid = try #require(BeaconUUID("BF76C877-E0BE-5D31-9AE5-547EBF800856"))
+        let description = try RegionDescription(parsing: "Jane:\(uuid)")
+        var fleet = SiteFleet()
+        fleet.start("a")
+        fleet.run(20)
+        fleet.edit("a", .set(Region(rid: "jane", description: description, timestamp: 1), isRIDDerived: false))
+        let list = try FeedDecoder.tags(try #require(fleet.retained[SiteFleet.listTopic]))
+        #expect(list.beacons == [BeaconID(uuid: uuid, major: 0, minor: 0)])
+        var site = try #require(fleet.services["a"])
+        let start = fleet.now
+        for second in 1..<5 {
+            let heard = HeardSecond(
+                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                readings: list.beacons.map { Reading(beacon: $0, count: 3, level: -50, power: -59, age: .zero) })
+            _ = site.handle(
+                .message(.heard(gateway: "k", heard), isRetained: false), at: start.advanced(by: .seconds(second)))
+        }
+        #expect(site.roster.states.map(\.isHome) == [true])
+    }
+
     @Test func `Nothing retained is published for gateways that were never believed`() throws {
         var settings = SiteSettings()
         settings.discovery = SiteDiscovery.Settings(prefix: "homeassistant", site: "home", version: "1")

@@ -97,6 +97,7 @@ import Testing
             + #"{"id":"bob","major":1,"minor":8,"uuid":"\#(Self.uuid)"}],"v":1,"version":7}"#
         #expect(String(decoding: list.payload, as: UTF8.self) == text)
         #expect(try FeedDecoder.tags(list.payload) == list)
+        #expect(list.beacons.map(\.description) == ["1:7", "1:8", "2:0"].map { "\(Self.uuid):\($0)" })
     }
 
     @Test func `A list without a version is that of an earlier version, and so is one whose number leaves none`() throws

@@ -4,9 +4,9 @@ package import JSON
 /// The retained list of the site's tags on `ibeacon-rooms/<site>/tags`:
 /// `{"v":1,"version":7,"by":"a","tags":[{"uuid":"…","major":1,"minor":7,"id":"jane","name":"Jane"}]}`.
 ///
-/// Gateways read the beacons of `tags`. The other members are for the services of the site, which keep the same list: its
-/// version, ids and names, and in `patterns` the tags that fit several beacons. A service of an earlier version writes only
-/// `v` and the beacons.
+/// Gateways read the beacons of `tags`, and of `patterns`, the tags that fit several beacons, the one that an identity is heard
+/// as. The other members are for the services of the site, which keep the same list: its version, ids and names. A service of
+/// an earlier version writes only `v` and the beacons.
 package struct TagList: Hashable, Sendable {
     /// Says which of two lists is the newer one.
     package struct Version: Hashable, Comparable, Sendable {
@@ -91,7 +91,11 @@ package struct TagList: Hashable, Sendable {
         self.init(Version(0, ""), beacons.map { Tag(uuid: $0.uuid, major: $0.major, minor: $0.minor) })
     }
 
-    package var beacons: [BeaconID] { tags.compactMap(\.beacon) }
+    /// What gateways listen for. Of a tag that fits several beacons it is that with 0 in place of each number it lacks: a phone,
+    /// and all else that has an address and no numbers, is heard as `UUID:0:0`.
+    package var beacons: [BeaconID] {
+        tags.map { BeaconID(uuid: $0.uuid, major: $0.major ?? 0, minor: $0.minor ?? 0) }
+    }
 
     /// At most `FeedDecoder.mostTagListBytes`. Names that make it longer are left out: gateways need the beacons.
     package var payload: [UInt8] {
