@@ -319,7 +319,11 @@ import Testing
     }
 
     /// When the tag is away, seconds after it was heard for the last time, in a pause of 600 s after ten minutes.
-    private func departure(phonesOf cards: [GatewayCard?]) throws -> Int? {
+    ///
+    /// - Parameters:
+    ///   - cards: Cards of its gateway that arrive before the pause.
+    ///   - last: The card that arrives after a minute of the pause; without it there is no such card.
+    private func departure(phonesOf cards: [GatewayCard?], then last: GatewayCard?? = .none) throws -> Int? {
         var settings = SiteSettings()
         settings.gateways = ["k": "Kitchen"]
         settings.tags = [SiteFleet.change("Jane:7")]
@@ -332,6 +336,9 @@ import Testing
                     _ = site.handle(.message(.card(gateway: "k", card), isRetained: false), at: instant(second))
                 }
                 #expect(site.roster.states[0].isHome)
+            }
+            if second == 660, case .some(let last) = last {
+                _ = site.handle(.message(.card(gateway: "k", last), isRetained: false), at: instant(second))
             }
             let reading = Reading(beacon: beacon, count: 3, level: -50, power: -59, age: .zero)
             let heard = HeardSecond(
@@ -353,6 +360,39 @@ import Testing
         for cards in [[], [other], [named, other], [named, nil]] {
             #expect(try #require(try departure(phonesOf: cards)) < 30)
         }
+    }
+
+    @Test func `A phone that is silent is away soon after the last card that named it has gone`() throws {
+        let named = GatewayCard(phones: [try #require(SiteFleet.beacon(7)).uuid])
+        for last in [nil, GatewayCard()] as [GatewayCard?] {
+            let seconds = try #require(try departure(phonesOf: [named], then: last))
+            #expect((60...65).contains(seconds), "\(seconds)")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A tag comes into its room, however often a card names other phones`(isTag: Bool) throws {
+        var settings = SiteSettings()
+        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.tags = [SiteFleet.change("Jane:7")]
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        let beacon = try #require(SiteFleet.beacon(7))
+        let card = GatewayCard(phones: [isTag ? beacon.uuid : BeaconUUID(high: 0, low: 1)])
+        var isNamed = false
+        for second in 1..<40 {
+            for (gateway, level) in [("k", -50), ("h", -80)] as [(String, Float)] {
+                let heard = HeardSecond(
+                    boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    readings: [Reading(beacon: beacon, count: 3, level: level, power: -59, age: .zero)])
+                _ = site.handle(.message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
+                isNamed.toggle()
+                _ = site.handle(
+                    .message(.card(gateway: "x", isNamed ? card : GatewayCard()), isRetained: false),
+                    at: instant(second))
+            }
+        }
+        #expect(site.roster.states[0].room?.id == "kitchen")
     }
 
     @Test

@@ -144,7 +144,11 @@ extension Site {
 
     mutating func setTags(_ tags: [TagIdentity], at now: MonotonicInstant) {
         guard tags != roster.tags else { return }
-        describe(tags, at: now)
+        let descriptions = tags.map { tag in
+            TagDescription(
+                id: tag.id, name: tag.name, pattern: tag.pattern, isPhone: gateways.isPhone(tag.pattern.uuid))
+        }
+        _ = engine.handle(.tags(descriptions), at: now)
         // The engine omits tags whose id is already taken.
         let kept = Set(engine.tags.map(\.id))
         var seen: Set<String> = []
@@ -154,17 +158,8 @@ extension Site {
     /// Tells the engine which tags are phones.
     mutating func describePhones(at now: MonotonicInstant, _ effects: inout [Effect]) {
         gateways.areOtherPhones = false
-        // What is due is decided about the tags as they were.
-        pass(.tick, at: now, &effects)
-        describe(roster.tags, at: now)
-    }
-
-    private mutating func describe(_ tags: [TagIdentity], at now: MonotonicInstant) {
-        let descriptions = tags.map { tag in
-            TagDescription(
-                id: tag.id, name: tag.name, pattern: tag.pattern, isPhone: gateways.isPhone(tag.pattern.uuid))
-        }
-        _ = engine.handle(.tags(descriptions), at: now)
+        let uuids = Set(roster.tags.map(\.pattern.uuid)).filter { gateways.isPhone($0) }
+        pass(.phones(uuids), at: now, &effects)
     }
 
     // MARK: - Requests of the page

@@ -1,4 +1,6 @@
 import Base
+import Beacon
+import Regions
 
 extension Tag {
     /// A second, with the jitter of messages. It is an integer because it is compared for each reading.
@@ -75,5 +77,18 @@ extension RoomEngine {
             states[tag].isHome = false
             states[tag].room = nil
         }
+    }
+
+    /// Says anew which tags are phones. Any client may write a card that does, so open windows and learners stay as they are.
+    mutating func setPhones(_ uuids: Set<BeaconUUID>, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        var isChanged = false
+        for tag in states.indices {
+            let isPhone = uuids.contains(states[tag].description.pattern.uuid)
+            guard states[tag].description.isPhone != isPhone else { continue }
+            states[tag].description.isPhone = isPhone
+            isChanged = true
+        }
+        guard isChanged else { return }
+        take(presence.setPhones(of: tags, at: now), at: now, &effects)
     }
 }

@@ -1,4 +1,5 @@
 package import Base
+package import Beacon
 package import SiteProtocol
 
 /// Decides in which room each tag is, from what all gateways of a site hear.
@@ -19,6 +20,8 @@ package struct RoomEngine: Sendable {
         case forget(gateway: String)
         /// Replaces the tags. What is known about a tag is kept while its id and pattern stay the same.
         case tags([TagDescription])
+        /// The tags with these UUIDs are phones, and no others.
+        case phones(Set<BeaconUUID>)
         /// The tag is in the room, for this long from now on. Zero ends the training.
         case learn(room: String, tag: String, Duration)
         /// Forgets what was learned of a room.
@@ -151,6 +154,7 @@ package struct RoomEngine: Sendable {
         case .available(let gateway, let isAvailable): setAvailable(gateway, isAvailable, at: now, &effects)
         case .forget(let gateway): if let gateway = gatewayIndices[gateway] { forget(gateway, at: now, &effects) }
         case .tags(let tags): replaceTags(by: tags, at: now, &effects)
+        case .phones(let uuids): setPhones(uuids, at: now, &effects)
         case .learn(let room, let tag, let duration): learn(room, tag, duration, at: now, &effects)
         case .forgetRoom(let room): forgetRoom(named: room)
         case .connected(let isConnected): setConnected(isConnected, at: now)

@@ -60,12 +60,14 @@ struct TagPresence: Sendable {
     /// causes no change of a tag that stays.
     mutating func replaceTags(by tags: [TagDescription], at now: MonotonicInstant) {
         engine.mostReceivers = tags.count > Self.fewTags ? Self.mostWitnesses : PresenceTiming.mostReceivers
-        let regions = tags.map { tag in
-            var region = MonitoredRegion(key: Self.region(of: tag), pattern: tag.pattern, leaveRule: .auto)
-            region.isOfPhone = tag.isPhone
-            return region
-        }
-        _ = engine.handle(.regions(regions), at: now)
+        _ = engine.handle(.regions(Self.regions(of: tags)), at: now)
+    }
+
+    /// Applies which of the same tags are phones.
+    ///
+    /// - Returns: Tags that are no phones any more, and have been silent for too long.
+    mutating func setPhones(of tags: [TagDescription], at now: MonotonicInstant) -> [Change] {
+        handle(.regions(Self.regions(of: tags)), at: now)
     }
 
     /// Restores tags that were at home when the service ended. They count as heard now.
@@ -83,6 +85,14 @@ struct TagPresence: Sendable {
             // The rooms service does not report this yet.
             case .dropped: nil
             }
+        }
+    }
+
+    private static func regions(of tags: [TagDescription]) -> [MonitoredRegion] {
+        tags.map { tag in
+            var region = MonitoredRegion(key: region(of: tag), pattern: tag.pattern, leaveRule: .auto)
+            region.isOfPhone = tag.isPhone
+            return region
         }
     }
 
