@@ -191,6 +191,31 @@ import Testing
         #expect(rooms.last == left, "\(rooms)")
     }
 
+    @Test func `A tag that is removed leaves its room before its state goes`() throws {
+        var site = try kitchen()
+        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(41))
+        let messages = effects.compactMap { effect -> String? in
+            switch effect {
+            case .publish(.transition("jane", let transition)):
+                "\(transition.event) \(transition.description)"
+            case .publish(.location("jane", let location)): "location in \(location.regions.count)"
+            case .publish(.tag("jane", let state)): state.map { "home: \($0.isHome)" } ?? "removed"
+            case .publish(.room("kitchen", let state)): "kitchen: \(state?.tags ?? [])"
+            case .record(let visit): "\(visit.event) \(visit.tag.id)"
+            default: nil
+            }
+        }
+        #expect(
+            messages == [
+                "ends jane", "leave Kitchen", "location in 0", "home: false", "kitchen: [\"Keys\"]", "removed",
+            ], "\(messages)")
+        // Who is away has nothing to leave.
+        let more =
+            site.handle(.edits([Site.Edit(id: 2, .tags(SiteFleet.change("Bob:9")))]), at: instant(42))
+            + site.handle(.edits([Site.Edit(id: 3, .tags(.remove(rid: "bob")))]), at: instant(43))
+        #expect(!more.contains { if case .publish(.transition) = $0 { true } else { false } })
+    }
+
     @Test func `A tag that gets another beacon and another name keeps the name at the broker`() throws {
         var site = try kitchen()
         var change = SiteFleet.change("Joan:17")

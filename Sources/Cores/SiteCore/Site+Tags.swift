@@ -79,7 +79,7 @@ extension Site {
         effects += [.regions(regions)] + more
         let tags = identities(&effects)
         // Before the comparison with the broker, which knows the states that are left after all changes.
-        leaveExchanged(by: tags, at: now, &effects)
+        leaveGone(by: tags, at: now, &effects)
         var removals: [Effect] = []
         replaceTags(by: tags, at: now, &removals)
         compareOffer(&effects)
@@ -128,14 +128,14 @@ extension Site {
         }
     }
 
-    /// Publishes tags whose beacon changes as away: the room of the new beacon is not known.
-    private mutating func leaveExchanged(
+    /// Publishes tags that are removed as away, and those whose beacon changes: the room of the new beacon is not known.
+    private mutating func leaveGone(
         by tags: [TagIdentity], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let patterns = Dictionary(tags.map { ($0.id, $0.pattern) }) { first, _ in first }
         for position in roster.tags.indices where roster.states[position].isHome {
             let tag = roster.tags[position]
-            guard let new = patterns[tag.id], new != tag.pattern else { continue }
+            guard patterns[tag.id] != tag.pattern else { continue }
             let decision = RoomEngine.Decision(
                 tag: position, isHome: false, from: roster.states[position].room, to: nil, confidence: 1)
             publish(decision, at: now, &effects)
