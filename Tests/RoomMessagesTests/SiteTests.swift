@@ -142,6 +142,43 @@ import Testing
         #expect(storesLearned(site.handle(.tick, at: instant(905))))
     }
 
+    @Test
+    func `What a training run brings is stored five seconds after its end, also if it ends early or another follows`()
+        throws
+    {
+        var site = site(instance: "b")
+        _ = site.handle(.edits([Site.Edit(id: 1, .tags(SiteFleet.change("Jane:7")))]), at: instant(0))
+        let requests: [Int: (room: String, seconds: Int)] = [
+            10: ("Hall", 120), 131: ("Kitchen", 60), 300: ("Study", 120), 320: ("Study", 0),
+        ]
+        var stored: [Int] = []
+        for second in 1...1300 {
+            if let (room, seconds) = requests[second] {
+                let request = FeedDecoder.LearnRequest.train(room: room, tag: "Jane", .seconds(seconds))
+                _ = site.handle(.message(.learn(request), isRetained: false), at: instant(second))
+            }
+            guard let due = site.nextDeadline, due <= instant(second) else { continue }
+            if storesLearned(site.handle(.tick, at: instant(second))) { stored.append(second) }
+        }
+        #expect(stored == [135, 196, 325, 1225])
+    }
+
+    @Test func `However many training runs end, what they brought is stored every five seconds`() {
+        var site = site(instance: "b")
+        let changes = (0..<50).map { Site.Edit(id: Int64($0 + 1), .tags(SiteFleet.change("Tag\($0):\($0 + 1)"))) }
+        _ = site.handle(.edits(changes), at: instant(0))
+        var count = 0
+        for second in 1...100 {
+            for seconds in [60, 0] {
+                let request = FeedDecoder.LearnRequest.train(
+                    room: "Hall", tag: "Tag\(second % 50)", .seconds(seconds))
+                _ = site.handle(.message(.learn(request), isRetained: false), at: instant(second))
+            }
+            if storesLearned(site.handle(.tick, at: instant(second))) { count += 1 }
+        }
+        #expect((15...20).contains(count), "\(count)")
+    }
+
     @Test func `A training with a tag that there is not is refused in the log`() {
         var site = site()
         let request = FeedDecoder.LearnRequest.train(room: "Hall", tag: "Nobody", .seconds(60))

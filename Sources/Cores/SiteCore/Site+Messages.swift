@@ -163,6 +163,7 @@ extension Site {
                 effects.append(.log(.warning, text, once: "training"))
             }
             pass(.learn(room: room, tag: id, duration), at: now, &effects)
+            storeAfterTraining(at: now)
         case .learn(.forget(let room)):
             let wasLearned = engine.isLearned(room: room)
             pass(.forgetRoom(room), at: now, &effects)

@@ -65,6 +65,8 @@ package struct Site: Sendable {
         static let period: Duration = .seconds(900)
         /// Shortest time between two writes after deletions.
         static let forgettingPeriod: Duration = .seconds(5)
+        /// Time from the end of a training run to the write of what it brought: its last messages arrive meanwhile.
+        static let trainingRest: Duration = .seconds(5)
 
         /// When the next write is due; nil if nothing is stored.
         var due: MonotonicInstant?
@@ -257,7 +259,16 @@ package struct Site: Sendable {
 
     private mutating func storeLearned(at now: MonotonicInstant, _ effects: inout [Effect]) {
         learning.due = now.advanced(by: LearnedWrites.period)
+        storeAfterTraining(at: now)
         effects += [.store(.learned(engine.learnedSource)), .store(.heard(heard))]
+    }
+
+    /// Lets the next write come soon after the next end of a training run: a walk is not to be lost with the power. A client may
+    /// request any number of runs, so the rate is limited as after deletions.
+    mutating func storeAfterTraining(at now: MonotonicInstant) {
+        let ends = engine.trainingEnds.map { $0.advanced(by: LearnedWrites.trainingRest) }
+        guard let due = learning.due, let end = ends.filter({ $0 > now }).min() else { return }
+        learning.due = min(due, max(end, now.advanced(by: LearnedWrites.forgettingPeriod)))
     }
 
     /// Stores a deletion by a user at once. All learned data is written for it, so the rate is limited: a client with

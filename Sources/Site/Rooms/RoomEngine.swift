@@ -141,6 +141,9 @@ package struct RoomEngine: Sendable {
 
     package var tags: [TagDescription] { states.elements.map(\.description) }
 
+    /// When the latest training run with each tag ends, or ended.
+    package var trainingEnds: [MonotonicInstant] { trainings.values.map(\.until) }
+
     /// Handles one input at `now`, which is never earlier than the previous one.
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
