@@ -69,6 +69,35 @@ import Testing
             list.count == 2 && list.last?.contains("Joan") == true && list.last?.contains(" 9 (") == true, "\(list)")
     }
 
+    @Test func `Tags that no gateway hears, with own times, or on the topic of a gateway are named`() throws {
+        let phone = "BF76C877-E0BE-5D31-9AE5-547EBF800856"
+        let service = try RoomsProcess(
+            port: 0, instance: "a",
+            tags: [
+                "Cats:\(BeaconScript.uuid):1", "Alt:altbeacon:\(phone)", "Phone:\(phone)", "Bike:mac:C0:FF:EE:00:00:01",
+            ],
+            ", deviceId: \"hall\"")
+        func warnings(_ said: String) -> [String] {
+            said.split(separator: "\n").filter { $0.hasPrefix("warning: ") }.map { String($0.prefix(45)) }
+        }
+        let checked = try service.say("config", "check")
+        #expect(
+            warnings(checked) == [
+                "warning: rooms.tags: 'Cats': it fits several ", "warning: rooms.tags: 'Alt': it fits several b",
+            ], "\(checked)")
+        let added = try service.say("rooms", "tags", "add", "Hall:\(BeaconScript.uuid):1:7")
+        #expect(added.contains("'Hall': a gateway publishes on its topic owntracks/jane/hall, too"), "\(added)")
+        let fine = try service.say("rooms", "tags", "add", "Jane:\(phone)")
+        #expect(warnings(fine).isEmpty, "\(fine)")
+        let file = try service.directory.write(
+            "[\(GatewayFixture.waypoint("k", "Kim", suffix: ":1:9", more: #","leaveAfter":30"#))]", to: "tags.otrw")
+        let imported = try service.say("rooms", "tags", "import", file)
+        #expect(
+            imported.contains("warning: 'Kim': leaveAfter, enterRSSI and leaveRSSI of a tag have no "), "\(imported)")
+        let list = try service.ask("rooms", "tags", "list")
+        #expect(list.contains("Kim") && !list.contains("LEAVE"), "\(list)")
+    }
+
     @Test func `rooms tags import skips a waypoint whose beacon is another tag, and may exchange beacons`() throws {
         let service = try RoomsProcess(port: 0, instance: "a", tags: [])
         for (name, minor) in [("Jane", 7), ("Keys", 9)] {

@@ -2,6 +2,7 @@ import Base
 import Configuration
 import JSON
 import PageServer
+import Regions
 import RoomsApp
 import Shell
 import System
@@ -32,12 +33,23 @@ enum ConfigCommand {
             let settings = try Settings.load(arguments)
             for warning in settings.configuration.warnings { Terminal.printError("warning: \(warning)") }
             warnOfTokens(settings)
+            try warnOfTags(settings.configuration)
             guard !arguments.has("quiet") else { return .ok }
             Terminal.print(settings.path.map { "\($0) is valid" } ?? "there is no file; the defaults are in force")
         default:
             throw Failure(.usage, "config has no '\(action)'\(hint(for: action, among: actions))")
         }
         return .ok
+    }
+
+    private static func warnOfTags(_ configuration: Configuration) throws(Failure) {
+        guard let tags = configuration.rooms?.tags, !tags.isEmpty else { return }
+        let remarks = try TagRemarks(configuration)
+        for case .set(let tag, _) in tags {
+            for remark in remarks.remarks(on: tag) {
+                Terminal.printError("warning: rooms.tags: '\(tag.displayName)': \(remark)")
+            }
+        }
     }
 
     /// A service does not start if other machines can reach its page and there is no token.

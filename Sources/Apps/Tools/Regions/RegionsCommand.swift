@@ -79,6 +79,8 @@ enum RegionsCommand {
         let leadingWords: Int
         /// The tracker that holds the history of the region with this id; nil if regions share a history.
         private(set) var historyTopic: ((String) -> String)?
+        /// nil for regions of a tracker.
+        private(set) var tagRemarks: TagRemarks?
 
         init(_ arguments: Arguments) throws(Failure) {
             let settings = try Settings.loadInForce(arguments)
@@ -100,7 +102,18 @@ enum RegionsCommand {
             let identity = try RoomServiceIdentity(settings.configuration)
             var context = Context(settings, topic: identity.topics.base, command: "rooms tags")
             context.historyTopic = identity.addresses.topic(ofTag:)
+            context.tagRemarks = try TagRemarks(settings.configuration)
             return context
+        }
+
+        /// Says what may not be expected of the tags that changes make.
+        func remark(on changes: [RegionChange]) {
+            guard let tagRemarks else { return }
+            for case .set(let region, _) in changes {
+                for remark in tagRemarks.remarks(on: region) {
+                    Terminal.printError("warning: '\(region.displayName)': \(remark)")
+                }
+            }
         }
 
         func regions() throws -> [Region] { try stored().regions }
@@ -219,14 +232,17 @@ enum RegionsCommand {
             return Terminal.print(
                 "none yet; add one with: ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
         }
+        // A tag has no leave rule of its own.
+        let hasLeaveRules = context.tagRemarks == nil
         let rows = regions.map { region in
             let pattern = region.description.pattern
             return [
                 region.rid, region.description.name, pattern.map { "\($0.uuid)" } ?? "",
-                numbers(pattern?.major, pattern), numbers(pattern?.minor, pattern), leave(region), kind(region),
-            ]
+                numbers(pattern?.major, pattern), numbers(pattern?.minor, pattern),
+            ] + (hasLeaveRules ? [leave(region)] : []) + [kind(region)]
         }
-        Terminal.print(Terminal.table(["RID", "NAME", "UUID", "MAJOR", "MINOR", "LEAVE", "KIND"], rows))
+        let titles = ["RID", "NAME", "UUID", "MAJOR", "MINOR"] + (hasLeaveRules ? ["LEAVE"] : []) + ["KIND"]
+        Terminal.print(Terminal.table(titles, rows))
     }
 
     /// The number in both bases, because OwnTracks' documents use both.
@@ -283,7 +299,9 @@ enum RegionsCommand {
             region.leaveRule = .after(seconds)
         }
         let replaced = tag.flatMap { $0.rid.hasSameBytes(as: rid) ? nil : RegionChange.remove(rid: $0.rid) }
-        try context.edit([replaced].compactMap(\.self) + [.set(region.keepingIdentity(), isRIDDerived: false)])
+        let changes = [replaced].compactMap(\.self) + [RegionChange.set(region.keepingIdentity(), isRIDDerived: false)]
+        try context.edit(changes)
+        context.remark(on: changes)
         Terminal.print(rid)
     }
 
@@ -308,6 +326,7 @@ enum RegionsCommand {
         for reason in reasons { Terminal.printError("\(file): \(reason)") }
         if !reading.keys.isEmpty { try PhonesCommand.add(reading.keys, in: context.directory) }
         try context.edit(changes)
+        context.remark(on: changes)
         let refused = reading.problemCount + reasons.count
         if !arguments.has("quiet") { Terminal.printError("\(changes.count) waypoints taken, \(refused) refused") }
         return refused == 0 ? .ok : .badData
