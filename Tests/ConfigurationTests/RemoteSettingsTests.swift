@@ -159,6 +159,58 @@ import Testing
         #expect(try password(claimed) == nil)
     }
 
+    /// What stays of settings that came over one file beside another, and what does not.
+    private func kept(
+        _ changes: JSONValue, over file: JSONValue, beside later: JSONValue
+    ) -> (stay: [String], yielded: [String]) {
+        let kept = RemoteSettings.merge(changes, over: ["_type": "configuration"], file: file)
+        let (stay, yielded) = RemoteSettings.yielding(kept, to: later)
+        return (RemoteSettings.names(of: stay ?? .null, beside: later), yielded)
+    }
+
+    @Test("A kept setting stays until its value in the file changes, and the others stay")
+    func lastWriter() {
+        let file: JSONValue = ["tag": "file", "keepalive": 30]
+        let changes: JSONValue = ["tag": "afar", "keepalive": 45, "tid": "", "positions": 50]
+        #expect(kept(changes, over: file, beside: file) == (["keepalive", "tag"], []))
+        #expect(kept(changes, over: file, beside: ["tag": "file", "keepalive": 31]) == (["tag"], ["keepalive"]))
+        #expect(kept(changes, over: file, beside: ["keepalive": 30]) == (["keepalive"], ["tag"]))
+        #expect(kept(changes, over: file, beside: ["tag": "afar", "keepalive": 30]) == (["keepalive"], []))
+        #expect(kept(["tag": .null], over: file, beside: file) == (["tag"], []))
+    }
+
+    @Test(
+        "The way to the broker is one value: who changes the port in the file does not mean another host",
+        arguments: [
+            ["port": 2], ["host": "new", "port": 1], ["port": 1, "tls": true], ["port": 1, "password": "p"],
+        ] as [JSONValue])
+    func lastWriterOfBroker(later: JSONValue) {
+        let changes: JSONValue = ["host": "other", "username": "ann", "password": "q", "tag": "x"]
+        let (stay, yielded) = kept(changes, over: ["port": 1], beside: later)
+        #expect(stay == ["tag"])
+        #expect(yielded == ["host", "username", "password"])
+    }
+
+    @Test("Settings that an earlier program kept stay, and yield to what changes after that")
+    func earlierProgram() {
+        let old: JSONValue = ["_type": "configuration", "host": "other", "_passwordFor": ["other", 1883, ""]]
+        let (stay, yielded) = RemoteSettings.yielding(old, to: ["host": "home"])
+        #expect(stay?["host"] == "other")
+        #expect(yielded == [])
+        #expect(RemoteSettings.yielding(stay ?? .null, to: ["host": "home"]).stay == stay)
+        let later = RemoteSettings.yielding(stay ?? .null, to: ["host": "new"])
+        #expect(later.stay == nil)
+        #expect(later.yielded == ["host"])
+    }
+
+    @Test("What is noted of the file does not contain its secrets, and does not come from afar")
+    func notes() {
+        let changes: JSONValue = ["tag": "x", "password": "new", "_file": ["tag": "claimed"]]
+        let kept = RemoteSettings.merge(changes, over: ["_type": "configuration"], file: ["password": "the secret"])
+        #expect(kept["_file"]?["tag"] != "claimed")
+        #expect(!kept.text.contains("the secret"))
+    }
+
     @Test("Without its _type it is no configuration")
     func type() {
         #expect(throws: ConfigurationError.self) { try apply("{tid: 'x'}") }

@@ -163,6 +163,101 @@ struct ServiceTests {
         #expect(next.broker.settings?.hosts == ["new"])
     }
 
+    private static let mayBeSet = "remoteConfiguration: true,"
+
+    /// A service with kept settings.
+    private func set(_ settings: String, over file: String = mayBeSet) throws -> ServiceFixture {
+        let fixture = try ServiceFixture(file, in: directory)
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration",\#(settings)}}"#)
+        return fixture
+    }
+
+    @Test(arguments: [true, false])
+    func `Without remoteConfiguration in the file, as after setup, remote settings are forgotten for good`(
+        isLive: Bool
+    ) throws {
+        var fixture = try set(#""host":"new","tag":"x""#)
+        #expect(fixture.broker.settings?.hosts == ["new"])
+        if isLive { try fixture.reload("") } else { fixture = try fixture.restarted() }
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
+        #expect(fixture.app.core.configuration.tag == nil)
+        #expect(fixture.broker.isConnected)
+        try fixture.reload(Self.mayBeSet)
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
+        let next = try fixture.restarted(Self.mayBeSet)
+        #expect(next.broker.settings?.hosts == ["localhost"])
+        #expect(next.app.core.remoteSettings == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `The broker that a person writes into the file later is used, and other remote settings stay`(
+        isLive: Bool
+    ) throws {
+        var fixture = try set(#""host":"gone","port":39422,"tag":"x""#)
+        #expect(fixture.broker.settings?.port == 39422)
+        let file = Self.mayBeSet + "port: 1884,"
+        if isLive { try fixture.reload(file) } else { fixture = try fixture.restarted(file) }
+        // The second start finds the same.
+        for _ in 1...2 {
+            #expect(fixture.broker.settings?.hosts == ["localhost"])
+            #expect(fixture.broker.settings?.port == 1884)
+            #expect(fixture.app.core.configuration.tag == "x")
+            fixture = try fixture.restarted(file)
+        }
+        // The file as it was when they came brings nothing back.
+        try fixture.reload(Self.mayBeSet)
+        #expect(fixture.broker.settings?.hosts == ["localhost"])
+        #expect(fixture.broker.settings?.port == 1883)
+    }
+
+    @Test func `A reload of an unchanged file leaves remote settings in force`() throws {
+        let fixture = try set(#""host":"new""#)
+        let kept = fixture.app.core.remoteSettings
+        try fixture.reload(Self.mayBeSet)
+        try fixture.reload(Self.mayBeSet + "lat: 1, lon: 2,")
+        #expect(fixture.broker.settings?.hosts == ["new"])
+        #expect(fixture.app.core.remoteSettings == kept)
+    }
+
+    @Test func `Settings that come after a change of the file win over it`() throws {
+        let fixture = try set(#""host":"gone""#)
+        let file = Self.mayBeSet + "host: \"home\","
+        try fixture.reload(file)
+        #expect(fixture.broker.settings?.hosts == ["home"])
+        fixture.command(
+            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","host":"later"}}"#)
+        #expect(fixture.broker.settings?.hosts == ["later"])
+        #expect(try fixture.restarted(file).broker.settings?.hosts == ["later"])
+    }
+
+    @Test(arguments: [true, false])
+    func `Remote settings that are not valid with the file are forgotten, and do not come back later`(
+        isLive: Bool
+    ) throws {
+        var fixture = try set(#""leaveRSSI":-70,"tag":"x""#)
+        #expect(fixture.app.core.configuration.leaveRSSI != nil)
+        let file = Self.mayBeSet + "enterRSSI: -90,"
+        if isLive { try fixture.reload(file) } else { fixture = try fixture.restarted(file) }
+        #expect(fixture.app.core.configuration.enterRSSI != nil)
+        #expect(fixture.app.core.configuration.tag == nil)
+        try fixture.reload(Self.mayBeSet)
+        let next = try fixture.restarted(Self.mayBeSet)
+        #expect(next.app.core.configuration.leaveRSSI == nil)
+        #expect(next.app.core.remoteSettings == nil)
+    }
+
+    @Test func `Remote settings that an earlier program kept apply, until the file changes`() throws {
+        let fixture = try ServiceFixture(Self.mayBeSet, in: directory)
+        let old = Array(#"{"_type":"configuration","host":"old"}"#.utf8)
+        fixture.store.submit(.commit([.value(key: Gateway.remoteSettingsKey, old)]))
+        fixture.settle()
+        let next = try fixture.restarted(Self.mayBeSet).restarted(Self.mayBeSet)
+        #expect(next.broker.settings?.hosts == ["old"])
+        try next.reload(Self.mayBeSet + "host: \"new\",")
+        #expect(next.broker.settings?.hosts == ["new"])
+    }
+
     @Test func `Beside remote settings, relative paths of certificates count from the configuration file`() throws {
         let fixture = try ServiceFixture("remoteConfiguration: true, tls: true, caFile: \"ca.pem\",", in: directory)
         fixture.command(

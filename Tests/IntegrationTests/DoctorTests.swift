@@ -58,6 +58,7 @@ import Testing
         #expect(house.gateway.says("the new settings are kept"), "\(house.gateway.log)")
         let verdict = try Self.examine(house.gateway)
         #expect(verdict.says("client id is 'janehall', its keep-alive 45 s"), "\(verdict.text)")
+        #expect(verdict.says("from setConfiguration, not from the file: keepalive"), "\(verdict.text)")
     }
 
     @Test func `A broker that does not run is named, with what to do`() throws {

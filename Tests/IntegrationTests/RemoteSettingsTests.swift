@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import OwnTracks
 import TestSupport
@@ -47,6 +48,7 @@ import Testing
         try set(#""tag":"attic""#, on: house)
         #expect(house.gateway.says("the new settings are kept"))
         #expect(try house.gateway.asked("config", "show", until: #""tag":"attic""#).contains(#""tag":"attic""#))
+        #expect(try house.gateway.asked("config", "show", until: "from setConfiguration, not from the file: tag") != "")
         let file = ["--config", house.gateway.directory.file("config.json"), "--state-dir", "/nonexistent"]
         let shown = try run(try GatewayProcess.program, file + ["config", "show"])
         #expect(shown.contains(#""tag":null"#), "\(shown)")
@@ -140,6 +142,23 @@ import Testing
         #expect(house.gateway.says("the new settings are kept"), "\(house.gateway.log)")
         #expect(other.log.contains("as janehall ("))
         #expect(!other.log.contains("u'jane'"))
+    }
+
+    @Test func `Switched off in the file, remote settings are named and forgotten, without their values`() throws {
+        let house = try house()
+        try set(#""password":"the secret","tag":"attic""#, on: house)
+        #expect(house.gateway.says("the new settings are kept"))
+        let members = "lat: 52, lon: 6, \(GatewayFixture.quiet)"
+        try house.gateway.configure("remoteConfiguration: true, \(members)", port: house.broker.port)
+        house.gateway.process?.send(SIGHUP)
+        #expect(house.gateway.says("from setConfiguration, not from the file: password, tag"), "\(house.gateway.log)")
+        try house.gateway.configure(members, port: house.broker.port)
+        house.gateway.process?.send(SIGHUP)
+        #expect(
+            house.gateway.says("forgot from setConfiguration: password, tag: 'remoteConfiguration' is false"),
+            "\(house.gateway.log)")
+        #expect(try tag(of: house) == nil)
+        #expect(!house.gateway.log.contains("the secret"))
     }
 
     @Test func `Without remoteConfiguration it is refused`() throws {

@@ -35,6 +35,7 @@ extension Service: AppOwner {
             case .editsTaken(let topic, let last):
                 decision.changes.append(.editsTaken(tracker: topic, upTo: last))
             case .value(let key, let value): decision.changes.append(.value(key: key, value))
+            case .forget(let key): decision.changes.append(.value(key: key, nil))
             case .rereadEdits: decision.rereadsEdits = true
             case .reconfigure, .phoneKeys, .log: break
             }
@@ -85,7 +86,9 @@ extension Service: AppOwner {
     // MARK: - The store
 
     package func restore(_ snapshot: StoreSnapshot, at now: MonotonicInstant) {
-        let remote = restoreRemoteSettings(snapshot.values[Gateway.remoteSettingsKey])
+        let kept = snapshot.values[Gateway.remoteSettingsKey]
+        let remote = app.settings.restore(kept.flatMap { try? JSONValue(parsing: $0) }, log)
+        keys.update(configuration)
         let topics = topics(in: snapshot)
         let presence = storedPresence(in: snapshot).map {
             StoredState.Presence.kept($0, isSameBoot: snapshot.presence?.boot == host.bootID)
@@ -107,6 +110,7 @@ extension Service: AppOwner {
             about: ["version": .string(Program.version)])
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)
+        if kept != remote?.bytes { app.handle(.settings(.remaining(remote)), at: now) }
     }
 
     /// The topic under which the state of each tracker is stored. A tracker whose topic was changed while the service did
@@ -160,7 +164,8 @@ extension Service: AppOwner {
 
     package func kept(_ keys: Set<String>) {
         // A power cut could still take them before.
-        guard keys.contains(Gateway.remoteSettingsKey) else { return }
+        guard awaitsKeeping, keys.contains(Gateway.remoteSettingsKey) else { return }
+        awaitsKeeping = false
         log.notice("setConfiguration: the new settings are kept")
     }
 

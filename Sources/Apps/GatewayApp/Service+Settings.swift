@@ -37,8 +37,10 @@ extension Service {
     package func adopt(_ new: Settings) -> Reload {
         rollBack(because: "the configuration file was read again")
         var new = new
-        if let kept = app.core.remoteSettings { _ = new.apply(kept, log) }
+        let kept = app.core.remoteSettings
+        let remaining = new.restore(kept, log)
         app.settings = new
+        if remaining != kept { app.handle(.settings(.remaining(remaining)), at: host.now) }
         return Reload(from: app.core.configuration, to: new.configuration, in: .gateway)
     }
 
@@ -119,6 +121,7 @@ extension Service {
         guard let kept = pending else { return }
         pending = nil
         kept.timer.disarm()
+        awaitsKeeping = true
         app.handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, topic: kept.topic)), at: host.now)
     }
 
@@ -130,20 +133,40 @@ extension Service {
         putInForce(refused.before, modes: refused.modes)
         refuseSettings()
     }
-
-    /// At the start: merges the stored settings over the present file.
-    ///
-    /// - Returns: the stored settings; nil if there are none, or if they are not valid with the file.
-    func restoreRemoteSettings(_ bytes: [UInt8]?) -> JSONValue? {
-        guard let bytes, let changes = try? JSONValue(parsing: bytes), app.settings.apply(changes, log) != nil else {
-            return nil
-        }
-        keys.update(configuration)
-        return changes
-    }
 }
 
 extension Settings {
+    /// Puts the kept settings of a `setConfiguration` over those of the file, which was just read, as far as the file allows
+    /// it. The log says which settings come from them, and which are forgotten.
+    ///
+    /// - Parameter kept: nil: there are none.
+    /// - Returns: The settings that stay kept; nil: none. What does not apply now is forgotten, so that it does not come back
+    ///   with a later file.
+    package mutating func restore(_ kept: JSONValue?, _ log: Log) -> JSONValue? {
+        guard let kept else { return nil }
+        func forget(_ names: [String], because reason: String, _ priority: LogPriority = .notice) {
+            guard !names.isEmpty else { return }
+            log.write(priority, "forgot from setConfiguration: \(names.joined(separator: ", ")): \(reason)")
+        }
+        guard fileConfiguration.allowsRemoteConfiguration else {
+            forget(RemoteSettings.names(of: kept, beside: json), because: "'remoteConfiguration' is false")
+            return nil
+        }
+        let (stay, yielded) = RemoteSettings.yielding(kept, to: json)
+        forget(yielded, because: "the file has changed since")
+        guard let stay else { return nil }
+        let names = RemoteSettings.names(of: stay, beside: json)
+        guard apply(stay, log) != nil else {
+            forget(names, because: "not valid with the file", .warning)
+            return nil
+        }
+        remoteMembers = names
+        if !names.isEmpty {
+            log.notice("from setConfiguration, not from the file: \(names.joined(separator: ", "))")
+        }
+        return stay
+    }
+
     /// Merges the settings of a `setConfiguration` over those of the file.
     ///
     /// - Returns: nil, with the reasons in the log, if the result is not valid.

@@ -19,6 +19,8 @@ package final class Service {
     let keys: MessageKeys
     /// The settings of a `setConfiguration` until the broker accepts a connection with them.
     var pending: PendingConfiguration?
+    /// Whether the settings of a `setConfiguration` stay, and are not on the disk yet.
+    var awaitsKeeping = false
     /// The source of the status page, `/metrics` and Home Assistant's states.
     var monitor: StatusMonitor
     /// nil while Home Assistant's discovery is off.

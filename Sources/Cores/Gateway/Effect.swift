@@ -27,6 +27,8 @@ package enum Effect: Sendable {
     case editsTaken(topic: String, upTo: Int64)
     /// Store this value under this key.
     case value(key: String, [UInt8])
+    /// Delete the value under this key.
+    case forget(key: String)
     /// Read all edits again: a tracker may exist now for edits that wait.
     case rereadEdits
     /// Try these members over the settings in force, with these regions of the tracker that got the command, which had
@@ -42,7 +44,7 @@ package enum Effect: Sendable {
         switch self {
         case .record(let record): record.logEntry
         case .log(let entry): entry
-        case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value,
+        case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .forget,
             .rereadEdits, .reconfigure, .phoneKeys:
             nil
         }

@@ -27,7 +27,7 @@ extension Gateway {
     }
 
     /// Counts a `setConfiguration` by its outcome, and stores settings that are kept with the regions that came with
-    /// them.
+    /// them. Stores which settings are still kept beside a file that was read.
     mutating func finish(_ outcome: SettingsOutcome, at now: MonotonicInstant) -> [Effect] {
         switch outcome {
         case .refused:
@@ -42,6 +42,11 @@ extension Gateway {
                 effects += waypoints.flatMap { setWaypoints($0, of: tracker, at: now).effects }
             }
             return effects
+        case .remaining(let settings):
+            remoteSettings = settings
+            return [
+                settings.map { .value(key: Self.remoteSettingsKey, $0.bytes) } ?? .forget(key: Self.remoteSettingsKey)
+            ]
         }
     }
 }

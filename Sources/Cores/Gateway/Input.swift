@@ -127,4 +127,6 @@ package enum SettingsOutcome: Sendable {
     case kept(JSONValue, waypoints: [WaypointsReading], topic: String?)
     /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
     case refused
+    /// The file was read, and these of the kept settings stay; nil: none.
+    case remaining(JSONValue?)
 }

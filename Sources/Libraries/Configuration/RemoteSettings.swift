@@ -78,6 +78,7 @@ package struct RemoteSettings: Hashable, Sendable {
     /// another broker.
     ///
     /// - Parameter file: The members of the configuration file.
+    /// - Returns: The settings to keep, with a note of what the file says.
     package static func merge(_ changes: JSONValue, over earlier: JSONValue, file: JSONValue) -> JSONValue {
         let changed = changes.object ?? [:]
         var members = earlier.object ?? [:]
@@ -88,13 +89,14 @@ package struct RemoteSettings: Hashable, Sendable {
             members["auth"] = nil
             members[passwordPlace] = nil
         }
-        members.merge(changed.filter { $0.key != passwordPlace }) { $1 }
+        // What is noted with the settings does not come from afar.
+        members.merge(changed.filter { !$0.key.hasPrefix("_") }) { $1 }
         if changed["password"] != nil { members[passwordPlace] = place(in: inForce.merging(changed) { $1 }) }
-        return .object(members)
+        return noting(file, in: members)
     }
 
     /// The broker of a password that came in changes, kept with it. The file may name another broker later.
-    private static let passwordPlace = "_passwordFor"
+    static let passwordPlace = "_passwordFor"
 
     /// A password belongs to the broker that it was configured for. Another host, port or address may be anyone's, and
     /// gets only what came with it.
@@ -143,7 +145,7 @@ package struct RemoteSettings: Hashable, Sendable {
     }
 
     /// Absent, null and an empty string all mean "not set".
-    private static func isSame(_ a: JSONValue, _ b: JSONValue?) -> Bool {
+    static func isSame(_ a: JSONValue, _ b: JSONValue?) -> Bool {
         let isUnset = [JSONValue.null, ""].contains(a)
         guard let b, b != .null, b != "" else { return isUnset }
         return a == b || (a.asBool != nil && a.asBool == b.asBool)

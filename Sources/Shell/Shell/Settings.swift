@@ -16,6 +16,8 @@ package struct Settings {
     package let fileConfiguration: Configuration
     /// The members of the file, unchanged.
     package let json: JSONValue
+    /// The settings in `configuration` that kept settings of `setConfiguration` replaced, by their names.
+    package var remoteMembers: [String] = []
     /// nil: no file; the defaults are in force.
     package let path: String?
     /// Where a reload looks for a file if there was none.

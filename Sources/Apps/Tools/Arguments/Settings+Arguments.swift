@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import Gateway
 import GatewayApp
@@ -27,12 +28,19 @@ extension Settings {
         return try Settings(lookingAt: defaultPath, stateDirectory: stateDirectory)
     }
 
-    /// The settings in force in a running service: those of the file, overridden by stored remote settings.
+    /// The settings in force in a running service: those of the file, overridden by kept remote settings.
     static func loadInForce(_ arguments: Arguments) throws(Failure) -> Settings {
         var settings = try load(arguments)
         let kept = try StoreReader.read(settings.stateDirectory) { try $0.value(of: Gateway.remoteSettingsKey) }
-        if let kept = kept ?? nil, let changes = try? JSONValue(parsing: kept) { _ = settings.apply(changes, Log()) }
+        // The service logs what does not apply, and forgets it.
+        _ = settings.restore((kept ?? nil).flatMap { try? JSONValue(parsing: $0) }, Log(threshold: .error))
         return settings
+    }
+
+    /// Which settings come from `setConfiguration`, for the user; nil: none.
+    var remoteMembersText: String? {
+        guard !remoteMembers.isEmpty else { return nil }
+        return "from setConfiguration, not from the file: \(remoteMembers.joined(separator: ", "))"
     }
 
     /// - Parameter name: The `tid` or device of a tracker; nil for the first tracker.

@@ -29,6 +29,7 @@ enum ConfigCommand {
             // With the settings that a running service has kept from `setConfiguration`, if the state can be read.
             let settings = try (try? Settings.loadInForce(arguments)) ?? Settings.load(arguments)
             Terminal.print(json: settings.configuration.shown.text)
+            if let text = settings.remoteMembersText, !arguments.has("quiet") { Terminal.printError(text) }
         case "check":
             let settings = try Settings.load(arguments)
             for warning in settings.configuration.warnings { Terminal.printError("warning: \(warning)") }

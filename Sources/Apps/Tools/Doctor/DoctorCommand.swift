@@ -58,7 +58,7 @@ enum DoctorCommand {
         }
         // The service also uses stored remote settings. If the state cannot be read, the check of the disk says why.
         let settings = (try? Settings.loadInForce(arguments)) ?? file
-        var findings = DoctorChecks.configuration(file)
+        var findings = DoctorChecks.configuration(settings)
         findings += DoctorChecks.service(settings)
         findings += try DoctorChecks.radio(settings, listening: listening)
         findings += try DoctorChecks.broker(settings)
@@ -73,13 +73,17 @@ enum DoctorCommand {
 /// The checks of `doctor`; each area is a function in an extension.
 enum DoctorChecks {
     static func configuration(_ settings: Settings) -> [DoctorFinding] {
-        let warnings = settings.configuration.warnings.map {
+        var remarks = settings.fileConfiguration.warnings.map {
             DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is intended")
         }
-        guard let path = settings.path else {
-            return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + warnings
+        if let text = settings.remoteMembersText {
+            let advice = "to forget them: remoteConfiguration: false in the file, then reload the service"
+            remarks.append(DoctorFinding(.configuration, text, advice: advice))
         }
-        return [DoctorFinding(.configuration, "\(path) is valid")] + warnings
+        guard let path = settings.path else {
+            return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + remarks
+        }
+        return [DoctorFinding(.configuration, "\(path) is valid")] + remarks
     }
 
     /// Whether systemd runs the service, according to its control group. This needs no other process.
