@@ -131,6 +131,8 @@ import Testing
         #expect(try run(try GatewayProcess.program, machine.arguments + ["regions", "list"]).contains("Keys"))
         #expect(machine.file("config.json.old") == first)
         #expect(machine.file("config.json").contains("deviceId: \"kitchen\""))
+        // So settings of a `setConfiguration` do not come before its answers.
+        #expect(!machine.file("config.json").contains("remoteConfiguration"))
     }
 
     @Test func `A password from a file is copied to one that only the service can read`() throws {
