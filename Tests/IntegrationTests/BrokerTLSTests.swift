@@ -1,6 +1,8 @@
-import Messaging
+import Base
 import TestSupport
 import Testing
+
+@testable import Messaging
 
 @Suite struct BrokerTLSTests {
     private func settings(
@@ -121,6 +123,92 @@ import Testing
         )
         try run("cp", [certificates.authority, directory.file("missing.pem")])
         #expect(owner.connects())
+    }
+
+    @Test func `With the system's authorities the gateway connects again after the broker was away`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let gateway = try GatewayProcess("tls: true, \(GatewayFixture.quiet)", port: broker.port)
+        try gateway.start(environment: ["SSL_CERT_FILE=\(certificates.authority)"])
+        #expect(gateway.says("connected to 127.0.0.1"), "\(gateway.log)")
+        try broker.restart()
+        #expect(
+            eventually { broker.log.split(separator: "\n").count { $0.contains(" as janehall (") } == 2 },
+            "\(gateway.log)")
+        #expect(gateway.stop() == 0)
+    }
+
+    /// libmosquitto 2.0.11 refuses a second connection of a handle that has only `MOSQ_OPT_TLS_USE_OS_CERTS`.
+    @Test func `One handle checks a second certificate by the system's authorities as it did the first`() throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        var client = try Client(settings: settings(for: broker, authority: nil))
+        for attempt in 1...2 {
+            var failure: BrokerFailure?
+            do throws(BrokerFailure) { try client.connect(to: "127.0.0.1") } catch { failure = error }
+            _ = eventually {
+                do throws(BrokerFailure) {
+                    if failure == nil { try client.flush() }
+                    if failure == nil { _ = try client.receive() }
+                } catch {
+                    failure = error
+                }
+                return failure != nil
+            }
+            #expect(failure?.isTLS == true, "attempt \(attempt): \(String(describing: failure))")
+        }
+    }
+
+    @Test func `What replaces the file of authorities counts from the next connection on`() throws {
+        let (old, new) = (try Certificates(), try Certificates())
+        let broker = try MosquittoBroker(MosquittoBroker.tls(old.issue("broker")))
+        defer { broker.stop() }
+        let directory = try TemporaryDirectory()
+        let file = directory.file("authority.pem")
+        try run("cp", [old.authority, file])
+        let owner = try BrokerClient(settings(for: broker, authority: file))
+        owner.publish(1)
+        try owner.connection.start()
+        #expect(eventually { owner.acknowledged == [1] }, "\(owner.failures)")
+        try run("cp", [new.authority, file])
+        try broker.restart()
+        #expect(eventually { owner.failures.contains(where: \.isTLS) }, "\(owner.failures)")
+        owner.publish(2)
+        try broker.restart(MosquittoBroker.tls(new.issue("renewed")))
+        #expect(eventually { owner.acknowledged == [1, 2] }, "\(owner.failures)")
+    }
+
+    @Test(arguments: [QoS.atLeastOnce, .exactlyOnce])
+    func `With TLS nothing is lost or overtakes when connections are cut, and the session stays`(qos: QoS) throws {
+        let certificates = try Certificates()
+        let broker = try MosquittoBroker(MosquittoBroker.tls(certificates.issue("broker")))
+        defer { broker.stop() }
+        let proxy = try FaultyProxy(to: broker.port)
+        var settings = self.settings(for: broker, authority: certificates.authority)
+        (settings.port, settings.protocolLevel, settings.firstRetryDelay) = (proxy.port, .v5, .milliseconds(50))
+        let owner = try BrokerClient(settings)
+        owner.connection.subscribe(to: ["count"])
+        try owner.connection.start()
+        #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
+        let numbers = (1...200).map(Int64.init)
+        for number in numbers {
+            #expect(owner.publish(number, to: "count", qos: qos))
+            if number.isMultiple(of: 40) {
+                #expect(eventually { owner.acknowledged.count > number - 40 }, "\(owner.failures)")
+                proxy.cut()
+            }
+        }
+        #expect(eventually { owner.acknowledged == numbers }, "\(owner.acknowledged) \(owner.failures)")
+        let last = Array("200".utf8)
+        #expect(eventually { owner.messages.contains { $0.payload == last } })
+        // What was not acknowledged when the connection was cut comes again.
+        var heard: [String] = []
+        for message in owner.messages.map({ String(decoding: $0.payload, as: UTF8.self) })
+        where !heard.contains(message) { heard.append(message) }
+        #expect(heard == numbers.map(String.init))
+        #expect(owner.events.contains(.connected(sessionPresent: true)))
     }
 
     @Test func `A plain broker is no TLS broker`() throws {

@@ -24,10 +24,10 @@ private struct Broker {
     private static func instant(_ seconds: Double) -> MonotonicInstant { .zero.advanced(by: .seconds(seconds)) }
 
     static func message(
-        _ number: Int64, _ kind: Publication.Kind = .other, topic: String = "t"
+        _ number: Int64, _ kind: Publication.Kind = .other, topic: String = "t", qos: QoS = .atLeastOnce
     ) -> QueuedPublication {
         QueuedPublication(
-            token: MessageToken(rawValue: number), publication: Publication(kind, topic: topic, payload: []))
+            token: MessageToken(rawValue: number), publication: Publication(kind, topic: topic, payload: [], qos: qos))
     }
 
     mutating func order(
@@ -285,6 +285,36 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         var sent = [broker.send(at: 201.9)]
         sent.append(broker.send(at: 202))
         #expect(sent == [[], [1]])
+    }
+
+    @Test func `With TLS each connection has a handle of its own, and what was in flight is sent first`() {
+        var broker = Broker { $0.tls = .init() }
+        _ = broker.order([1, 2, 3], at: 0)
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        _ = broker.answered(1, at: 1)
+        _ = broker.order([4], at: 2)
+        var actions = broker.ended(.keepaliveMissed, at: 20)
+        #expect(actions == [.discardClient, failed(.keepaliveMissed, 1)])
+        _ = broker.connect(at: 30)
+        let sent = broker.send(at: 30)
+        #expect(sent == [2, 3, 4])
+        actions = broker.ended(.tls("no"), at: 50)
+        #expect(actions == [.discardClient, failed(.tls("no"), 1)])
+    }
+
+    @Test func `With QoS 2 in flight the handle is kept with TLS too, because its packet identifiers count`() {
+        var broker = Broker { $0.tls = .init() }
+        broker.order([Broker.message(1), Broker.message(2, qos: .exactlyOnce)])
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        var actions = broker.ended(.keepaliveMissed, at: 20)
+        #expect(actions == [failed(.keepaliveMissed, 1)])
+        _ = broker.connect(at: 30)
+        actions = broker.answered(1, at: 31) + broker.answered(2, at: 31)
+        #expect(actions.count == 2)
+        actions = broker.ended(.keepaliveMissed, at: 50)
+        #expect(actions == [.discardClient, failed(.keepaliveMissed, 1)])
     }
 
     @Test(arguments: [

@@ -39,7 +39,8 @@ struct BrokerStateMachine {
         case tell(BrokerEvent)
         case subscribe(String)
         case unsubscribe(String)
-        /// libmosquitto's handle and its messages are dropped; the next handle gets all messages again.
+        /// libmosquitto's handle and its messages are dropped; the next handle gets all messages again. With TLS it reads
+        /// the authorities again, too: the old one trusts all that it has ever read.
         case discardClient
     }
 
@@ -153,7 +154,7 @@ struct BrokerStateMachine {
             return []
         }
         state = .waiting(until: now)
-        // libmosquitto sends again what was in flight, unless that message is the reason for the end.
+        // libmosquitto or the next handle sends again what was in flight, unless that message is the reason for the end.
         var actions = conclude(failure, wasAccepted: lasted != nil, at: now)
         if fallsBack(from: failure, wasAccepted: lasted != nil, &actions) { return actions }
         if let lasted { backoff.connectionEnded(after: lasted) }
@@ -178,7 +179,7 @@ struct BrokerStateMachine {
             actions.append(discardClient())
         }
         switch window.connectionEnded(byBroker: wasAccepted && failure.isByBroker) {
-        case .goOn: break
+        case .goOn: if settings.tls != nil, window.mayChangeIdentifiers { actions.append(discardClient()) }
         case .discardClient: actions.append(.discardClient)
         case .refuse(let message, let why): actions += [.discardClient, .tell(.refused(message.token, why))]
         }

@@ -34,17 +34,22 @@ extension Client {
         guard (tls.clientCertificateFile == nil) == (tls.clientKeyFile == nil) else {
             throw .settings("a client certificate needs its key, and a key its certificate")
         }
-        if tls.caFile == nil, tls.clientCertificateFile == nil {
-            mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1)
-            return
-        }
-        // With a client certificate, libmosquitto insists on a file or directory of authorities.
-        let systemAuthorities = tls.caFile == nil ? "/etc/ssl/certs" : nil
+        // OpenSSL's places, with SSL_CERT_FILE and SSL_CERT_DIR.
+        if tls.caFile == nil { mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1) }
+        // Also named here, as the same directory: with a client certificate libmosquitto insists on a file or directory of
+        // authorities, and 2.0.11 on a second connection of the handle does so in any case.
+        let systemAuthorities = tls.caFile == nil ? systemDirectory : nil
         let result = mosquitto_tls_set(
             handle, tls.caFile, systemAuthorities, tls.clientCertificateFile, tls.clientKeyFile, refuseKeyPassword)
         guard result == MOSQ_ERR_SUCCESS.rawValue else {
             throw .settings("the certificate files cannot be used")
         }
+    }
+
+    /// Where OpenSSL looks for the system's authorities.
+    private static var systemDirectory: String {
+        let chosen = getenv("SSL_CERT_DIR").map { String(cString: $0) } ?? ""
+        return chosen.isEmpty ? "/etc/ssl/certs" : chosen
     }
 
     /// Calls with the properties for CONNECT, if there are any; libmosquitto copies them.

@@ -4,8 +4,9 @@ import Glibc
 import System
 
 /// libmosquitto's client, owned: one handle from `mosquitto_new` to `mosquitto_destroy`, used by one thread.
-/// It outlives connections, because libmosquitto keeps in it what was sent and not acknowledged and sends
+/// Without TLS it outlives connections: libmosquitto keeps in it what was sent and not acknowledged and sends
 /// that again, under the same packet identifiers, right after the next CONNACK (`message__retry_check`).
+/// With TLS it does so only for the sake of QoS 2 (`BrokerStateMachine`).
 struct Client: ~Copyable {
     private let handle: OpaquePointer
     let sink: CallbackSink

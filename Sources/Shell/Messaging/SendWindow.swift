@@ -56,6 +56,9 @@ struct SendWindow {
 
     var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty && held.isEmpty }
 
+    /// Nothing in flight depends on its packet identifier, as QoS 2 does at a broker that has received it.
+    var mayChangeIdentifiers: Bool { inFlight.allSatisfy { $0.message.publication.qos != .exactlyOnce } }
+
     /// Messages are sent one at a time, and only on a connection that has lasted without them.
     var isIsolating: Bool { failures >= Self.isolateAfter }
 
