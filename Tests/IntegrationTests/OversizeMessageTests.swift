@@ -31,6 +31,31 @@ import Testing
         Way(level: .v5, tls: true), Way(level: .v3_1_1, isRetained: true),
     ]
 
+    /// With TLS, bytes without a sign of life count as those of one packet. libmosquitto has no callback for the answer.
+    @Test func `The answer to a ping is a sign of life, and what is sent is none`() throws {
+        let broker = try ScriptedBroker { packet in
+            packet.type == 1 ? .bytes([0x20, 2, 0, 0]) : .bytes([0xd0, 0])
+        }
+        defer { broker.close() }
+        var client = try Client(settings: BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
+        try client.connect(to: "127.0.0.1")
+        /// Whether so many signs of life come, with time for more.
+        func shows(_ count: Int) throws -> Bool {
+            for _ in 0..<200 where client.sink.activity < count {
+                try client.flush()
+                _ = try client.receive()
+                usleep(10_000)
+            }
+            return client.sink.activity == count
+        }
+        #expect(try shows(1))
+        // Its SUBSCRIBE is answered with PINGRESP.
+        #expect(client.subscribe("a") != nil)
+        #expect(try shows(2))
+        client.unsubscribe("a")
+        #expect(client.sink.activity == 2)
+    }
+
     /// A broker, a gateway that waits for commands there, and a file with too much in it.
     private final class Scene {
         let broker: MosquittoBroker

@@ -31,7 +31,7 @@ final class CallbackSink {
     var droppedMessages = 0
     private let transientFilters: [String]
     private var rates: TopicRates
-    /// Number of callbacks: it grows with each packet that libmosquitto has read and reported.
+    /// Number of callbacks and answers to pings: it grows with each packet that libmosquitto has read and reported.
     private(set) var activity = 0
     /// Topics of messages without their payload that libmosquitto has not reported yet, with their number.
     var cutTopics: [String: Int] = [:]
@@ -170,13 +170,22 @@ private func onLog(
     _ client: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ level: Int32, _ text: UnsafePointer<CChar>?
 ) {
     guard let text, let context else { return }
-    // Not an activity: libmosquitto also logs what it sends.
+    // As a rule not an activity: libmosquitto also logs what it sends.
     let sink = Unmanaged<CallbackSink>.fromOpaque(context).takeUnretainedValue()
     if level & Int32(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 {
         sink.recordComplaint(String(cString: text), from: client)
-    } else if level & Int32(MOSQ_LOG_DEBUG) != 0, isExactlyOncePublish(text) {
-        sink.hasExactlyOnce = true
+    } else if level & Int32(MOSQ_LOG_DEBUG) != 0 {
+        if isExactlyOncePublish(text) { sink.hasExactlyOnce = true }
+        if isPingAnswer(text) { sink.called() }
     }
+}
+
+/// Whether libmosquitto has received the answer to a ping. It has no callback for it, and on a connection without messages
+/// nothing else comes ("Client … received PINGRESP", `handle__pingresp` of 2.0.11 to 2.1.2).
+private func isPingAnswer(_ text: UnsafePointer<CChar>) -> Bool {
+    let sign = "received PINGRESP"
+    guard let start = strstr(text, sign) else { return false }
+    return start[sign.utf8.count] == 0
 }
 
 /// Whether libmosquitto has received a message of QoS 2: it keeps it until the broker's PUBREL without a callback, and

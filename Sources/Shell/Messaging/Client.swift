@@ -16,7 +16,7 @@ struct Client: ~Copyable {
     private var relay: SocketRelay?
     /// nil while TLS hides the packets.
     private var filter: PacketFilter?
-    /// With TLS: bytes from the broker since the last callback of libmosquitto. They belong to one packet.
+    /// With TLS: bytes from the broker since libmosquitto last reported a packet. They belong to one packet.
     private var unexplained = 0
 
     /// Safe to call from anywhere, any number of times.
