@@ -103,6 +103,34 @@ import Testing
         #expect(verdict.bad.count == 3)
     }
 
+    @Test func `A message that the broker refused is a problem for a day, and after that a remark`() throws {
+        let directory = try TemporaryDirectory()
+        let rights = "topic readwrite #\nuser jane\ntopic readwrite owntracks/jane/hall/#\n"
+        let access = try directory.write(rights, to: "access")
+        let broker = try MosquittoBroker(["allow_anonymous true", "acl_file \(access)"], in: directory)
+        defer { broker.stop() }
+        let house = try GatewayFixture("waypoints: [\(Self.kitchen)], \(GatewayFixture.quiet)", broker: broker)
+        #expect(house.gateway.says("a message is set aside"), "\(house.gateway.log)")
+        #expect(house.gateway.stop() == 0)
+        try directory.write("topic readwrite #\nuser jane\ntopic readwrite #\n", to: "access")
+        broker.reload()
+        let fresh = try Self.examine(house.gateway)
+        #expect(fresh.code == 69 && fresh.bad.count == 1, "\(fresh.text)")
+        #expect(fresh.says("BAD  disk", "in the last day, the latest: the broker refuses it: not authorised"))
+        let output = house.gateway.directory.file("later")
+        let later = try ChildProcess(
+            try GatewayProcess.program, house.gateway.arguments + ["doctor", "--verbose"], output: output,
+            environment: [
+                "LD_PRELOAD=\(try GatewayProcess.directoryOfTests)/libFalseClock.so",
+                "FALSE_CLOCK=\(try house.gateway.directory.write("\(2 * 86_400)", to: "offset"))",
+            ])
+        let code = later.wait()
+        let text = String(decoding: try house.gateway.directory.read("later"), as: UTF8.self)
+        #expect(code == 0, "\(text)")
+        #expect(text.contains("none in the last day, the latest: the broker refuses it: not authorised"), "\(text)")
+        #expect(text.contains("-> if it still refuses such messages: fix the reason"), "\(text)")
+    }
+
     @Test func `Rights that only a rooms service needs are missed only where there is one`() throws {
         let directory = try TemporaryDirectory()
         let rights = "topic readwrite owntracks/jane/hall/#\ntopic write ibeacon-gateway/hall/#\n"

@@ -95,6 +95,56 @@ import Testing
         #expect(refused.map(\.row.text) == ["5", "4"])
     }
 
+    @Test
+    func `what the broker refuses is counted by its age, however old the message, and forgotten with the history`()
+        throws
+    {
+        let clock = TestClock()
+        let day = Duration.seconds(86_400)
+        /// Epoch seconds at the zero of the clock.
+        let zero: Int64 = 1_700_000_000
+        let start = clock.now
+        let store = Harness(directory.path, clock: clock)
+        let count = 30
+        store.send(.window(99), .commit((1...count).map { .message(message("\($0)")) }))
+        // 25 a day later, before the wall clock is known.
+        clock.advance(by: day)
+        for id in 1...25 as ClosedRange<Int64> { store.send(.refused(id, reason: "no")) }
+        store.send(.clockIsKnown(WallClock(epochOffset: zero * 1_000_000_000, isKnown: true)))
+        // And 5 ten days after them.
+        clock.advance(by: day * 10)
+        for id in 26...30 as ClosedRange<Int64> { store.send(.refused(id, reason: "no")) }
+        let now = zero + clock.now.nanoseconds / 1_000_000_000
+        func counts(since: Int64) throws -> [Int] {
+            let summary = try StoreReader(directory: directory.path).summary(since: since)
+            return [summary.refusedRows, summary.recentlyRefused]
+        }
+        #expect(try counts(since: now - 86_400) == [30, 5])
+        #expect(try counts(since: now + 1) == [30, 0])
+        #expect(try counts(since: now - 11 * 86_400) == [30, 30])
+        store.send(.pruneHistory(before: zero + start.nanoseconds / 1_000_000_000))
+        #expect(try counts(since: 0) == [30, 30])
+        store.send(.pruneHistory(before: now - 86_400))
+        #expect(try counts(since: 0) == [5, 5])
+    }
+
+    @Test func `what was refused while no clock was known is new until the next boot, and then as old as that`() throws
+    {
+        let first = Harness(directory.path)
+        first.send(.window(9), .commit([.message(message("1"))]))
+        first.send(.refused(1, reason: "no"))
+        func recent(since: Int64) throws -> Int {
+            try StoreReader(directory: directory.path).summary(since: since).recentlyRefused
+        }
+        #expect(try recent(since: 1_700_000_000) == 1)
+        first.stop()
+        let second = Harness(directory.path, boot: "boot-2")
+        second.begin()
+        second.send(.clockIsKnown(WallClock(epochOffset: 1_600_000_000_000_000_000, isKnown: true)))
+        #expect(try recent(since: 1_600_000_000) == 1)
+        #expect(try recent(since: 1_600_000_001) == 0)
+    }
+
     @Test func `a newer state of a topic takes the place of one that still waits`() {
         let store = Harness(directory.path)
         let states = ["1", "2", "3"].map { StoreChange.message(message($0, topic: "room", kind: .state)) }

@@ -46,7 +46,7 @@ final class OpenStore {
         self.database = database
     }
 
-    /// Removes old boots that no message and no history entry refers to.
+    /// Removes old boots that no message and no history entry needs for its time.
     private static func record(_ boot: BootRow, in database: borrowing Database) throws(DatabaseError) {
         try database.transaction { () throws(DatabaseError) in
             try database.insert(boot)
@@ -56,6 +56,7 @@ final class OpenStore {
                 AND id NOT IN (SELECT boot FROM outbox WHERE \(WallStamp.isMissing))
                 AND id NOT IN (SELECT boot FROM history WHERE \(WallStamp.isMissing))
                 AND id NOT IN (SELECT boot FROM location WHERE \(WallStamp.isMissing))
+                AND id NOT IN (SELECT boot FROM refused)
                 """, .integer(boot.number))
         }
     }
@@ -89,7 +90,7 @@ final class OpenStore {
             if let first = work.firstTry { try removeUncommittedRows(first, &counters, &keys) }
             try outbox.acknowledge(work.acknowledged, in: database, &counters)
             for (id, reason) in work.refused {
-                try outbox.refuse(id, reason: reason, in: database, &counters)
+                try outbox.refuse(id, reason: reason, boot: boot.id, at: now, in: database, &counters)
             }
             if let commit = work.commit {
                 try write(commit, handedOut: handedOut, &counters, &keys, &outcome)
@@ -110,6 +111,7 @@ final class OpenStore {
             if let before = work.pruneBefore {
                 try prune("history", before: before)
                 try prune("location", before: before)
+                try Outbox.pruneRefused(before: before, in: database)
             }
             outcome.dropped.history = UInt64(try trim("history", of: historyRows) + trim("location", of: locationRows))
         }

@@ -82,16 +82,41 @@ struct Outbox {
     }
 
     /// Sets a row aside. Beyond the limit the oldest row that was set aside is deleted.
+    ///
+    /// - Parameters:
+    ///   - boot: The boot whose clock `now` is read from.
+    ///   - now: When it was refused.
     func refuse(
-        _ id: Int64, reason: String, in database: borrowing Database, _ counters: inout OutboxCounters
+        _ id: Int64, reason: String, boot: String, at now: MonotonicInstant, in database: borrowing Database,
+        _ counters: inout OutboxCounters
     ) throws(DatabaseError) {
         guard let row = try database.rows(OutboxRow.self, "WHERE id = ?1", .integer(id)).first else { return }
         try delete(rows(Self.withID, [.integer(id)], in: database), from: database, &counters)
-        try database.insert(RefusedRow(row: row, reason: reason))
+        try database.insert(RefusedRow(row, reason: reason, boot: boot, at: now))
         try database.run(
             "DELETE FROM refused WHERE id <= (SELECT id FROM refused ORDER BY id DESC LIMIT 1 OFFSET ?1)",
             .number(refusedLimit))
         counters.refused += 1
+    }
+
+    /// Epoch nanoseconds at which a row of `refused` was refused, for SQL. A boot without a clock ended before the next boot
+    /// with one began. The largest number if no clock is known yet, and 0 if the boot is not recorded.
+    private static let refusedAt = """
+        coalesce((SELECT wall_offset + refused.happened FROM boot WHERE id = refused.boot),
+        (SELECT later.wall_offset FROM boot JOIN boot AS later ON later.number > boot.number
+        WHERE boot.id = refused.boot AND later.wall_offset IS NOT NULL ORDER BY later.number LIMIT 1),
+        (SELECT \(Int64.max) FROM boot WHERE id = refused.boot), 0)
+        """
+
+    /// Deletes what was refused before these epoch seconds.
+    static func pruneRefused(before: Int64, in database: borrowing Database) throws(DatabaseError) {
+        try database.run("DELETE FROM refused WHERE \(refusedAt) / 1000000000 < ?1", .integer(before))
+    }
+
+    /// The number of rows that were refused at these epoch seconds or later, and are kept.
+    static func refusedCount(since: Int64, in database: borrowing Database) throws(DatabaseError) -> Int {
+        let sql = "SELECT count(*) FROM refused WHERE \(refusedAt) / 1000000000 >= ?1"
+        return Int(try database.value(sql, .integer(since))?.asInteger ?? 0)
     }
 
     private static let deliverable = """

@@ -140,7 +140,9 @@ package struct StoreReader: ~Copyable {
         """)
 
     /// A summary of the file, without the service.
-    package func summary() throws(DatabaseError) -> StoreSummary {
+    ///
+    /// - Parameter since: Epoch seconds from which on refused messages are counted as recent.
+    package func summary(since: Int64 = 0) throws(DatabaseError) -> StoreSummary {
         var summary = StoreSummary()
         summary.schemaVersion = try database.schemaVersion()
         try database.forEachRow(Self.waitingByKind) { row throws(DatabaseError) in
@@ -152,6 +154,8 @@ package struct StoreReader: ~Copyable {
             return true
         }
         summary.refused = try database.rows(RefusedRow.self, "ORDER BY id DESC LIMIT 20")
+        summary.refusedRows = try Outbox.refusedCount(since: .min, in: database)
+        summary.recentlyRefused = try Outbox.refusedCount(since: since, in: database)
         summary.transitions = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
         summary.edits = try StoredState.edits(database).count
         return summary
@@ -169,6 +173,10 @@ package struct StoreSummary: Sendable {
     package var waitingForClock = 0
     /// The latest messages that were set aside, at most 20, the newest first.
     package var refused: [RefusedRow] = []
+    /// All messages that were set aside and are kept.
+    package var refusedRows = 0
+    /// Those of them that were set aside recently.
+    package var recentlyRefused = 0
     /// In the history.
     package var transitions = 0
     /// Edits by the command line that the service has not merged.

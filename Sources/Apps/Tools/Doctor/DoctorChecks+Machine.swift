@@ -69,7 +69,7 @@ extension DoctorChecks {
         guard FileAccess.exists(directory) else {
             return [DoctorFinding(.disk, "\(directory) does not exist yet; the service creates it")]
         }
-        return [room(directory), state(directory)].compactMap { $0 }
+        return [room(directory)] + state(directory, at: Clocks.wallSeconds())
     }
 
     /// Smallest free space, bytes. The state is small, but a disk with less space is soon filled by other programs.
@@ -95,27 +95,40 @@ extension DoctorChecks {
         return DoctorFinding(.disk, "\(free >> 20) MiB are free at \(directory)")
     }
 
-    private static func state(_ directory: String) -> DoctorFinding? {
+    /// Seconds for which a refused message is a problem to fix.
+    private static let refusalLasts: Int64 = 86_400
+
+    /// - Parameter now: Epoch seconds.
+    static func state(_ directory: String, at now: Int64) -> [DoctorFinding] {
         do {
-            let summary = try StoreReader(directory: directory).summary()
-            if let refused = summary.refused.first {
-                return DoctorFinding(
-                    .disk,
-                    "the broker refused \(summary.refused.count) messages, the latest: "
-                        + "\(refused.reason)",
-                    cure: "fix the reason that the broker gives; new messages are not delayed")
-            }
+            let summary = try StoreReader(directory: directory).summary(since: now - refusalLasts)
             let waiting = summary.waiting.values.reduce(0, +)
-            return DoctorFinding(
+            let kept = DoctorFinding(
                 .disk, "\(waiting) messages wait for the broker, \(summary.transitions) transitions are kept")
+            return [refusals(summary), kept].compactMap { $0 }
         } catch StoreError.absent {
-            return nil
+            return []
         } catch {
             let cure =
                 geteuid() == 0
                 ? "stop the service, and move that file away; the service creates a new one"
                 : "run: sudo ibeacon-gateway doctor"
-            return DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)
+            return [DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)]
         }
+    }
+
+    /// The messages that the broker refused; nil: none is kept.
+    private static func refusals(_ summary: StoreSummary) -> DoctorFinding? {
+        guard let latest = summary.refused.first else { return nil }
+        let remedy = "fix the reason that the broker gives; new messages are not delayed"
+        func refused(_ count: Int, _ age: String) -> String {
+            let messages = count == 1 ? "one message" : "\(count) messages"
+            return "the broker refused \(messages)\(age), the latest: \(latest.reason)"
+        }
+        guard summary.recentlyRefused > 0 else {
+            let text = refused(summary.refusedRows, ", none in the last day")
+            return DoctorFinding(.disk, text, advice: "if it still refuses such messages: \(remedy)")
+        }
+        return DoctorFinding(.disk, refused(summary.recentlyRefused, " in the last day"), cure: remedy)
     }
 }
