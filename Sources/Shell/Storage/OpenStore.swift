@@ -108,11 +108,7 @@ final class OpenStore {
                 let stamping = Stamping(boot: boot.id, restamp: settings.restamp)
                 try stamping.run(clock, at: now, on: database, &counters)
             }
-            if let before = work.pruneBefore {
-                try prune("history", before: before)
-                try prune("location", before: before)
-                try Outbox.pruneRefused(before: before, in: database)
-            }
+            if let before = work.pruneBefore { try prune(before: before) }
             outcome.dropped.history = UInt64(try trim("history", of: historyRows) + trim("location", of: locationRows))
         }
         outcome.unblocked = counters.unstamped < unstampedBefore || work.clock != nil
@@ -223,9 +219,12 @@ final class OpenStore {
         nextChange = id + 1
     }
 
-    /// Forgets entries of the history from before these epoch seconds. Entries that have no time yet stay.
-    private func prune(_ table: String, before: Int64) throws(DatabaseError) {
-        try database.run("DELETE FROM \(table) WHERE tst < ?1 AND NOT \(WallStamp.isMissing)", .integer(before))
+    /// Forgets entries of the history, and refused messages, from before these epoch seconds. Entries that have no time yet stay.
+    private func prune(before: Int64) throws(DatabaseError) {
+        for table in ["history", "location"] {
+            try database.run("DELETE FROM \(table) WHERE tst < ?1 AND NOT \(WallStamp.isMissing)", .integer(before))
+        }
+        try Outbox.pruneRefused(before: before, in: database)
     }
 
     /// Keeps a table within the limit of the history. A tenth of slack avoids trimming at each entry.
