@@ -58,6 +58,83 @@ import Testing
         #expect(house.home.last == false)
     }
 
+    // MARK: Stalls
+
+    /// Lets the house hear for so many seconds a beacon that sends every `interval` seconds. The kitchen hears nine of ten packets,
+    /// the hall none. A stall begins after 60 s, and later after each further 60 s.
+    ///
+    /// - Parameters:
+    ///   - stall: Seconds for which the messages of the kitchen are lost.
+    ///   - isHallHeard: Whether those of the hall arrive meanwhile.
+    private func life(_ interval: Int, stalls: Int, of stall: Int, isHallHeard: Bool) -> House {
+        var house = House(Self.rooms)
+        var second = 0
+        /// The level at the kitchen in the next second.
+        func level() -> Float? {
+            second += 1
+            return second % interval == 0 && second / interval % 10 != 3 ? -50 : silence
+        }
+        for _ in 0..<120 { house.second(["g1": level(), "g2": silence]) }
+        for number in 0..<stalls {
+            // One second more each time, so that it meets the beacon anywhere.
+            for _ in 0..<60 + number % 11 { house.second(["g1": level(), "g2": silence]) }
+            for _ in 0..<stall {
+                _ = level()
+                house.second(isHallHeard ? ["g2": silence] : [:])
+            }
+        }
+        for _ in 0..<60 { house.second(["g1": level(), "g2": silence]) }
+        return house
+    }
+
+    @Test(arguments: [(1, 10), (1, 15), (1, 20), (2, 10), (2, 15), (2, 20), (4, 15)], [true, false])
+    func `While messages of its gateway are lost, a tag is not silent`(_ life: (Int, Int), isHallHeard: Bool) {
+        let house = self.life(life.0, stalls: 40, of: life.1, isHallHeard: isHallHeard)
+        #expect(house.home == [true, true])
+    }
+
+    @Test(arguments: [1, 2, 3, 4]) func `After thirty seconds without any message no tag has left`(interval: Int) {
+        let house = life(interval, stalls: 40, of: 30, isHallHeard: false)
+        #expect(house.home == [true, true])
+    }
+
+    @Test(arguments: [true, false]) func `A tag that leaves in a stall is away soon after it`(isHallHeard: Bool) {
+        var house = house()
+        house.seconds(15, isHallHeard ? ["g2": silence] : [:])
+        house.seconds(1, ["g1": silence, "g2": silence])
+        #expect(!house.home.contains(false), "one second of listening is too short")
+        house.seconds(25, ["g1": silence, "g2": silence])
+        #expect(house.home.last == false)
+    }
+
+    @Test func `A gateway with a stall every ten seconds lets a tag go all the same`() {
+        var house = house()
+        for _ in 0..<12 {
+            house.seconds(5, ["g2": silence])
+            house.seconds(5, ["g1": silence, "g2": silence])
+        }
+        #expect(house.home.last == false)
+    }
+
+    @Test func `A gateway whose new connection ends the old one, so that it is offline for a moment, loses no tag`() {
+        var house = house()
+        house.seconds(15, ["g2": silence])
+        house.pass(.available(gateway: "g1", false))
+        house.seconds(1, ["g2": silence])
+        house.pass(.available(gateway: "g1", true))
+        house.seconds(20, ["g1": -50, "g2": -75])
+        #expect(!house.home.contains(false))
+    }
+
+    @Test func `A gateway that stood still for a while has not listened, although it has lost no message`() {
+        var house = house()
+        house.seconds(15, ["g2": silence])
+        house.sequences["g1", default: 0] -= 15
+        house.seconds(1, ["g1": silence, "g2": silence])
+        house.seconds(5, ["g1": -50, "g2": -75])
+        #expect(!house.home.contains(false))
+    }
+
     @Test func `Another list of tags changes nothing in a departure`() {
         var house = house()
         house.seconds(15, [:])

@@ -38,13 +38,13 @@ import Testing
         for _ in 0..<20 { house.second(["k": -50]) }
         for second in 1...30 {
             house.second(["k": -50])
-            house.sequence += 1
+            house.sequences["h", default: 0] += 1
             // It sends more than arrives.
             house.pass(
                 .heard(
                     gateway: "h",
                     HeardSecond(
-                        boot: "a", sequence: house.sequence, at: .seconds(begin + 0.5 * Double(second)),
+                        boot: "a", sequence: house.sequences["h"] ?? 0, at: .seconds(begin + 0.5 * Double(second)),
                         listening: .seconds(1), reports: 10, readings: [])))
         }
         #expect(reports() == ["h does not listen late", "k listens well"])
@@ -114,12 +114,12 @@ import Testing
     private mutating func send(_ boots: String) {
         for boot in boots {
             house.now += 1
-            house.sequence += 1
+            house.sequences["k", default: 0] += 1
             house.pass(
                 .heard(
                     gateway: "k",
                     HeardSecond(
-                        boot: String(boot), sequence: house.sequence, at: .seconds(Int64(house.now)),
+                        boot: String(boot), sequence: house.sequences["k"] ?? 0, at: .seconds(Int64(house.now)),
                         listening: .seconds(1), reports: 10, readings: [])))
         }
     }

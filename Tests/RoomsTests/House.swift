@@ -9,7 +9,8 @@ struct House {
     static let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
     var engine: RoomEngine
     var now: Double = 10
-    var sequence: Int64 = 0
+    /// The number of the latest message of each gateway.
+    var sequences: [String: Int64] = [:]
     var reported: [String?] = []
     var home: [Bool] = []
     var findings: [RoomEngine.Finding] = []
@@ -45,11 +46,14 @@ struct House {
         }
     }
 
-    /// One second: the level at each gateway; nil: it hears nothing; a gateway that is left out sends nothing.
+    /// One second: the level at each gateway; nil: it hears nothing; the message of a gateway that is left out is lost.
     mutating func second(_ levels: [String: Float?], reports: Int64 = 10) {
         wait(until: now + 1)
         for gateway in gateways {
-            guard let level = levels[gateway] else { continue }
+            guard let level = levels[gateway] else {
+                sequences[gateway, default: 0] += 1
+                continue
+            }
             send(from: gateway, level: level, reports: level == nil ? reports : max(1, reports))
         }
     }
@@ -64,7 +68,7 @@ struct House {
     mutating func send(
         from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0, boot: String = "a"
     ) {
-        sequence += 1
+        sequences[gateway, default: 0] += 1
         let readings = level.map {
             [Reading(beacon: Self.beacon, count: 1, level: $0, power: -59, age: .seconds(age))]
         }
@@ -72,7 +76,8 @@ struct House {
             .heard(
                 gateway: gateway,
                 HeardSecond(
-                    boot: boot, sequence: sequence, at: .milliseconds(Int64(now * 1000)), listening: .seconds(1),
+                    boot: boot, sequence: sequences[gateway] ?? 0, at: .milliseconds(Int64(now * 1000)),
+                    listening: .seconds(1),
                     reports: reports, readings: readings ?? [])))
     }
 

@@ -447,7 +447,7 @@ import Testing
     @Test func `A message that is repeated, or comes late, is not heard`() {
         var house = Self.flat()
         house.seconds(3, Self.kitchen)
-        house.sequence -= 1
+        house.sequences["b", default: 0] -= 1
         house.send(from: "b", level: -20)
         #expect(house.engine.counters.repeated == 1)
     }

@@ -11,7 +11,8 @@ struct FeedCrowd {
     /// Gateways that hear a tag.
     let hearers: Int
     private var random = Random(seed: 7)
-    private var sequence: Int64 = 0
+    /// The number of the latest message of each gateway.
+    private var sequences: [Int: Int64] = [:]
 
     init(gateways: Int, tags: Int, hearers: Int) {
         (self.gateways, self.tags, self.hearers) = (gateways, tags, hearers)
@@ -57,9 +58,9 @@ struct FeedCrowd {
         var messages: [(gateway: String, payload: [UInt8])] = []
         for gateway in 0..<gateways {
             for start in stride(from: 0, to: max(1, beacons[gateway].count), by: 256) {
-                sequence += 1
+                sequences[gateway, default: 0] += 1
                 let head =
-                    #"{"v":1,"boot":"b","seq":\#(sequence),"at":\#(second * 1000),"listening":1000,"reports":900,"beacons":["#
+                    #"{"v":1,"boot":"b","seq":\#(sequences[gateway] ?? 0),"at":\#(second * 1000),"listening":1000,"reports":900,"beacons":["#
                 let list = beacons[gateway][start..<min(start + 256, beacons[gateway].count)].joined(separator: [44])
                 messages.append(("gateway\(gateway)", Array(head.utf8) + Array(list) + Array("]}".utf8)))
             }

@@ -11,7 +11,8 @@ struct EngineRun {
     private let home: Home
     private(set) var engine: RoomEngine
     private var clock: Double = 10
-    private var sequence: Int64 = 0
+    /// The number of the latest message of each gateway.
+    private var sequences: [Int: Int64] = [:]
     /// Shifts of the gateways' seconds against each other, 0 … 1 s.
     var phases: [Double]
     private(set) var reports: [(time: Double, room: Int)] = []
@@ -138,13 +139,14 @@ struct EngineRun {
                     level: Float(median.rounded()),
                     power: -59, age: .milliseconds(Int64((message.time - message.last) * 1000))))
         }
-        sequence += 1
+        sequences[message.gateway, default: 0] += 1
         let time = message.time + shift
         pass(
             .heard(
                 gateway: home.gateways[message.gateway].name,
                 HeardSecond(
-                    boot: "b", sequence: sequence, at: .milliseconds(Int64(time * 1000)), listening: .seconds(1),
+                    boot: "b", sequence: sequences[message.gateway] ?? 0, at: .milliseconds(Int64(time * 1000)),
+                    listening: .seconds(1),
                     reports: 10,
                     readings: readings)), at: time)
     }

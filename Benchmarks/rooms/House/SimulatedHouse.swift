@@ -29,7 +29,8 @@ struct SimulatedHouse {
     private(set) var departures: [[(time: Double, leaveTimeout: Double)]]
     private var random: Random
     private(set) var time = 0.0
-    private var sequence: Int64 = 0
+    /// The number of the latest message of each gateway, sent or lost.
+    private var sequences: [Int64]
     /// By gateway: when it sent a message, and when it heard a tag.
     private var lastSent: [Double]
     private var lastHeard: [Double]
@@ -50,6 +51,7 @@ struct SimulatedHouse {
         departures = tags.map { _ in [] }
         lastSent = plan.rooms.map { _ in 0 }
         lastHeard = lastSent
+        sequences = plan.rooms.map { _ in 0 }
         let descriptions = tags.indices.map {
             TagDescription(
                 id: "tag\($0)", name: "Tag \($0)",
@@ -125,19 +127,21 @@ struct SimulatedHouse {
                             age: .milliseconds(Int64((time + 1 - sent[tag].last) * 1000))))
                 }
             } else if failure?.isDeaf == false {
+                sequences[gateway] += 1
                 continue
             }
             if !readings.isEmpty { lastHeard[gateway] = time }
             guard time - lastHeard[gateway] <= 30 || time - lastSent[gateway] >= 9 else { continue }
             lastSent[gateway] = time
-            sequence += 1
+            sequences[gateway] += 1
             // Gateways end their seconds at different times.
             let end = time + 1 + Double(gateway * 37 % 100) / 1000
             pass(
                 .heard(
                     gateway: plan.rooms[gateway].name,
                     HeardSecond(
-                        boot: "b", sequence: sequence, at: .milliseconds(Int64(end * 1000)), listening: .seconds(1),
+                        boot: "b", sequence: sequences[gateway], at: .milliseconds(Int64(end * 1000)),
+                        listening: .seconds(1),
                         reports: failure == nil ? 20 : 0, readings: readings)), at: end + 10)
         }
         time += 1

@@ -87,6 +87,15 @@ package struct ListeningClock: Hashable, Sendable {
     /// Lets restored silences of several receivers count from before the restart.
     mutating func restoreJointSilence() { unchangedSince = .min / 2 }
 
+    /// Whether a receiver listened lately was not certain, and it turns out that it did not: time that it has listened beyond
+    /// this many nanoseconds does not count.
+    mutating func forget(after listened: Int64, of receiver: Receiver, at now: MonotonicInstant) {
+        let index = Int(receiver.index)
+        guard index < clocks.count, clocks[index].time(at: now) > listened else { return }
+        clocks[index].elapsed = listened
+        if clocks[index].resumed != nil { clocks[index].resumed = now.nanoseconds }
+    }
+
     /// The machine was suspended for this long, up to now: no receiver listened.
     package mutating func sleep(_ duration: Duration) {
         let slept = max(0, duration.nanoseconds)

@@ -1,5 +1,5 @@
-import Base
-import Beacon
+package import Base
+package import Beacon
 
 extension PresenceEngine {
     /// Nanoseconds. Beacons whose deadline comes within this time are examined, too. Otherwise each of a thousand
@@ -111,6 +111,26 @@ extension PresenceEngine {
         for place in tracked.indices where tracked[place].queued < .max {
             queue.insert(place, at: tracked[place].queued)
         }
+    }
+
+    /// Nanoseconds that the receiver has listened until `now`.
+    package mutating func listened(by receiver: Receiver, at now: MonotonicInstant) -> Int64 {
+        clock.time(of: receiver, at: now)
+    }
+
+    /// Time that the receiver has listened beyond this many nanoseconds does not count: nobody knows what it heard. Silences get
+    /// shorter by it, and what has left meanwhile stays away until it is heard.
+    package mutating func forgetListening(of receiver: Receiver, after listened: Int64, at now: MonotonicInstant) {
+        // Queued deadlines may be too early now, and are examined then.
+        clock.forget(after: listened, of: receiver, at: now)
+    }
+
+    /// Whether every receiver has given up a beacon in a region, near or not.
+    package mutating func hasGivenUp(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> Bool {
+        guard let region = indexes.index(of: key, in: keys), let place = table.place(of: beacon, in: tracked),
+            let position = positionOfMembership(of: place, in: region)
+        else { return true }
+        return deadline(of: position, at: place, now: now) <= now.nanoseconds
     }
 
     /// When a near beacon leaves a region if nothing is heard until then; `.max` (never) while no receiver listens.

@@ -67,7 +67,7 @@ extension PresenceEngine {
         return positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
     }
 
-    private func positionOfMembership(of place: Int, in region: Int) -> Int? {
+    func positionOfMembership(of place: Int, in region: Int) -> Int? {
         var position = tracked[place].membership
         while position >= 0 {
             let member = membership(position, of: place)

@@ -1,4 +1,5 @@
 import Base
+import Beacon
 
 /// Departures that wait for confirmation.
 ///
@@ -6,9 +7,18 @@ import Base
 /// a node of its cluster or a gateway's Wi-Fi may have failed. So a tag is away only when all gateways that recently heard tags
 /// have sent another message. A running gateway does so within ten seconds (`ReadingFeed.keepalive`), and within a second if it
 /// heard a tag a short time ago. A tag that is heard meanwhile has not left.
+///
+/// A gateway's first message after others were lost covers one second. The time before does not count as silence
+/// (`GatewayState.follows`), so a tag that presence let go in that time waits until the gateway has listened for long enough.
 struct Departures: Sendable {
-    /// When presence let each tag leave.
-    private(set) var since: [TagIndex: MonotonicInstant] = [:]
+    struct Departure: Sendable {
+        /// When presence let the tag leave, or when it was last too early to confirm that.
+        var since: MonotonicInstant
+        /// The beacon of the tag that was heard last; nil if that is not known.
+        let beacon: BeaconID?
+    }
+
+    private(set) var since: [TagIndex: Departure] = [:]
     /// The earliest of `since`, or an earlier instant; nil only if `since` is empty.
     private var oldest: MonotonicInstant?
     /// Whether there is no connection to the broker.
@@ -18,8 +28,8 @@ struct Departures: Sendable {
 
     var isEmpty: Bool { since.isEmpty }
 
-    mutating func insert(_ tag: TagIndex, at now: MonotonicInstant) {
-        since[tag] = now
+    mutating func insert(_ tag: TagIndex, at now: MonotonicInstant, last beacon: BeaconID? = nil) {
+        since[tag] = Departure(since: now, beacon: beacon)
         oldest = min(oldest ?? now, now)
     }
 
@@ -30,14 +40,14 @@ struct Departures: Sendable {
     ///
     /// - Parameter index: The new index of a tag; nil if the tag no longer exists.
     mutating func move(to index: (TagIndex) -> TagIndex?) {
-        var moved: [TagIndex: MonotonicInstant] = [:]
-        for (tag, instant) in since { if let new = index(tag) { moved[new] = instant } }
+        var moved: [TagIndex: Departure] = [:]
+        for (tag, departure) in since { if let new = index(tag) { moved[new] = departure } }
         since = moved
     }
 
     /// Requires another message of the gateways, because the connection to them was interrupted.
     mutating func begin(again now: MonotonicInstant) {
-        since = since.mapValues { _ in now }
+        since = since.mapValues { Departure(since: now, beacon: $0.beacon) }
         oldest = now
         resumed = now
     }
@@ -47,13 +57,13 @@ struct Departures: Sendable {
     ///
     /// - Parameter earliest: When the required gateway that has been silent for longest sent its last message; nil if no
     ///   message is required.
-    mutating func removeConfirmed(by earliest: MonotonicInstant?) -> [TagIndex] {
+    mutating func removeConfirmed(by earliest: MonotonicInstant?) -> [(tag: TagIndex, beacon: BeaconID?)] {
         func isConfirmed(_ instant: MonotonicInstant) -> Bool { earliest.map { instant < $0 } ?? true }
         guard let oldest, isConfirmed(oldest) else { return [] }
-        let confirmed = since.filter { isConfirmed($0.value) }.keys.sorted()
-        for tag in confirmed { since[tag] = nil }
-        self.oldest = since.values.min()
-        return confirmed
+        let confirmed = since.filter { isConfirmed($0.value.since) }.map { (tag: $0.key, beacon: $0.value.beacon) }
+        for (tag, _) in confirmed { since[tag] = nil }
+        self.oldest = since.values.lazy.map(\.since).min()
+        return confirmed.sorted { $0.tag < $1.tag }
     }
 }
 
@@ -63,7 +73,7 @@ extension RoomEngine {
 
     /// If no gateway at all was heard for this long, the connection was interrupted: a gateway sends at least every ten
     /// seconds.
-    private static let interruption: Duration = .seconds(12)
+    static let interruption: Duration = .seconds(12)
 
     /// Records that the connection to the broker was lost or restored.
     mutating func setConnected(_ isConnected: Bool, at now: MonotonicInstant) {
@@ -87,8 +97,18 @@ extension RoomEngine {
         }
     }
 
-    private mutating func leave(_ tags: [TagIndex], at now: MonotonicInstant, _ effects: inout [Effect]) {
-        for tag in tags { setHome(tag, false, at: now, &effects) }
+    private mutating func leave(
+        _ departures: [(tag: TagIndex, beacon: BeaconID?)], at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        for (tag, beacon) in departures {
+            if let beacon, states.contains(index: tag),
+                !presence.hasGivenUp(beacon, of: states[tag].description, at: now)
+            {
+                self.departures.insert(tag, at: now, last: beacon)
+            } else {
+                setHome(tag, false, at: now, &effects)
+            }
+        }
     }
 
     /// What confirms a departure.
@@ -107,7 +127,8 @@ extension RoomEngine {
         var (isOneThere, isOneKnown) = (false, false)
         for gateway in gateways.elements where gateway.sendsAlways && gateway.room != nil {
             isOneKnown = true
-            guard gateway.isAvailable, let message = gateway.lastMessage else { continue }
+            // One that the broker calls offline may be about to return: a new connection ends the old one.
+            guard let message = gateway.lastMessage else { continue }
             // It is gone if others were heard after its time ended. After an interruption, that time begins anew for all.
             let spoke = max(message, departures.resumed ?? message)
             if spoke.advanced(bySeconds: tuning.gatewaySilenceSeconds) <= latest { continue }

@@ -22,6 +22,10 @@ struct GatewayState: Sendable {
     var lastMessage: MonotonicInstant?
     /// When the latest message arrived that was too late to count; nil if there was none.
     var lastLate: MonotonicInstant?
+    /// Its latest message that counted, by the start of the gateway and the number; nil if none did, and of a node.
+    var latest: (boot: String, sequence: Int64)?
+    /// Nanoseconds for which it had listened when that message arrived.
+    var listened: Int64 = 0
     /// When it last reported a tag.
     var lastReading: MonotonicInstant?
     /// When it last received any advertisement at all.
@@ -40,6 +44,14 @@ struct GatewayState: Sendable {
 
     /// Whether it is published: its messages count, or the configuration names its room.
     var isTrusted: Bool { isKnown || isConfigured }
+
+    /// Whether all that the gateway heard since its latest message is known. It is not if messages between the two were lost, or
+    /// came too late to count, or if the gateway itself stood still.
+    func follows(_ second: HeardSecond, at now: MonotonicInstant) -> Bool {
+        guard let latest, let lastMessage else { return true }
+        return second.boot == latest.boot && second.sequence == latest.sequence &+ 1
+            && lastMessage.duration(to: now) <= RoomEngine.interruption
+    }
 
     /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant? {
@@ -135,6 +147,7 @@ extension RoomEngine {
         gateways[gateway].room = nil
         roomsWithoutGateway = nil
         gateways[gateway].clock.forget()
+        gateways[gateway].latest = nil
         // Nothing was taken from a gateway that did not count.
         guard gateways[gateway].isKnown else { return gateways[gateway].acquaintance = .unknown }
         gateways[gateway].acquaintance = .unknown
@@ -162,6 +175,12 @@ extension RoomEngine {
         of gateway: GatewayIndex, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         endInterruption(at: now)
+        if !gateways[gateway].follows(second, at: now) {
+            // It covers one second. Of the time before nobody knows what the gateway heard.
+            let listened = gateways[gateway].listened + second.listening.nanoseconds
+            presence.forgetListening(of: gateway, after: listened, at: now)
+        }
+        gateways[gateway].latest = second.boot.isEmpty ? nil : (second.boot, second.sequence)
         gateways[gateway].lastMessage = now
         if !second.readings.isEmpty { gateways[gateway].lastReading = now }
         // The latest message decides: a client that sends one in the name of a node must not make the node's silence evidence.
@@ -171,6 +190,7 @@ extension RoomEngine {
         recordReports(of: gateway, second, at: now, &effects)
         gateways[gateway].isQuiet = second.reports == 0 && second.readings.isEmpty
         setListening(gateway, second.listening > .zero && !gateways[gateway].isDeaf, at: now, &effects)
+        gateways[gateway].listened = presence.listened(by: gateway, at: now)
         updateSilence(of: gateway)
     }
 

@@ -268,7 +268,7 @@ package struct RoomEngine: Sendable {
         for change in changes {
             switch change {
             case .entered(let tag): if !departures.remove(tag) { setHome(tag, true, at: now, &effects) }
-            case .left(let tag): departures.insert(tag, at: now)
+            case .left(let tag, let last): departures.insert(tag, at: now, last: last)
             }
         }
     }

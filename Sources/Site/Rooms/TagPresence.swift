@@ -10,7 +10,7 @@ import SiteProtocol
 struct TagPresence: Sendable {
     enum Change: Hashable, Sendable {
         case entered(TagIndex)
-        case left(TagIndex)
+        case left(TagIndex, last: BeaconID)
     }
 
     /// With more than `fewTags` tags, the number of gateways that decide whether a tag is at home, of those that hear it. With
@@ -54,6 +54,21 @@ struct TagPresence: Sendable {
         handle(.listening(Self.receiver(of: gateway), isListening), at: now)
     }
 
+    /// Nanoseconds for which the gateway has listened.
+    mutating func listened(by gateway: GatewayIndex, at now: MonotonicInstant) -> Int64 {
+        engine.listened(by: Self.receiver(of: gateway), at: now)
+    }
+
+    /// The gateway has listened no longer than this many nanoseconds.
+    mutating func forgetListening(of gateway: GatewayIndex, after listened: Int64, at now: MonotonicInstant) {
+        engine.forgetListening(of: Self.receiver(of: gateway), after: listened, at: now)
+    }
+
+    /// Whether every gateway that heard this beacon of the tag has listened without it for long enough.
+    mutating func hasGivenUp(_ beacon: BeaconID, of tag: TagDescription, at now: MonotonicInstant) -> Bool {
+        engine.hasGivenUp(beacon, in: Self.region(of: tag), at: now)
+    }
+
     mutating func tick(at now: MonotonicInstant) -> [Change] { handle(.tick, at: now) }
 
     /// Replaces the tags, by their indices. What is known about a tag is kept while its id and pattern stay the same. This
@@ -81,7 +96,8 @@ struct TagPresence: Sendable {
         return effects.compactMap { effect in
             switch effect {
             case .entered(let region, _): engine.position(of: region).map { .entered(TagIndex(position: $0)) }
-            case .left(let region, _, _): engine.position(of: region).map { .left(TagIndex(position: $0)) }
+            case .left(let region, let last, _):
+                engine.position(of: region).map { .left(TagIndex(position: $0), last: last) }
             // The rooms service does not report this yet.
             case .dropped: nil
             }
