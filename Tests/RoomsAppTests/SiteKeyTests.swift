@@ -232,4 +232,23 @@ import Testing
         #expect(described.contains { $0.contains("gateway-g0_listening") })
         #expect(!described.contains { $0.contains("_version") })
     }
+
+    @Test func `Encrypted states of a time without plainState are published plain`() throws {
+        let before = try active()
+        before.stay(in: 0, seconds: 20)
+        let states = ["tag/jane", "room/kitchen", "health/g0"]
+        let retained = states.map { (topic: Self.root + $0, payload: before.published(Self.root + $0).last ?? "") }
+        #expect(retained.allSatisfy { $0.payload.contains("encrypted") })
+        before.service.app.stop()
+        let fixture = try RoomServiceFixture(
+            in: directory, isRunning: false, key: Self.key, rooms: ", plainState: true")
+        fixture.settle()
+        for (topic, payload) in retained { fixture.receive(topic, payload, isRetained: true) }
+        fixture.receive(sealed: Self.root + "gateway/g0", #"{"v":1,"room":"Kitchen"}"#, isRetained: true)
+        fixture.receive(sealed: Self.root + "service/a", #"{"v":1,"active":false,"counter":0}"#)
+        fixture.wait(.seconds(15))
+        for (topic, member) in zip(retained.map(\.topic), ["home", "count", "listening"]) {
+            #expect(fixture.published(topic).last?.contains("\"\(member)\":") == true, "\(topic)")
+        }
+    }
 }

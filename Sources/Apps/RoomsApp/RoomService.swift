@@ -278,7 +278,11 @@ extension RoomService: AppOwner {
     private func opened(_ message: ReceivedMessage, _ topic: RoomTopic, at now: MonotonicInstant) -> [UInt8]? {
         defer { if site.gateways.strangers != door.unreadable { handle(.strangers(door.unreadable)) } }
         do throws(SealError) {
-            return try door.open(message.payload, of: topic, at: now)
+            let opened = try door.open(message.payload, of: topic, at: now)
+            guard message.retained, door.seal.isSealedInVain(message.payload, of: topic) else { return opened }
+            // It is what the site should have, in a form that is not to be read: it is published again.
+            handle(.sealed(topic, reason: "it is encrypted, and with rooms.plainState it is to be plain"))
+            return nil
         } catch {
             handle(.sealed(topic, reason: "\(error)"))
             return nil

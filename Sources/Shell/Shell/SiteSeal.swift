@@ -74,7 +74,17 @@ package struct SiteSeal: Hashable, Sendable {
         return try opened(payload, orPlain: publishesPlainState && topic.isState)
     }
 
-    /// The same of a command to the service.
+    /// Whether a payload is an encrypted state of a tag, a room or a gateway, which is published unencrypted here.
+    package func isSealedInVain(_ payload: [UInt8], of topic: RoomTopic) -> Bool {
+        guard isOn, publishesPlainState, topic.isState, Self.isSealed(payload) else { return false }
+        // The card of another service says the same in either form.
+        if case .service = topic { return false }
+        return true
+    }
+
+    /// The payload of a command to the service as it was before it was encrypted.
+    ///
+    /// - Throws: Why the command must be refused.
     package func opened(command payload: [UInt8]) throws(SealError) -> [UInt8] {
         try opened(payload, orPlain: false)
     }
