@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import OwnTracks
 import Regions
 import SiteCore
 import SiteProtocol
@@ -69,6 +70,15 @@ struct SiteFleet {
         deliver()
     }
 
+    /// A command arrives that the broker retains.
+    mutating func receiveRetained(command text: String, _ name: String) {
+        let command = ReceivedCommand(
+            tracker: 0,
+            command: Result { () throws(CommandError) in try Command(parsing: Array(text.utf8), base: .auto) },
+            isRetained: true, wasEncrypted: true, digest: CommandDigest(of: text.utf8))
+        handle(.command(command), name)
+    }
+
     /// A list arrives that cannot be decrypted.
     mutating func publishSealedList(to name: String) {
         handle(.sealed(.tags(site: "home"), reason: "it is encrypted"), name)
@@ -127,6 +137,7 @@ struct SiteFleet {
             case .regions(let regions): stored[name]?.regions = regions
             case .store(.listVersion(let version)): stored[name]?.listVersion = version
             case .store(.tag(let id, let state)): stored[name]?.states[id] = state
+            case .store(.appliedCommands(let commands)): stored[name]?.appliedCommands = commands
             case .log(_, let text, _): log.append(text)
             default: break
             }

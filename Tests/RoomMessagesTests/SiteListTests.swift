@@ -375,4 +375,38 @@ import Testing
         fleet.run(6)
         #expect(fleet.listed == [7, 8, 9] && fleet.tags("a").count == 3)
     }
+
+    // MARK: Retained commands
+
+    private static let bag =
+        #"{"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[{"_type":"waypoint","rid":"bag","desc":"Bag:\#(SiteFleet.uuid):1:12","tst":1600000000}]}}"#
+
+    @Test func `A retained setWaypoints waits until the service is active, and a standby leaves it to the active one`()
+    {
+        var fleet = fleet()
+        fleet.receiveRetained(command: Self.bag, "a")
+        #expect(fleet.listed == [7, 8, 9, 12])
+        #expect(fleet.request("a", .removeTag(id: "bag")) == nil)
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        // While it listens, and again while it is the standby.
+        fleet.receiveRetained(command: Self.bag, "b")
+        fleet.run(20)
+        fleet.receiveRetained(command: Self.bag, "b")
+        fleet.run(20)
+        #expect(fleet.role("b") == .standby && fleet.listed == [7, 8, 9])
+        fleet.kill("a")
+        fleet.run(20)
+        fleet.receiveRetained(command: Self.bag, "b")
+        fleet.run(20)
+        #expect(fleet.role("b") == .active && fleet.listed == [7, 8, 9])
+    }
+
+    @Test func `A retained setWaypoints that came while no service ran is carried out once one is active`() {
+        var fleet = SiteFleet()
+        fleet.start("a", stored: SiteFleet.stored("Jane:7"))
+        fleet.receiveRetained(command: Self.bag, "a")
+        #expect(fleet.tags("a") == ["Jane"])
+        fleet.run(5)
+        #expect(fleet.tags("a") == ["Bag", "Jane"] && fleet.listed == [7, 12])
+    }
 }

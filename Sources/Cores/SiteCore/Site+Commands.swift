@@ -3,10 +3,19 @@ import OwnTracks
 import Regions
 
 extension Site {
-    /// Queues a command, and carries out the commands that are due.
+    /// Queues a command, and carries out the commands that are due. A retained command waits until it is known whether another
+    /// service is active: that one has carried it out.
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard !received.isRetained || role != .listening else { return heldCommand = received }
         if let refusal = gate.receive(received, at: now) { report(refusal, &effects) }
         carryOutDueCommands(at: now, &effects)
+    }
+
+    /// Goes on with a retained command once it is known whether another service is active.
+    mutating func releaseCommand(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard role != .listening, let held = heldCommand else { return }
+        heldCommand = nil
+        receive(held, at: now, &effects)
     }
 
     mutating func carryOutDueCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {
@@ -26,6 +35,12 @@ extension Site {
             effects += remember(received)
             return
         case .admitted(let admitted): command = admitted
+        }
+        guard role == .active || !received.isRetained else {
+            // It is old: what it said may have been changed since, in the list of all services.
+            effects += remember(received)
+            return effects.append(
+                .log(.info, "the retained command on \(commandTopic) is left to the active service"))
         }
         switch command {
         case .setWaypoints(let reading):

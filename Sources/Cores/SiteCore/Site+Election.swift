@@ -47,6 +47,7 @@ extension Site {
                 setActive(false, at: now, &effects)
             }
         }
+        releaseCommand(at: now, &effects)
     }
 
     func card(of election: ActiveService, isActive: Bool, counter: UInt64) -> SiteReport {

@@ -47,6 +47,8 @@ package struct Site: Sendable {
     var heardBefore: [String: Int64] = [:]
     /// nil if decisions are not published as ESPresense nodes.
     package internal(set) var virtualNodes: VirtualNodes?
+    /// A retained command that waits until it is known whether another service is active.
+    var heldCommand: ReceivedCommand?
     var learning = LearnedWrites()
     /// Whether the stored state was read.
     package private(set) var isStarted = false
