@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import JSON
 import OwnTracks
 import Regions
 import SiteCore
@@ -14,6 +15,8 @@ struct SiteFleet {
     private(set) var retained: [String: [UInt8]] = [:]
     /// The lists that were published, with the service.
     private(set) var lists: [(by: String, list: TagList)] = []
+    /// The transitions that were published, as `SERVICE EVENT ROOM`, and when the tag first entered each room.
+    private(set) var transitions: [(text: String, created: Int64)] = []
     /// Lines of the log.
     private(set) var log: [String] = []
     private(set) var now = MonotonicInstant.zero.advanced(by: .seconds(1000))
@@ -68,6 +71,20 @@ struct SiteFleet {
         retained[topic] = payload.isEmpty ? nil : payload
         for name in services.keys.sorted() { queue.append((name, topic, payload, false)) }
         deliver()
+    }
+
+    /// For so many seconds the gateway with the level -50 hears the tag better than the others.
+    mutating func hear(_ minor: Int, best gateway: String, of gateways: [String], seconds: Int) {
+        for _ in 0..<seconds {
+            run(1)
+            let second = now.nanoseconds / 1_000_000_000
+            for name in gateways {
+                let level = name == gateway ? -50 : -80
+                let payload =
+                    #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(Self.uuid):1:\#(minor)","n":3,"rssi":\#(level),"max":\#(level),"power":-59,"age":12}]}"#
+                publish(RoomTopic.heard(site: "home", gateway: name).text, Array(payload.utf8))
+            }
+        }
     }
 
     /// A command arrives that the broker retains.
@@ -137,6 +154,7 @@ struct SiteFleet {
             case .regions(let regions): stored[name]?.regions = regions
             case .store(.listVersion(let version)): stored[name]?.listVersion = version
             case .store(.tag(let id, let state)): stored[name]?.states[id] = state
+            case .store(.created(let created)): stored[name]?.created = created
             case .store(.appliedCommands(let commands)): stored[name]?.appliedCommands = commands
             case .log(_, let text, _): log.append(text)
             default: break
@@ -146,6 +164,14 @@ struct SiteFleet {
 
     private mutating func send(_ report: SiteReport, by name: String) {
         if case .tags(let list) = report { lists.append((name, list)) }
+        if case .transition(_, let transition) = report {
+            let json = transition.payload
+            transitions.append(
+                (
+                    "\(name) \(json["event"]?.string ?? "") \(json["desc"]?.string ?? "")",
+                    json["wtst"]?.asInteger ?? 0
+                ))
+        }
         let message = report.message(to: Self.addresses)
         guard message.isRetained else { return }
         publish(message.topic, message.payload)

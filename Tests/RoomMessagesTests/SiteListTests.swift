@@ -1,9 +1,10 @@
 import Base
 import Beacon
 import Regions
-import SiteCore
 import SiteProtocol
 import Testing
+
+@testable import SiteCore
 
 /// The list of tags that the services of a site share.
 @Suite struct SiteListTests {
@@ -408,5 +409,48 @@ import Testing
         #expect(fleet.tags("a") == ["Jane"])
         fleet.run(5)
         #expect(fleet.tags("a") == ["Bag", "Jane"] && fleet.listed == [7, 12])
+    }
+
+    // MARK: States for a service that was off
+
+    @Test func `A standby that was off while a tag changed its room goes on from that room when it takes over`() throws
+    {
+        let gateways = ["g1", "g2", "g3"]
+        var fleet = fleet()
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        for (gateway, room) in zip(gateways, ["Kitchen", "Hall", "Study"]) {
+            fleet.publish(
+                RoomTopic.card(site: "home", gateway: gateway).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
+        }
+        fleet.hear(7, best: "g1", of: gateways, seconds: 30)
+        fleet.kill("b")
+        fleet.hear(7, best: "g2", of: gateways, seconds: 30)
+        fleet.start("b")
+        fleet.hear(7, best: "g2", of: gateways, seconds: 15)
+        #expect(fleet.role("b") == .standby)
+        fleet.kill("a")
+        fleet.hear(7, best: "g3", of: gateways, seconds: 30)
+        #expect(
+            fleet.transitions.map(\.text) == [
+                "a enter Kitchen", "a leave Kitchen", "a enter Hall", "b leave Hall", "b enter Study",
+            ])
+        #expect(fleet.transitions.allSatisfy { $0.created > 1_700_000_000 })
+    }
+
+    @Test func `Cards of invented services cause a round of states every ten seconds at most, fifty in each part`() {
+        var states = StateRound()
+        var now = MonotonicInstant.zero
+        var sent = 0
+        var parts: [Int] = []
+        for _ in 0..<8 * 60 {
+            states.want(at: now)
+            while let due = states.due, due <= now {
+                parts.append(states.part(of: 120, at: now).count)
+                sent += parts.last ?? 0
+            }
+            now = now.advanced(by: .milliseconds(125))
+        }
+        #expect(sent <= 6 * 120 && sent >= 5 * 120)
+        #expect(parts.prefix(4) == [50, 50, 20, 50])
     }
 }

@@ -279,7 +279,9 @@ extension Site {
         // Its times are those of the other service.
         unstamped[id] = nil
         // A service that has stored anything is believed to have a list of tags at its next start.
-        if siteList.version != nil { effects.append(.store(.tag(id: id, roster.states[position]))) }
+        guard siteList.version != nil else { return }
+        effects.append(.store(.tag(id: id, roster.states[position])))
+        if let room = state.room, state.since > 0 { remember(room, state.since, &effects) }
     }
 
     private mutating func receive(
@@ -291,6 +293,7 @@ extension Site {
             if !isRetained { listIsRead(&effects) }
         } else if !isRetained, card?.isActive == false {
             listIsWanted(at: now, &effects)
+            if role == .active { states.want(at: now) }
         }
         // The counter of the active service moves every two seconds.
         let shown = card.map { ServiceCard(isActive: $0.isActive, counter: 0, version: $0.version) }

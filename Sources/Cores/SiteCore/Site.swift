@@ -47,6 +47,7 @@ package struct Site: Sendable {
     var heardBefore: [String: Int64] = [:]
     /// nil if decisions are not published as ESPresense nodes.
     package internal(set) var virtualNodes: VirtualNodes?
+    var states = StateRound()
     /// A retained command that waits until it is known whether another service is active.
     var heldCommand: ReceivedCommand?
     var learning = LearnedWrites()
@@ -109,7 +110,7 @@ package struct Site: Sendable {
     package var nextDeadline: MonotonicInstant? {
         [
             engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, retained.removalDue, learning.due,
-            siteList.due, virtualNodes?.due,
+            siteList.due, virtualNodes?.due, states.due,
         ].compactMap(\.self).min()
     }
 
@@ -221,6 +222,7 @@ package struct Site: Sendable {
         }
         if let due = retained.removalDue, due <= now { removeObsolete(at: now, &effects) }
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
+        if let due = states.due, due <= now { sendStates(at: now, &effects) }
         if let due = virtualNodes?.due, due <= now { repeatVirtualNodes(at: now, &effects) }
     }
 

@@ -1,0 +1,58 @@
+import Base
+import SiteProtocol
+
+/// The states of tags that the active service sends once more, for a service that has appeared.
+///
+/// A service that was off has states of its own store. What the broker retains it does not believe, because any client can have
+/// left that there. What arrives live while another service is active counts.
+struct StateRound: Sendable {
+    /// Time between two parts of a round, of `most` states each.
+    static let period: Duration = .milliseconds(125)
+    static let most = 50
+    /// Time between the beginnings of two rounds: any client can publish cards of services.
+    static let pause: Duration = .seconds(10)
+
+    /// When the next part is due; nil without a round.
+    private(set) var due: MonotonicInstant?
+    /// Position of the next tag.
+    private var next = 0
+    /// Whether a service appeared after the round had begun.
+    private var isWanted = false
+    private var began: MonotonicInstant?
+
+    mutating func want(at now: MonotonicInstant) {
+        guard due == nil else { return isWanted = next > 0 }
+        due = max(now, began?.advanced(by: Self.pause) ?? now)
+    }
+
+    /// The positions of the tags whose states are due now, of so many.
+    mutating func part(of count: Int, at now: MonotonicInstant) -> Range<Int> {
+        if next == 0 { began = now }
+        let part = min(next, count)..<min(next + Self.most, count)
+        next = part.upperBound
+        guard next == count else {
+            due = now.advanced(by: Self.period)
+            return part
+        }
+        (next, due) = (0, nil)
+        if isWanted { want(at: now) }
+        isWanted = false
+        return part
+    }
+
+    /// Another service is active.
+    mutating func end() { (next, due, isWanted) = (0, nil, false) }
+}
+
+extension Site {
+    /// Sends the states that are due.
+    mutating func sendStates(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard role == .active, retained.connected != nil else { return states.end() }
+        for position in states.part(of: roster.tags.count, at: now) {
+            let (id, state) = (roster.tags[position].id, roster.states[position])
+            // A state without its time of day is published when that is known.
+            guard state.since != 0, unstamped[id] == nil else { continue }
+            effects.append(.send(.tag(id: id, state)))
+        }
+    }
+}
