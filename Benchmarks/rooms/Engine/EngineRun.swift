@@ -57,6 +57,7 @@ struct EngineRun {
         // What was reported last holds until something else is.
         reports = reports.suffix(1).map { (first.time - 1 + shift, $0.room) }
         beliefs = []
+        if nodes == nil { hearNothing() }
         pass(.discontinuity, at: clock)
         if nodes != nil {
             playNodes(session, as: use, shift: shift)
@@ -66,6 +67,16 @@ struct EngineRun {
         clock = last.time + 2 + shift
         tick(until: clock)
         return reports.map { ($0.time - shift, $0.room) }
+    }
+
+    /// Between two sessions the tag is away: the gateways send for a minute that they hear nothing.
+    private mutating func hearNothing() {
+        for _ in 0..<60 {
+            clock += 1
+            for gateway in home.gateways.indices {
+                send((time: clock, gateway: gateway, levels: [], last: clock), shift: 0)
+            }
+        }
     }
 
     private mutating func playNodes(_ session: Session, as use: Use, shift: Double) {
