@@ -89,10 +89,14 @@ struct SiteFleet {
 
     /// A command arrives that the broker retains.
     mutating func receiveRetained(command text: String, _ name: String) {
+        receive(command: text, name, isRetained: true)
+    }
+
+    mutating func receive(command text: String, _ name: String, isRetained: Bool = false) {
         let command = ReceivedCommand(
             tracker: 0,
             command: Result { () throws(CommandError) in try Command(parsing: Array(text.utf8), base: .auto) },
-            isRetained: true, wasEncrypted: true, digest: CommandDigest(of: text.utf8))
+            isRetained: isRetained, wasEncrypted: true, digest: CommandDigest(of: text.utf8))
         handle(.command(command), name)
     }
 

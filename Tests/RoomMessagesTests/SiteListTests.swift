@@ -411,6 +411,16 @@ import Testing
         #expect(fleet.tags("a") == ["Bag", "Jane"] && fleet.listed == [7, 12])
     }
 
+    @Test func `A command that comes while a retained one waits is carried out after it`() {
+        var fleet = SiteFleet()
+        fleet.start("a", stored: SiteFleet.stored("Jane:7"))
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.receive(command: Self.bag.replacing("Bag", with: "Case"), "a")
+        #expect(fleet.tags("a") == ["Jane"])
+        fleet.run(5)
+        #expect(fleet.tags("a") == ["Case", "Jane"])
+    }
+
     // MARK: States for a service that was off
 
     @Test func `A standby that was off while a tag changed its room goes on from that room when it takes over`() throws

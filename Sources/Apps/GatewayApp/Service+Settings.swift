@@ -161,9 +161,7 @@ extension Settings {
             return nil
         }
         remoteMembers = names
-        if !names.isEmpty {
-            log.notice("from setConfiguration, not from the file: \(names.joined(separator: ", "))")
-        }
+        if let text = remoteMembersText { log.notice(text) }
         return stay
     }
 

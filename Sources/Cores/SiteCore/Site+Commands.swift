@@ -4,21 +4,19 @@ import Regions
 
 extension Site {
     /// Queues a command, and carries out the commands that are due. A retained command waits until it is known whether another
-    /// service is active: that one has carried it out.
+    /// service is active: that one has carried it out. Those that come later wait behind it.
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard !received.isRetained || role != .listening else { return heldCommand = received }
+        if received.isRetained { hasRetainedCommand = true }
         if let refusal = gate.receive(received, at: now) { report(refusal, &effects) }
         carryOutDueCommands(at: now, &effects)
     }
 
-    /// Goes on with a retained command once it is known whether another service is active.
-    mutating func releaseCommand(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard role != .listening, let held = heldCommand else { return }
-        heldCommand = nil
-        receive(held, at: now, &effects)
-    }
+    /// Whether the commands in the queue wait until it is known whether another service is active.
+    var holdsCommands: Bool { hasRetainedCommand && role == .listening }
 
     mutating func carryOutDueCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        guard !holdsCommands else { return }
+        defer { hasRetainedCommand = hasRetainedCommand && gate.due != nil }
         while let received = gate.next(at: now, regions: regions.regions.count) {
             obey(received, at: now, &effects)
         }

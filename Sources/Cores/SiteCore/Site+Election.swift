@@ -47,7 +47,7 @@ extension Site {
                 setActive(false, at: now, &effects)
             }
         }
-        releaseCommand(at: now, &effects)
+        carryOutDueCommands(at: now, &effects)
     }
 
     func card(of election: ActiveService, isActive: Bool, counter: UInt64) -> SiteReport {

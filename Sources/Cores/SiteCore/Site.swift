@@ -48,8 +48,8 @@ package struct Site: Sendable {
     /// nil if decisions are not published as ESPresense nodes.
     package internal(set) var virtualNodes: VirtualNodes?
     var states = StateRound()
-    /// A retained command that waits until it is known whether another service is active.
-    var heldCommand: ReceivedCommand?
+    /// Whether a retained command may be in the queue.
+    var hasRetainedCommand = false
     var learning = LearnedWrites()
     /// Whether the stored state was read.
     package private(set) var isStarted = false
@@ -109,7 +109,8 @@ package struct Site: Sendable {
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
         [
-            engine.nextDeadline, election?.nextDeadline, gate.due, retained.due, retained.removalDue, learning.due,
+            engine.nextDeadline, election?.nextDeadline, holdsCommands ? nil : gate.due, retained.due,
+            retained.removalDue, learning.due,
             siteList.due, virtualNodes?.due, states.due,
         ].compactMap(\.self).min()
     }

@@ -24,6 +24,12 @@ package struct Settings {
     private let soughtPath: String
     package let stateDirectory: String
 
+    /// Which settings come from `setConfiguration`, for the user; nil: none.
+    package var remoteMembersText: String? {
+        guard !remoteMembers.isEmpty else { return nil }
+        return "from setConfiguration, not from the file: \(remoteMembers.joined(separator: ", "))"
+    }
+
     package init(configuration: Configuration, json: JSONValue, path: String, stateDirectory: String) {
         self.configuration = configuration
         fileConfiguration = configuration

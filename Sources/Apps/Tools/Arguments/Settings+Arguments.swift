@@ -37,12 +37,6 @@ extension Settings {
         return settings
     }
 
-    /// Which settings come from `setConfiguration`, for the user; nil: none.
-    var remoteMembersText: String? {
-        guard !remoteMembers.isEmpty else { return nil }
-        return "from setConfiguration, not from the file: \(remoteMembers.joined(separator: ", "))"
-    }
-
     /// - Parameter name: The `tid` or device of a tracker; nil for the first tracker.
     /// - Returns: The tracker's position.
     func tracker(_ name: String?) throws(Failure) -> Int {
