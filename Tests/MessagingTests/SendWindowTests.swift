@@ -16,7 +16,7 @@ import Testing
     /// Hands over all that there is a place for; a message's packet identifier is its token.
     private func send(_ window: inout SendWindow) -> [Int64] {
         var sent: [Int64] = []
-        while let message = window.next() {
+        while let message = window.next(at: .zero) {
             window.handedOver(message, messageID: Int32(message.token.rawValue))
             sent.append(message.token.rawValue)
         }

@@ -94,6 +94,21 @@ struct AppTests {
         #expect(fixture.store.counters?.refusedRows == 0)
     }
 
+    @Test func `Messages that the broker refuses for now take the place of no others in the window`() throws {
+        let fixture = try BellFixture(in: directory)
+        fixture.broker.isReachable = false
+        let texts = (1...300).map { "\($0)" }
+        for text in texts { fixture.ring(text) }
+        fixture.settle()
+        #expect(fixture.rings == Array(texts.prefix(20)))
+        fixture.broker.send(.postponed(MessageToken(rawValue: 1), reasonCode: 0x97))
+        fixture.settle()
+        #expect(fixture.rings == Array(texts.prefix(200)))
+        fixture.broker.send(.acknowledged(MessageToken(rawValue: 1)))
+        fixture.settle()
+        #expect(fixture.rings.count == 200)
+    }
+
     @Test func `What the broker has not acknowledged is delivered by the next run`() throws {
         do {
             let fixture = try BellFixture(in: directory)

@@ -40,8 +40,7 @@ package struct MessageToken: RawRepresentable, Hashable, Sendable {
 struct QueuedPublication: Hashable, Sendable {
     let token: MessageToken
     let publication: Publication
-    /// How often the broker has refused it for a reason that may pass.
-    var refusals = 0
+    var refusals = Refusals()
 }
 
 /// What the owner's reader made of a message on the broker's thread. Decoding ten thousand regions takes longer than the

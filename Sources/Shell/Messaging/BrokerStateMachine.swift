@@ -83,9 +83,6 @@ struct BrokerStateMachine {
     private var subscriptions: Set<String> = []
     private var stopBy: MonotonicInstant?
     private var backoff: Backoff
-    /// The pauses after a message of the outbox was refused for a reason that may pass.
-    private var pauses: Backoff
-    private var pausedUntil = MonotonicInstant.zero
     private var hosts: HostRotation
     private var level = Level.asSet
     /// Whether this connection, or the next, makes the broker forget the session.
@@ -96,8 +93,7 @@ struct BrokerStateMachine {
     init(_ settings: BrokerSettings) {
         self.settings = settings
         backoff = Backoff(from: settings.firstRetryDelay)
-        pauses = Backoff(from: settings.firstRetryDelay)
-        window = SendWindow(limit: settings.limits.inFlight)
+        window = SendWindow(limit: settings.limits.inFlight, firstPause: settings.firstRetryDelay)
         hosts = HostRotation(settings.hosts)
     }
 
@@ -247,12 +243,12 @@ struct BrokerStateMachine {
         guard let stopBy else { return nil }
         switch state {
         case .connected(let connection) where now < stopBy:
-            guard window.isEmpty else { return nil }
+            guard window.maySettle else { return nil }
             state = .disconnecting(connection)
             return .disconnect
         case .disconnecting where now < stopBy: return nil
         default:
-            let isIncomplete = connection != nil && !window.isEmpty
+            let isIncomplete = connection != nil && !window.maySettle
             state = .closed
             return isIncomplete ? .hangUp : .disconnect
         }
@@ -307,7 +303,7 @@ struct BrokerStateMachine {
     mutating func nextMessage(at now: MonotonicInstant) -> QueuedPublication? {
         guard case .connected(let connection) = state else { return nil }
         if window.isIsolating, connection.since.duration(to: now) < Self.isolationDelay { return nil }
-        return window.next(isPaused: now < pausedUntil)
+        return window.next(at: now)
     }
 
     mutating func handedOver(_ message: QueuedPublication, messageID: Int32, at now: MonotonicInstant) {
@@ -326,16 +322,13 @@ struct BrokerStateMachine {
         update { $0.lastProgress = now }
         let isStored = settings.hasOutbox && message.token.isStored
         guard code < 0x80 else {
-            if isStored, Self.passingCodes.contains(code), let refusals = window.holdRefused(message) {
-                // The others that were in flight with it are refused as well, and belong to the same pause.
-                if now >= pausedUntil { pausedUntil = now.advanced(by: pauses.nextDelay()) }
+            if isStored, Self.passingCodes.contains(code), let refusals = window.held.refused(message, at: now) {
                 return refusals == 1 ? [.tell(.postponed(message.token, reasonCode: code))] : []
             }
             return [.tell(.refused(message.token, .byBroker(reasonCode: code)))]
         }
         guard isStored else { return [.tell(.acknowledged(message.token))] }
-        pauses.reset()
-        return window.holdTaken(message) ? [] : [.tell(.acknowledged(message.token))]
+        return window.held.taken(message, at: now) ? [] : [.tell(.acknowledged(message.token))]
     }
 
     // MARK: Subscriptions

@@ -8,6 +8,9 @@ import Storage
 extension App {
     /// The limit of unacknowledged messages. The outbox delivers no more.
     static var window: Int { 20 }
+    /// The limit while the broker refuses some of them for now, so that those that it takes need not wait for these. The others of
+    /// `QueueLimits.outgoing` remain for messages that are in no outbox.
+    static var wideWindow: Int { 200 }
     /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
     /// messages may be waiting, and timers, signals and the page are served between turns.
     static var longestTurn: Duration { .milliseconds(20) }
@@ -56,7 +59,10 @@ extension App {
     }
 
     /// Begins or ends the delivery of stored messages.
-    package func delivers(_ isOn: Bool) { links.store.submit(.window(isOn ? Self.window : 0)) }
+    package func delivers(_ isOn: Bool) {
+        deliveryWindow = isOn ? (watch.broker.isRefused ? Self.wideWindow : Self.window) : 0
+        links.store.submit(.window(deliveryWindow))
+    }
 
     package func handleBrokerEvents() {
         // The next turn takes what has come since.
@@ -74,8 +80,10 @@ extension App {
                 return
             }
             brokerEvents.removeFirst()
+            let wasRefused = watch.broker.isRefused
             if watch.record(event, at: now) { changed() }
             handle(event, at: now)
+            if deliveryWindow > 0, watch.broker.isRefused != wasRefused { delivers(true) }
         }
     }
 

@@ -37,6 +37,8 @@ package final class App<Core: ServiceCore> {
     private var suspends: SuspendWatch
     /// Events of the broker that are not handled yet.
     var brokerEvents: ArraySlice<BrokerEvent> = []
+    /// How many messages of the outbox may be on their way; 0: none is delivered now.
+    var deliveryWindow = 0
     /// How often a connection was closed whose unacknowledged messages are delivered again.
     var deliveryGeneration = 0
     /// The last token of a message that does not go through the outbox.

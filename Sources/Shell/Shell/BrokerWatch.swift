@@ -22,7 +22,7 @@ package struct BrokerWatch {
     private var nextTry: MonotonicInstant?
     /// The broker has accepted a connection with these settings, so the settings are not wrong.
     private var wasConnected = false
-    /// When each unacknowledged message was handed over. At most as many as the window.
+    /// When each unacknowledged message was handed over. At most as many as the widest window.
     private var unanswered: [Int64: MonotonicInstant] = [:]
     /// The reason codes of the messages among them that the broker refused for now.
     private var postponed: [Int64: UInt8] = [:]
@@ -58,6 +58,9 @@ package struct BrokerWatch {
         }
         return true
     }
+
+    /// Whether the broker refuses messages for now.
+    var isRefused: Bool { !postponed.isEmpty }
 
     package func state(of broker: Broker, at now: MonotonicInstant) -> BrokerState {
         guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
