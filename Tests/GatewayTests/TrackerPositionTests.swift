@@ -18,8 +18,12 @@ import Testing
 
     /// The last that follows no circle, which is crossed after the beacon's transition.
     private func lastLocation(_ house: inout GatewayHarness) throws -> JSONValue {
-        let messages = house.drainMessages().filter { $0.kind == .location }
-        return try #require(try messages.map { try JSONValue(parsing: $0.payload) }.last { $0["t"] != "c" })
+        let locations = try locations(&house)
+        return try #require(locations.last { $0["t"] != "c" })
+    }
+
+    private func locations(_ house: inout GatewayHarness) throws -> [JSONValue] {
+        try house.drainMessages().filter { $0.kind == .location }.map { try JSONValue(parsing: $0.payload) }
     }
 
     @Test func `Inside a region a tracker is at the gateway, with the circles around it`() throws {
@@ -59,6 +63,23 @@ import Testing
         house.wait(61)
         house.command(#"{"_type":"cmd","action":"reportLocation"}"#)
         #expect(try lastLocation(&house)["inregions"] == ["Far"])
+    }
+
+    @Test func `A tracker that leaves its last two regions at once is away in both locations and not back in between`()
+        throws
+    {
+        var house = try GatewayHarness(
+            "lat: 52, lon: 6, away: {lat: 1, lon: 2}, waypoints: [\(GatewayHarness.waypoint("Home", rid: "h")),"
+                + "\(GatewayHarness.waypoint("Anna", rid: "a"))]")
+        try house.hear()
+        let entered = try locations(&house)
+        #expect(entered.map { $0["desc"] } == ["Home", "Anna"])
+        #expect(entered.map { $0["inregions"] } == [["Home", "Anna"], ["Home", "Anna"]])
+        house.wait(61)
+        let left = try locations(&house)
+        #expect(left.map { $0["desc"] } == ["Home", "Anna"])
+        #expect(left.map { $0["lat"] } == [1, 1])
+        #expect(left.map { $0["inregions"] } == [[], []])
     }
 
     @Test func `A location that many transitions share names none of them`() throws {

@@ -48,10 +48,15 @@ extension Gateway {
         return effects
     }
 
+    /// Carries out one turn. All its transitions change the trackers before the first message is made, so that each
+    /// location shows the state after the turn: a tracker with `away` that leaves its last two regions at once would
+    /// otherwise be at the gateway again between the two leaves.
     private mutating func carryOut(turn: [PendingTransition], at now: MonotonicInstant) -> [Effect] {
-        let effects = turn.flatMap { carryOut($0, at: now) }
+        for transition in turn { updateTracker(by: transition, at: now) }
         // The transition of a beacon may have moved its tracker across circles.
-        return effects + transitions.begin(at: now).flatMap { carryOut($0, at: now) }
+        let crossings = transitions.begin(at: now)
+        for transition in crossings { updateTracker(by: transition, at: now) }
+        return (turn + crossings).flatMap { effects(of: $0, at: now) }
     }
 
     /// Carries out the circle transitions of these trackers after a change of their positions or regions.
@@ -100,10 +105,9 @@ extension Gateway {
     }
 
     /// One transition: its message, the location after it, the retained state, a line of history.
-    private mutating func carryOut(_ transition: PendingTransition, at now: MonotonicInstant) -> [Effect] {
+    private mutating func effects(of transition: PendingTransition, at now: MonotonicInstant) -> [Effect] {
         let key = transition.key
         guard trackers.indices.contains(key.tracker) else { return [] }
-        updateTracker(by: transition, at: now)
         let timestamp = wallClock.epochSeconds(at: transition.instant)
         let record = PastTransition(
             tracker: trackers[key.tracker].topics.base, trackerID: trackers[key.tracker].configuration.trackerID,
@@ -122,6 +126,7 @@ extension Gateway {
     /// Counts the transition, changes the tracker's occupancy, and decides which circles the tracker crosses by it.
     private mutating func updateTracker(by transition: PendingTransition, at now: MonotonicInstant) {
         let key = transition.key
+        guard trackers.indices.contains(key.tracker) else { return }
         totals.count(transition)
         persistence.recordChange(of: key)
         guard let beacon = transition.beacon else {
