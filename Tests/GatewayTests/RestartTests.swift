@@ -129,6 +129,27 @@ import Testing
         }
     }
 
+    @Test func `When the clock is set, the time of an earlier leave is stored, though nothing is near`() throws {
+        var harness = try GatewayHarness(Self.hall, isClockKnown: false)
+        try harness.hear()
+        harness.wait(100)
+        harness.handle(.checkpoint)
+        harness.step(by: 1000)
+        _ = harness.drainMessages()
+        harness.handle(.checkpoint)
+        let checkpoints = harness.effects.compactMap { if case .checkpoint(let bytes) = $0 { bytes } else { nil } }
+        _ = harness.drainMessages()
+        harness.handle(.checkpoint)
+        #expect(harness.effects.isEmpty, "once")
+        // A power cut.
+        let stored = try #require(checkpoints.last)
+        let kept = try #require(KeptPresence(bytes: stored))
+        harness.begin(with: kept, regions: harness.gateway.trackers.map(\.regions), isSameBoot: false)
+        harness.handle(.brokerConnected(isNew: true))
+        let state = try #require(harness.drainMessages().first { $0.topic.hasSuffix("/region/h") })
+        #expect(try JSONValue(parsing: state.payload)["since"] == .integer(GatewayHarness.epoch + 1060))
+    }
+
     @Test func `State that was told before the clock was set is dated by the enter, not by the telling`() throws {
         var harness = try GatewayHarness(Self.hall, isClockKnown: false)
         harness.wait(100)

@@ -71,9 +71,9 @@ extension Gateway {
     }
 
     /// Presence for the store to write at a convenient time. While no region is occupied and no beacon is heard,
-    /// nothing changes and nothing is written.
+    /// nothing changes and nothing is written, unless presence must be stored whole, as after the clock was set.
     mutating func checkpoint(at now: MonotonicInstant) -> [Effect] {
-        let isUnchanged = persistence.isUnchanged(sightings: totals.sightings)
+        let isUnchanged = persistence.allowsChange && persistence.isUnchanged(sightings: totals.sightings)
         guard !isUnchanged || !trackers.allSatisfy(\.occupancy.isEmpty) else { return [] }
         return [.checkpoint(wholePresence(at: now))]
     }
