@@ -245,7 +245,9 @@ let package = Package(
                 "Messaging", "Regions", "Runtime", "Shell", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
-        tests("KernelScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "KernelScanning", "System"]),
+        tests(
+            "KernelScanningTests",
+            ["Base", "Beacon", "HostSupport", "KernelScanning", "Presence", "Regions", "Scanning", "System"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests(

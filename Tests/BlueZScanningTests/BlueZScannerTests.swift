@@ -190,16 +190,32 @@ import Testing
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
 
-    @Test func `An adapter that was heard through before it listens is reported deaf when bluetoothd ends`() throws {
+    @Test func `Nothing is heard through an adapter before it listens, and it is reported deaf when bluetoothd ends`()
+        throws
+    {
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: true)
         // Another program's discovery.
         fixture.adds(device: device)
-        #expect(fixture.drainEvents() == ["0 heard"])
+        #expect(fixture.events.isEmpty)
         fixture.bluetoothd(isRunning: false)
         #expect(fixture.drainEvents() == ["0 is deaf"])
         #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `What another program's discovery hears does not count while the own one is refused`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.bus.refuse("StartDiscovery")
+        fixture.adds(device: device)
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        fixture.host.advance(by: .seconds(2))
+        fixture.bus.answer("StartDiscovery")
+        fixture.changed(device, "org.bluez.Device1") { $0.property("RSSI", "n") { $0.int16(-72) } }
+        #expect(fixture.drainEvents() == ["0 listens", "0 heard"])
+        #expect(scanner.adapters.map(\.reports) == [1])
     }
 
     @Test func `A discovery that is refused from the start is reported deaf, once`() throws {

@@ -1,6 +1,8 @@
 import Base
 import Beacon
 import HostSupport
+import Presence
+import Regions
 import Scanning
 import System
 import Testing
@@ -12,6 +14,21 @@ private final class ScannerFixture: ScannerOutput {
     let kernel = ScriptedKernel()
     private(set) var events: [String] = []
     private(set) var notices: [String] = []
+    /// What presence decides of one beacon, which every report is taken for.
+    private var presence = PresenceEngine()
+    private(set) var decisions: [PresenceEngine.Effect] = []
+
+    init() {
+        let region = MonitoredRegion(
+            key: RegionKey(tracker: 0, rid: "home"), pattern: BeaconPattern(uuid: Self.beacon.uuid))
+        decide(.regions([region]), at: .zero)
+    }
+
+    private static let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+
+    private func decide(_ input: PresenceEngine.Input, at instant: MonotonicInstant) {
+        decisions += presence.handle(input, at: instant)
+    }
 
     /// - Parameter commands: what the kernel says it can do.
     func make(commands: [ManagementCommand.Opcode] = [.addPatternsMonitor]) throws -> MgmtScanner {
@@ -42,11 +59,15 @@ private final class ScannerFixture: ScannerOutput {
         at instant: MonotonicInstant
     ) {
         events.append("\(receiver.index) heard")
+        let sighting = Sighting(
+            beacon: Self.beacon, measuredPower: MeasuredPower(dBm: -59), rssi: report.rssi, receiver: receiver)
+        decide(.sighting(sighting), at: instant)
     }
     func listening(
         _ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String
     ) {
         events.append("\(receiver.index) \(isListening ? "listens" : "is deaf")")
+        decide(.listening(receiver, isListening), at: instant)
     }
     func notice(_ notice: Notice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
@@ -70,7 +91,10 @@ private final class ScannerFixture: ScannerOutput {
         [1, 0, 0, 0, 1, 0, 0, 0, 32, 0, 16, monitors, 0]
     }
 
-    func wait(_ duration: Duration) { kernel.host.advance(by: duration) }
+    func wait(_ duration: Duration) {
+        kernel.host.advance(by: duration)
+        decide(.tick, at: kernel.host.now)
+    }
 
     func report(_ index: UInt16) {
         kernel.says(0x002f, index, Array(ManagementEventTests.found.dropFirst(6)))
@@ -294,7 +318,7 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.notices.filter { $0.contains("no advertisement monitor") }.count == 2)
     }
 
-    @Test func `An adapter that is refused from the start is reported deaf, once, whatever it hears`() throws {
+    @Test func `An adapter that is refused from the start is reported deaf, once, and delivers nothing`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()
         try scanner.start()
@@ -306,8 +330,42 @@ private final class ScannerFixture: ScannerOutput {
         }
         // Through another program's scan.
         fixture.report(0)
-        #expect(fixture.drainEvents() == ["0 is deaf", "0 heard"])
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         #expect(scanner.adapters.map(\.isListening) == [false])
+        #expect(scanner.adapters.map(\.reports) == [0])
+    }
+
+    @Test func `What a refused adapter hears through another program's scan lets no beacon enter and leave`() throws {
+        let fixture = ScannerFixture()
+        fixture.kernel.controller = { _ in ScriptedHCISocket.complete(0x1009, [1, 2, 3, 4, 5, 6]) }
+        let scanner = try fixture.started()
+        fixture.kernel.informs(1, isPowered: true)
+        for _ in 1...1200 {
+            fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+            fixture.report(1)
+            fixture.wait(.seconds(1))
+        }
+        #expect(scanner.adapters.map(\.isListening) == [true, false])
+        #expect(fixture.decisions.isEmpty)
+    }
+
+    @Test func `A beacon stays inside while its adapter's monitor is gone for a moment`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        for second in 1...1200 {
+            fixture.report(0)
+            if second % 100 == 0 {
+                fixture.kernel.says(0x002c, 0, [1, 0])
+                // Through another program's scan.
+                fixture.report(0)
+                fixture.wait(.milliseconds(50))
+                fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+            }
+            fixture.wait(.seconds(1))
+        }
+        #expect(scanner.adapters.map(\.restarts) == [12])
+        #expect(scanner.adapters.map(\.reports) == [1200])
+        #expect(fixture.decisions.count == 1, "it enters, once")
     }
 
     @Test func `An adapter that was unplugged before does not hide that every other one is refused`() throws {

@@ -311,8 +311,7 @@ package final class BlueZScanner: Scanner {
     }
 
     private func reportListening(_ adapter: BlueZAdapter, _ listening: Bool, because reason: String) {
-        // That it does not listen is reported at first, too: presence takes a report of another program's discovery as proof that
-        // an adapter listens of which it knows nothing.
+        // That it does not listen is reported at first, too: presence may remember the adapter from an earlier run.
         guard adapter.status.isListening != listening || !adapter.hasReported else { return }
         adapter.hasReported = true
         adapter.status.isListening = listening
@@ -352,7 +351,8 @@ package final class BlueZScanner: Scanner {
     // MARK: Reports
 
     private func report(_ device: KnownDevice, _ path: String) {
-        guard let address = device.address, let adapter = adapter(of: path) else { return }
+        // What comes while the adapter does not listen belongs to another program's discovery, which may end unnoticed at any time.
+        guard let address = device.address, let adapter = adapter(of: path), adapter.status.isListening else { return }
         let packets = device.serviceData + (device.advertisingData.isEmpty ? [] : [device.advertisingData])
         guard !packets.isEmpty else { return }
         let now = host.now

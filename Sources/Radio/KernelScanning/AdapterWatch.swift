@@ -35,7 +35,10 @@ final class AdapterWatch {
 
     deinit { probe?.cancel() }
 
+    /// What comes while no scan is set up belongs to another program's scan, which may end unnoticed at any time. It proves no
+    /// presence, because its absence would prove nothing.
     func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
+        guard isScanning else { return }
         status.reports += 1
         status.lastHeard = now
         health.heard(report, at: now)
@@ -82,8 +85,7 @@ final class AdapterWatch {
 
     private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
         let isNewDuty = listening && status.duty != reportedDuty
-        // That it does not listen is reported at first, too: presence takes a report of another program's scan as proof that an
-        // adapter listens of which it knows nothing.
+        // That it does not listen is reported at first, too: presence may remember the adapter from an earlier run.
         guard status.isListening != listening || isNewDuty || !hasReported else { return }
         hasReported = true
         status.isListening = listening

@@ -167,7 +167,7 @@ struct HCIScanStateMachine {
         var actions: [Action] = []
         if foreignActivity == nil {
             let text = """
-                another program scans on this adapter (bluetoothd?); the hci scanner keeps off until it ends. \
+                another program scans on this adapter (bluetoothd?); the hci scanner keeps off and hears nothing until it ends. \
                 Better: scanner "mgmt", which shares the adapter
                 """
             actions = [.says(.warning, text), .pauses(because: "another program scans on this adapter")]

@@ -183,7 +183,7 @@ package final class MgmtScanner: FallibleScanner {
         if status != ManagementStatus.busy {
             let name = ManagementStatus.name(status)
             if adapter.failures == 0 {
-                adapter.watch.notice(.warning, "no advertisement monitor: \(name); trying again")
+                adapter.watch.notice(.warning, "no advertisement monitor: \(name); it hears nothing; trying again")
             }
             // After a restart of the scan, the previous monitor is gone.
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
