@@ -396,6 +396,44 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.failure == nil)
     }
 
+    @Test func `An adapter that stays off does not hide that every other one is refused`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.switches(0, isPowered: false)
+        fixture.kernel.informs(1, isPowered: true)
+        fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+        for second in 0...30 {
+            fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+            #expect(scanner.failure == nil, "after \(second) s")
+            fixture.wait(.seconds(1))
+        }
+        fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+        #expect(scanner.failure?.kind == .unavailable)
+    }
+
+    @Test func `After a sleep an adapter that wakes up late still counts against giving up mgmt`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.informs(1, isPowered: true)
+        for _ in 1...6 {
+            fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+            fixture.wait(.seconds(1))
+        }
+        // Controller Suspend and Controller Resume.
+        for index: UInt16 in [0, 1] { fixture.kernel.says(0x002d, index, [0]) }
+        fixture.wait(.seconds(3600))
+        fixture.kernel.says(0x002e, 1, [0, 0, 0, 0, 0, 0, 0, 0])
+        for _ in 1...4 {
+            fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+            fixture.wait(.seconds(1))
+        }
+        fixture.kernel.says(0x002e, 0, [0, 0, 0, 0, 0, 0, 0, 0])
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
+        #expect(scanner.failure == nil)
+        #expect(scanner.adapters.map(\.isListening) == [true, false])
+    }
+
     @Test func `An adapter that is unplugged is deaf, and listens when it is back`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()

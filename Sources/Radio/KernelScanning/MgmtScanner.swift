@@ -12,6 +12,8 @@ package final class MgmtScanner: FallibleScanner {
         var isReady = false
         /// Whether it is unplugged. It says nothing about the kernel then.
         var isGone = false
+        /// When it was switched off or fell asleep; nil while it is ready.
+        var lost: MonotonicInstant?
         var monitor: UInt16?
         /// A monitor was requested, and the answer has not arrived yet.
         var isArming = false
@@ -32,8 +34,11 @@ package final class MgmtScanner: FallibleScanner {
     /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
 
-    /// Refusals in a row, on every adapter that is ready, after which this scanner gives up.
+    /// Refusals in a row, on every adapter that counts, after which this scanner gives up.
     private static let mostFailures = 5
+
+    /// How long an adapter counts that is off. A power cycle is shorter; one that stays off or blocked says nothing about the kernel.
+    private static let longestPowerCycle = Duration.seconds(30)
 
     /// The kernel refuses monitors.
     private var refusal: ScannerError?
@@ -188,11 +193,17 @@ package final class MgmtScanner: FallibleScanner {
             // After a restart of the scan, the previous monitor is gone.
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
-            if byIndex.values.allSatisfy({ $0.isGone || $0.failures >= Self.mostFailures }) {
+            if byIndex.values.allSatisfy({ isUseless($0, at: now) }) {
                 refusal = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
             }
         }
         retryArming(adapter, after: .seconds(1))
+    }
+
+    /// Whether the adapter gives no reason to go on with this scanner.
+    private func isUseless(_ adapter: Adapter, at now: MonotonicInstant) -> Bool {
+        let isOff = adapter.lost.map { $0.duration(to: now) > Self.longestPowerCycle } ?? false
+        return adapter.isGone || isOff || adapter.failures >= Self.mostFailures
     }
 
     private func retryArming(_ adapter: Adapter, after delay: Duration) {
@@ -230,6 +241,9 @@ extension MgmtScanner: AdapterMonitorDelegate {
         }
         byIndex[index]?.isReady = true
         byIndex[index]?.isGone = false
+        byIndex[index]?.lost = nil
+        // After a sleep another adapter may be ready a moment later, and has been off for long until then.
+        byIndex[index]?.failures = 0
         byIndex[index]?.asksForTelemetry = true
         arm(index)
     }
@@ -239,6 +253,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
         adapter.isReady = false
         adapter.isArming = false
         adapter.isGone = isGone
+        adapter.lost = adapter.lost ?? now
         if isGone { adapter.monitor = nil }
         adapter.retry?.cancel()
         adapter.watch.scanStopped(because: reason, at: now)
