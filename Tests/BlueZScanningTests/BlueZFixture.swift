@@ -147,12 +147,12 @@ final class BlueZFixture: ScannerOutput {
         }
     }
 
-    func activates() { bus.callsMonitor("Activate") }
+    func activates(_ adapter: Int = 0) { bus.callsMonitor("Activate", of: adapter) }
 }
 
 extension ScriptedBus {
-    /// bluetoothd calls our monitor object.
-    func callsMonitor(_ member: String, _ body: (inout BusWriter) -> Void = { _ in }) {
-        call(of: BeaconMonitorObject.path, BeaconMonitorObject.interface, member, body)
+    /// bluetoothd calls our monitor object of an adapter.
+    func callsMonitor(_ member: String, of adapter: Int = 0, _ body: (inout BusWriter) -> Void = { _ in }) {
+        call(of: "/org/ibeacon_gateway/hci\(adapter)/monitor", BeaconMonitorObject.interface, member, body)
     }
 }

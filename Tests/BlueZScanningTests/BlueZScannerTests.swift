@@ -16,8 +16,10 @@ import Testing
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: adapters, offersMonitor: true)
-        for number in adapters { fixture.bus.answer("RegisterMonitor", of: "/org/bluez/hci\(number)") }
-        fixture.activates()
+        for number in adapters {
+            fixture.bus.answer("RegisterMonitor", of: "/org/bluez/hci\(number)")
+            fixture.activates(number)
+        }
         #expect(fixture.drainEvents().sorted() == adapters.map { "\($0) listens" })
         return scanner
     }
@@ -153,6 +155,59 @@ import Testing
         #expect(fixture.drainEvents() == ["0 is deaf"])
         #expect(fixture.bus.calls.contains("StartDiscovery hci0"))
         #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `Each adapter registers the monitor that bluetoothd finds under the adapter's own root`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0, 1], offersMonitor: true)
+        #expect(fixture.bus.calls.sorted() == ["RegisterMonitor hci0", "RegisterMonitor hci1"])
+        for number in [0, 1] {
+            let root = "/org/ibeacon_gateway/hci\(number)"
+            #expect(fixture.bus.roots(of: "RegisterMonitor").contains(root))
+            fixture.bus.call(of: root, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects") { _ in }
+            #expect(fixture.bus.sent.last.map(objects) == ["\(root)/monitor"])
+        }
+        fixture.bus.call(of: "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects") { _ in }
+        #expect(fixture.bus.sent.last?.isError == true)
+        #expect(scanner.adapters.count == 2)
+    }
+
+    /// The paths in an answer to GetManagedObjects.
+    private func objects(_ answer: BusMessage) -> [String] {
+        var paths: [String] = []
+        answer.reader.forEach { if let path = $0.inside?.string { paths.append(path) } }
+        return paths
+    }
+
+    @Test func `Of two adapters, only the one whose monitor is activated listens`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0, 1], offersMonitor: true)
+        for number in [0, 1] { fixture.bus.answer("RegisterMonitor", of: "/org/bluez/hci\(number)") }
+        fixture.activates(1)
+        #expect(fixture.drainEvents() == ["1 listens"])
+        #expect(scanner.adapters.map(\.isListening) == [false, true])
+    }
+
+    @Test func `The release of one adapter's monitor leaves that of the other one alone`() throws {
+        let scanner = try listening(on: [0, 1])
+        // As when it is unplugged.
+        fixture.bus.callsMonitor("Release", of: 1)
+        fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in
+            writer.path("/org/bluez/hci1")
+            writer.container(BusType.array, "s") { $0.string("org.bluez.Adapter1") }
+        }
+        #expect(fixture.drainEvents() == ["1 is deaf"])
+        fixture.host.advance(by: .seconds(60))
+        #expect(fixture.bus.calls.isEmpty, "the other one is asked for nothing")
+        // bluetoothd keeps the other one's monitor while that is off.
+        fixture.changes(0, "Powered", false)
+        fixture.bus.answer("Set")
+        fixture.changes(0, "Powered", true)
+        fixture.bus.refuse("RegisterMonitor", with: "org.bluez.Error.AlreadyExists")
+        #expect(fixture.drainEvents() == ["0 is deaf", "0 listens"])
+        #expect(scanner.adapters.map(\.isListening) == [true, false])
     }
 
     @Test func `Of two adapters, the one that is unplugged is deaf`() throws {
@@ -331,7 +386,7 @@ import Testing
     @Test func `A call that our monitor object does not have is answered with an error`() throws {
         let scanner = try listening()
         let before = fixture.bus.sent.count
-        fixture.bus.call(of: BeaconMonitorObject.path, "org.example", "Anything") { _ in }
+        fixture.bus.callsMonitor("Anything")
         #expect(fixture.bus.sent.count == before + 1)
         #expect(fixture.bus.sent.last?.isError == true)
         #expect(scanner.adapters.count == 1)

@@ -33,6 +33,11 @@ package final class ScriptedBus: MessageBus {
         }
     }
 
+    /// The first argument of each waiting call of this member, if that is a path or a string.
+    package func roots(of member: String) -> [String] {
+        pending.compactMap { $0.call.member == member ? $0.call.reader.string : nil }
+    }
+
     /// Answers the oldest call of this member, of this adapter if it matters.
     package func answer(_ member: String, of path: String? = nil, _ body: (inout BusWriter) -> Void = { _ in }) {
         reply(member, path) { call in

@@ -3,19 +3,24 @@ import Scanning
 
 /// The object that tells bluetoothd which advertisements to report: an org.bluez.AdvertisementMonitor1 under an object
 /// manager of the gateway (BlueZ, doc/advertisement-monitor-api.txt).
+///
+/// Each adapter has its own object manager and monitor, because bluetoothd's calls do not name the adapter.
 enum BeaconMonitorObject {
-    static let root = "/org/ibeacon_gateway"
-    static let path = "/org/ibeacon_gateway/monitor"
+    /// The path of an adapter's object manager.
+    static func root(of adapter: BlueZAdapter) -> String { "/org/ibeacon_gateway/\(adapter.status.name)" }
+    /// The path of an adapter's monitor.
+    static func path(of adapter: BlueZAdapter) -> String { "\(root(of: adapter))/monitor" }
+
     static let interface = "org.bluez.AdvertisementMonitor1"
 
     /// Seconds without an advertisement after which bluetoothd reports a device as lost.
     static let lostAfter: UInt16 = 5
 
-    /// The answer to GetManagedObjects.
-    static func describe(in message: BusMessage) {
+    /// The answer to GetManagedObjects of an adapter's object manager.
+    static func describe(_ adapter: BlueZAdapter, in message: BusMessage) {
         message.append { writer in
             writer.container(BusType.array, "{oa{sa{sv}}}") { objects in
-                objects.object(path, interface, properties)
+                objects.object(path(of: adapter), interface, properties)
             }
         }
     }

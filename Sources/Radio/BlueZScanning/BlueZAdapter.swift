@@ -10,6 +10,22 @@ final class BlueZAdapter {
         case monitor
         /// An ordinary discovery.
         case discovery
+
+        /// What is lost by listening in this way, for the log.
+        var limits: String {
+            switch self {
+            case .monitor:
+                """
+                hearing through bluetoothd: of ten reports about two arrive, RSSI only when it changes by 8 dB; \
+                with CAP_NET_ADMIN the mgmt scanner hears all
+                """
+            case .discovery:
+                """
+                hearing through a discovery of bluetoothd: each beacon about once in 10 s, so leaves are noticed \
+                late; with CAP_NET_ADMIN the mgmt scanner hears all, and bluetoothd -E at least offers its monitor
+                """
+            }
+        }
     }
 
     let path: String

@@ -221,7 +221,7 @@ package final class BlueZScanner: Scanner {
         if adapter.offersMonitor && !adapter.monitorFailed {
             adapter.way = .monitor
             let message = call(adapter.path, "org.bluez.AdvertisementMonitorManager1", "RegisterMonitor")
-            message?.append { $0.path(BeaconMonitorObject.root) }
+            message?.append { $0.path(BeaconMonitorObject.root(of: adapter)) }
             ask(adapter, message) { scanner, adapter, answer in
                 // bluetoothd calls Activate on success.
                 guard answer.isError else {
@@ -326,22 +326,7 @@ package final class BlueZScanner: Scanner {
 
     private func reportLimits(_ adapter: BlueZAdapter) {
         guard let way = adapter.way, hasReportedLimits.insert(way).inserted else { return }
-        switch way {
-        case .monitor:
-            notice(
-                adapter, .warning,
-                """
-                hearing through bluetoothd: of ten reports about two arrive, RSSI only when it changes by 8 dB; \
-                with CAP_NET_ADMIN the mgmt scanner hears all
-                """)
-        case .discovery:
-            notice(
-                adapter, .warning,
-                """
-                hearing through a discovery of bluetoothd: each beacon about once in 10 s, so leaves are noticed \
-                late; with CAP_NET_ADMIN the mgmt scanner hears all, and bluetoothd -E at least offers its monitor
-                """)
-        }
+        notice(adapter, .warning, way.limits)
     }
 
     private func notice(_ adapter: BlueZAdapter, _ priority: LogPriority, _ text: String) {
@@ -378,25 +363,22 @@ package final class BlueZScanner: Scanner {
         timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
     }
 
-    /// Answers bluetoothd's calls to the monitor object.
+    /// Answers bluetoothd's calls to the monitor objects.
     private func serve(_ message: BusMessage) {
+        let path = message.path
         switch (message.interface, message.member) {
         case (Self.objectManager, "GetManagedObjects"):
+            guard let adapter = byPath.values.first(where: { BeaconMonitorObject.root(of: $0) == path }) else {
+                return bus?.send(message.error("org.freedesktop.DBus.Error.UnknownObject", "no such object")) ?? ()
+            }
             let reply = message.reply()
-            reply.map(BeaconMonitorObject.describe)
+            reply.map { BeaconMonitorObject.describe(adapter, in: $0) }
             return bus?.send(reply) ?? ()
         case (BeaconMonitorObject.interface, "Activate"):
-            for adapter in byPath.values where adapter.way == .monitor {
+            if let adapter = adapter(ofMonitor: path), adapter.way == .monitor {
                 reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
             }
-        case (BeaconMonitorObject.interface, "Release"):
-            // The call does not say which adapter's monitor it is.
-            for adapter in byPath.values { adapter.isReleased = true }
-            for adapter in byPath.values where adapter.way == .monitor {
-                adapter.way = nil
-                reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
-                again(adapter)
-            }
+        case (BeaconMonitorObject.interface, "Release"): adapter(ofMonitor: path).map(released)
         case (BeaconMonitorObject.interface, "DeviceFound"), (BeaconMonitorObject.interface, "DeviceLost"):
             if let path = message.reader.string {
                 devices[path, default: KnownDevice()].isReportedPresent = message.member == "DeviceFound"
@@ -405,5 +387,17 @@ package final class BlueZScanner: Scanner {
             return bus?.send(message.error("org.freedesktop.DBus.Error.UnknownMethod", "no such method")) ?? ()
         }
         bus?.send(message.reply())
+    }
+
+    private func adapter(ofMonitor path: String) -> BlueZAdapter? {
+        byPath.values.first { BeaconMonitorObject.path(of: $0) == path }
+    }
+
+    private func released(_ adapter: BlueZAdapter) {
+        adapter.isReleased = true
+        guard adapter.way == .monitor else { return }
+        adapter.way = nil
+        reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
+        again(adapter)
     }
 }
