@@ -367,6 +367,20 @@ import Testing
         #expect(scanner.adapters.map(\.reports) == [4])
     }
 
+    @Test func `A device that a released monitor had found no longer counts as heard each second`() throws {
+        let scanner = try listening()
+        fixture.adds(device: device)
+        fixture.bus.callsMonitor("DeviceFound") { $0.path(device) }
+        fixture.bus.callsMonitor("Release")
+        fixture.host.advance(by: .seconds(2))
+        fixture.bus.refuse("RegisterMonitor", with: "org.bluez.Error.AlreadyExists")
+        fixture.bus.answer("StartDiscovery")
+        #expect(fixture.drainEvents() == ["0 heard", "0 is deaf", "0 listens"])
+        fixture.host.advance(by: .seconds(60))
+        #expect(fixture.events.isEmpty)
+        #expect(scanner.adapters.map(\.reports) == [1])
+    }
+
     @Test func `A value of another type than bluetoothd's is passed over`() throws {
         let scanner = try listening()
         fixture.adds(device: device)

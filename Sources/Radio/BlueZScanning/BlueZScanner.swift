@@ -395,6 +395,8 @@ package final class BlueZScanner: Scanner {
 
     private func released(_ adapter: BlueZAdapter) {
         adapter.isReleased = true
+        // bluetoothd reports as lost only what an active monitor found.
+        for path in devices.keys where path.hasPrefix("\(adapter.path)/") { devices[path]?.isReportedPresent = false }
         guard adapter.way == .monitor else { return }
         adapter.way = nil
         reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
