@@ -32,6 +32,24 @@ import Testing
         #expect(owner.connection.stop(within: .patience))
     }
 
+    /// libmosquitto's log, which contains topics, is the only sign of some packets.
+    @Test func `Topics may contain what libmosquitto's log says of a QoS 2 message and of a ping`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let topics = ["received PUBLISH (d0, q2", "Client gateway received PUBLISH (d1, q2", "received PINGRESP"]
+        for topic in topics { try publish("retained", to: "a/\(topic)", on: broker, options: ["-r"]) }
+        let owner = try BrokerClient(BrokerSettings(for: broker))
+        owner.connection.subscribe(to: ["a/+", "received PUBLISH (d0, q2"])
+        try owner.connection.start()
+        #expect(eventually { owner.messages.count == topics.count || !owner.failures.isEmpty })
+        // Topics that the gateway writes are in the log, too.
+        owner.publish(1, to: "a/received PUBLISH (d0, q2")
+        #expect(eventually { owner.messages.count > topics.count || !owner.failures.isEmpty })
+        #expect(owner.failures.isEmpty)
+        #expect(Set(owner.messages.map(\.topic)) == Set(topics.map { "a/\($0)" }))
+        #expect(owner.messages.last?.payload == Array("1".utf8))
+    }
+
     @Test func `A retained message says that it is one`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }

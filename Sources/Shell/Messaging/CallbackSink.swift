@@ -30,6 +30,8 @@ final class CallbackSink {
     /// Messages whose topic is not UTF-8, those that lost their payload, and those that came too fast.
     var droppedMessages = 0
     private let transientFilters: [String]
+    /// How a line of libmosquitto's log begins that tells of a received packet, with the NUL of a C string.
+    private let receipt: [CChar]
     private var rates: TopicRates
     /// Number of callbacks and answers to pings: it grows with each packet that libmosquitto has read and reported.
     private(set) var activity = 0
@@ -44,6 +46,7 @@ final class CallbackSink {
 
     init(_ settings: BrokerSettings) {
         transientFilters = Array(settings.transientFilters)
+        receipt = Array("Client \(settings.clientID) received ".utf8CString)
         rates = TopicRates(settings.limits)
     }
 
@@ -99,6 +102,24 @@ final class CallbackSink {
     }
 
     fileprivate func called() { activity += 1 }
+
+    /// Takes a debugging line of libmosquitto's log, which is the only sign of two packets (2.0.11 to 2.1.2):
+    /// - the answer to a ping, "Client ID received PINGRESP" (`handle__pingresp`): it has no callback, and on a connection
+    ///   without messages nothing else comes;
+    /// - a message of QoS 2, "Client ID received PUBLISH (d0, q2, …" (`handle__publish`): libmosquitto keeps it until the
+    ///   broker's PUBREL without a callback.
+    ///
+    /// The lines also contain topics, in which others may write these words. So they count only at the beginning.
+    func note(logLine line: UnsafePointer<CChar>) {
+        // Called for each packet: nothing is copied.
+        let length = receipt.count - 1
+        guard strncmp(line, receipt, length) == 0 else { return }
+        let packet = line + length
+        if strcmp(packet, "PINGRESP") == 0 { called() }
+        if strncmp(packet, "PUBLISH (d0, q2", 15) == 0 || strncmp(packet, "PUBLISH (d1, q2", 15) == 0 {
+            hasExactlyOnce = true
+        }
+    }
 
     fileprivate func recordComplaint(_ complaint: String, from client: OpaquePointer?) {
         if complaints.count < 8 { complaints.append(complaint) }
@@ -175,24 +196,6 @@ private func onLog(
     if level & Int32(MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 {
         sink.recordComplaint(String(cString: text), from: client)
     } else if level & Int32(MOSQ_LOG_DEBUG) != 0 {
-        if isExactlyOncePublish(text) { sink.hasExactlyOnce = true }
-        if isPingAnswer(text) { sink.called() }
+        sink.note(logLine: text)
     }
-}
-
-/// Whether libmosquitto has received the answer to a ping. It has no callback for it, and on a connection without messages
-/// nothing else comes ("Client … received PINGRESP", `handle__pingresp` of 2.0.11 to 2.1.2).
-private func isPingAnswer(_ text: UnsafePointer<CChar>) -> Bool {
-    let sign = "received PINGRESP"
-    guard let start = strstr(text, sign) else { return false }
-    return start[sign.utf8.count] == 0
-}
-
-/// Whether libmosquitto has received a message of QoS 2: it keeps it until the broker's PUBREL without a callback, and
-/// only its log shows it ("Client … received PUBLISH (d0, q2, …", `handle__publish` of 2.0.11 to 2.1.2).
-private func isExactlyOncePublish(_ text: UnsafePointer<CChar>) -> Bool {
-    let sign = "received PUBLISH (d"
-    guard let start = strstr(text, sign) else { return false }
-    let rest = start + sign.utf8.count
-    return strncmp(rest, "0, q2", 5) == 0 || strncmp(rest, "1, q2", 5) == 0
 }
