@@ -266,6 +266,7 @@ let package = Package(
                 "PageServer", "StatusPage", "System", "HostSupport", "StatusPageSupport", "TestSupport",
             ]),
         tests("HTTPMessagingTests", ["Base", "HTTPMessaging", "TestSupport"]),
+        tests("DBusTests", ["CDBus", "DBus", "HostSupport", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests(

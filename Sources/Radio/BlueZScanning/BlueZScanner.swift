@@ -34,7 +34,7 @@ package final class BlueZScanner: Scanner {
     package convenience init(selection: AdapterSelection = .all, host: any EventHost, output: any ScannerOutput) {
         self.init(selection: selection, host: host, output: output) { () throws(ScannerError) in
             return try mapError({ ScannerError(.unavailable, $0.description) }) { () throws(BusError) in
-                try BusConnection(host: host)
+                try BusConnection(to: BlueZScanner.service, host: host)
             }
         }
     }
@@ -81,7 +81,6 @@ package final class BlueZScanner: Scanner {
         bus.onClosed = { [weak self] in self?.lostBus() }
         bus.match("type='signal',sender='org.bluez',interface='\(Self.properties)'")
         bus.match("type='signal',sender='org.bluez',interface='\(Self.objectManager)'")
-        bus.match("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'")
         bus.open()
         look()
     }

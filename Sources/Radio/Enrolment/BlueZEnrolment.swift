@@ -9,7 +9,7 @@ import Scanning
 /// bluetoothd ends the advertisement, the service and the agent when the connection to the bus ends, also when the program is
 /// killed. What else changes is in the record before it changes.
 package final class BlueZEnrolment: Enrolment, PairingWay {
-    static let bluez = "org.bluez"
+    package static let bluez = "org.bluez"
     static let properties = "org.freedesktop.DBus.Properties"
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
 
@@ -43,7 +43,6 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
         for interface in [Self.properties, Self.objectManager] {
             bus.match("type='signal',sender='\(Self.bluez)',interface='\(interface)'")
         }
-        bus.match("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.bluez)'")
         bus.open()
         run.start()
         prepare()

@@ -45,8 +45,7 @@ package final class KernelEnrolment: Enrolment, PairingWay {
     private var finished: (([String]) -> Void)?
 
     /// - Parameters:
-    ///   - bus: Tells whether bluetoothd starts, nil if there is none. It must be open, and have been asked for changes of
-    ///     the owner of bluetoothd's name.
+    ///   - bus: Tells whether bluetoothd starts, nil if there is none. It must be open.
     ///   - isIncoming: Whether the other side has made the connection with this device; nil if nobody knows.
     ///   - onEvent: Called on the loop's thread.
     package init(

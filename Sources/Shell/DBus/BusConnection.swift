@@ -5,27 +5,40 @@ import CDBus
 ///
 /// Messages are taken from the connection one by one instead of by the library's dispatch, so there are no C
 /// callbacks. Nothing waits for an answer: an answer is a message like others, with the serial of its call.
+///
+/// It is for one service of the bus. What other programs send is dropped (`BusService`).
 package final class BusConnection: MessageBus {
     private let connection: OpaquePointer
     private let host: any EventHost
     private var registration: (any EventRegistration)?
+    private var service: BusService
     private var pending: [UInt32: (BusMessage) -> Void] = [:]
     package var onMessage: ((BusMessage) -> Void)?
     package var onClosed: (() -> Void)?
 
+    /// - Parameter service: The name of the service, such as `org.bluez`.
     /// - Throws: `BusError` if there is no system bus.
-    package init(host: any EventHost) throws(BusError) {
+    package convenience init(to service: String, host: any EventHost) throws(BusError) {
+        try self.init(to: service, host: host) { dbus_bus_get_private(DBUS_BUS_SYSTEM, &$0) }
+    }
+
+    /// - Parameter connect: Connects to a bus, and says who it is.
+    init(to service: String, host: any EventHost, connect: (inout DBusError) -> OpaquePointer?) throws(BusError) {
         self.host = host
+        self.service = BusService(service)
         var error = DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
-        guard let connection = dbus_bus_get_private(DBUS_BUS_SYSTEM, &error) else {
+        guard let connection = connect(&error) else {
             let reason = error.message.map { String(cString: $0) } ?? "no reason given"
             throw BusError(description: "no D-Bus system bus (\(reason)); install and start dbus")
         }
         self.connection = connection
         // The library would end the whole program when the bus goes away.
         dbus_connection_set_exit_on_disconnect(connection, 0)
+        // Before any other call, so that the owner is known when the service answers.
+        match(self.service.changes)
+        call(self.service.question) { [weak self] in self?.service.takeOwner($0) }
     }
 
     deinit {
@@ -70,9 +83,10 @@ package final class BusConnection: MessageBus {
         let isOpen = dbus_connection_read_write(connection, 0) != 0
         while registration != nil, let pointer = dbus_connection_pop_message(connection) {
             let message = BusMessage(owning: pointer)
-            if let answered = pending.removeValue(forKey: message.replySerial) {
-                answered(message)
-            } else {
+            // Any message can have the serial of a call in it; the bus itself checks that answers were asked for.
+            if message.isAnswer {
+                pending.removeValue(forKey: message.replySerial)?(message)
+            } else if service.isSender(of: message) {
                 onMessage?(message)
             }
         }

@@ -14,7 +14,7 @@ package final class AvahiSearch {
         package let address: String
     }
 
-    private static let busName = "org.freedesktop.Avahi"
+    package static let busName = "org.freedesktop.Avahi"
     private static let serverInterface = "org.freedesktop.Avahi.Server"
     private static let browserInterface = "org.freedesktop.Avahi.ServiceBrowser"
     /// `AVAHI_IF_UNSPEC`: every network interface.

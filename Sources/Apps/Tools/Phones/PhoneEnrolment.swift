@@ -80,7 +80,7 @@ final class PhoneEnrolment {
         for signal in Interruption.signals {
             signals.append(try loop.onSignal(signal) { [unowned self] in enrolment?.interrupt() })
         }
-        if let bus = try? BusConnection(host: host) {
+        if let bus = try? BusConnection(to: BlueZEnrolment.bluez, host: host) {
             self.bus = bus
             begin(
                 BlueZEnrolment(

@@ -32,7 +32,7 @@ enum BrokerSearch {
     private static func search(_ kind: String, for patience: Duration) throws -> [AvahiSearch.Found] {
         let loop = try EventLoop()
         let host = LoopHost(loop: loop, log: Log(threshold: .error))
-        let search = AvahiSearch(kind, bus: try BusConnection(host: host)) { loop.exit(0) }
+        let search = AvahiSearch(kind, bus: try BusConnection(to: AvahiSearch.busName, host: host)) { loop.exit(0) }
         let limit = host.at(Clocks.now().advanced(by: patience)) { loop.exit(0) }
         defer {
             search.stop()
