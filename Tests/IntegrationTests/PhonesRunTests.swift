@@ -135,6 +135,17 @@ import Testing
         #expect(!terminal.contains(Self.key))
     }
 
+    @Test func `Keys are not exported through a symbolic link, whose owner may be another user`() throws {
+        let gateway = try GatewayProcess("", port: 1)
+        _ = try add("Jane", to: gateway)
+        let target = try gateway.directory.write("precious", to: "target")
+        let link = gateway.directory.file("phones.keys")
+        try run("ln", ["-s", target, link])
+        let said = try gateway.say("phones", "export", link)
+        #expect(said.contains("phones.keys is a symbolic link; name the file itself"), "\(said)")
+        #expect(try gateway.directory.read("target") == Array("precious".utf8))
+    }
+
     @Test func `An imported region may have a key, which is stored among the keys of phones`() throws {
         let gateway = try GatewayProcess("", port: 1)
         let file = try gateway.directory.write(

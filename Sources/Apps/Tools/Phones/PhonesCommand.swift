@@ -232,13 +232,17 @@ enum PhonesCommand {
             if !keys.phones.isEmpty { Terminal.print(String(decoding: keys.exported.dropLast(), as: UTF8.self)) }
             return
         }
-        let path = AtomicFile.resolved(file)
         var status = stat()
-        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+        let exists = lstat(file, &status) == 0
+        // In a directory such as /tmp the link may be another user's, and root would replace whatever it names.
+        guard !exists || status.st_mode & S_IFMT != S_IFLNK else {
+            throw Failure(.cannotCreate, "\(file) is a symbolic link; name the file itself, or - for standard output")
+        }
+        guard !exists || status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.cannotCreate, "\(file) is not a regular file; for a pipe write: phones export - | …")
         }
         do throws(FileError) {
-            try AtomicFile.replace(path, by: keys.exported, AtomicFile.Attributes(mode: 0o600))
+            try AtomicFile.replace(file, by: keys.exported, AtomicFile.Attributes(mode: 0o600))
         } catch {
             throw Failure(error)
         }
