@@ -13,17 +13,56 @@ enum BrokerSearch {
         let port: UInt16
     }
 
+    /// The brokers that were found: of this machine that one alone, otherwise those that answered in the local network, in the order of
+    /// their answers.
+    struct Found {
+        var brokers: [Address] = []
+        /// Whether the broker is this machine's. In the network every machine can answer.
+        var isHere = false
+
+        /// The brokers in words.
+        private var text: String { brokers.map { "\($0.host):\($0.port)" }.joined(separator: ", ") }
+
+        /// What was found, for the dialogue.
+        var sentence: String {
+            switch brokers.count {
+            case 0: "None was found, here or by mDNS."
+            case 1: "Found one at \(text)."
+            default: "Found \(brokers.count): \(text)."
+            }
+        }
+
+        /// What is taken without a question.
+        ///
+        /// - Throws: If there is none, or if a password would be sent to a machine that nobody has named.
+        func chosen(hasPassword: Bool) throws(Failure) -> Address {
+            guard let first = brokers.first else {
+                throw Failure(.unavailable, "no MQTT broker was found, here or by mDNS; name it with --host")
+            }
+            guard isHere || !hasPassword else {
+                throw Failure(
+                    .usage,
+                    "any machine of the network can answer by mDNS, so the password is not sent to what was found (\(text)); "
+                        + "name the broker with --host")
+            }
+            return first
+        }
+    }
+
     /// - Parameter patience: Time to wait for answers from the network.
-    static func find(patience: Duration = .milliseconds(1500)) -> Address? {
+    static func find(patience: Duration = .milliseconds(1500)) -> Found {
         if case .reached = HostReach.probe("localhost", port: 1883, patience: .seconds(1)) {
-            return Address(host: "localhost", port: 1883)
+            return Found(brokers: [Address(host: "localhost", port: 1883)], isHere: true)
         }
-        guard let found = try? search("_mqtt._tcp", for: patience).first else { return nil }
+        let instances = (try? search("_mqtt._tcp", for: patience)) ?? []
+        var found = Found(brokers: instances.map { Address(host: $0.host, port: $0.port) })
         // A name stays valid when a DHCP address changes, but not every machine can look up names in .local.
-        if case .unknownName = HostReach.probe(found.host, port: found.port, patience: .seconds(2)) {
-            return Address(host: found.address, port: found.port)
+        if let first = instances.first,
+            case .unknownName = HostReach.probe(first.host, port: first.port, patience: .seconds(2))
+        {
+            found.brokers = instances.map { Address(host: $0.address, port: $0.port) }
         }
-        return Address(host: found.host, port: found.port)
+        return found
     }
 
     /// Asks Avahi for services of a kind, until the answers are complete or the time is over.

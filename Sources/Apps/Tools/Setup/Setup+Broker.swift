@@ -29,15 +29,19 @@ extension Setup {
             return
         }
         dialogue.show("Looking for an MQTT broker …")
-        let found = tls ? nil : BrokerSearch.find()
-        guard found != nil || dialogue.isInteractive else {
-            throw Failure(.unavailable, "no MQTT broker was found, here or by mDNS; name it with --host")
+        let found = tls ? BrokerSearch.Found() : BrokerSearch.find()
+        guard dialogue.isInteractive else {
+            let broker = try found.chosen(hasPassword: password != nil)
+            dialogue.show(found.sentence)
+            host = broker.host
+            port = try givenPort() ?? broker.port
+            return
         }
-        dialogue.show(found.map { "Found one at \($0.host):\($0.port)." } ?? "None was found, here or by mDNS.")
-        let answer = try dialogue.ask("MQTT broker", found.map { "\($0.host)" } ?? "")
+        dialogue.show(found.sentence)
+        let answer = try dialogue.ask("MQTT broker", found.brokers.first?.host ?? "")
         guard !answer.isEmpty else { throw Failure(.usage, "setup needs a broker") }
         host = answer
-        port = try givenPort() ?? (answer == found?.host ? found?.port : nil) ?? standard
+        port = try givenPort() ?? found.brokers.first { $0.host == answer }?.port ?? standard
     }
 
     private func givenPort() throws(Failure) -> UInt16? {
