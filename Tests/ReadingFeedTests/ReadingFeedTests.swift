@@ -179,6 +179,15 @@ import Testing
         #expect(feed.nextDeadline == instant(101))
     }
 
+    @Test func `A feed that is switched on again leaves a number out, because nobody knows what was heard meanwhile`() {
+        var feed = feed([jane])
+        _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))
+        #expect(text(feed.handle(.tick, at: instant(101))).map { $0.contains(#""seq":0,"#) } == [true])
+        for list in [nil, nil, [jane]] { _ = feed.handle(.tags(list), at: instant(101.5)) }
+        _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(101.7))
+        #expect(text(feed.handle(.tick, at: instant(102.5))).map { $0.contains(#""seq":2,"#) } == [true])
+    }
+
     @Test func aTagThatIsListedTwiceIsOneTag() {
         var feed = feed([jane, jane])
         _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))

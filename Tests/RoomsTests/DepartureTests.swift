@@ -98,6 +98,25 @@ import Testing
         #expect(house.home == [true, true])
     }
 
+    @Test(arguments: 11...18, [10, 11])
+    func `When the broker is restarted, no tag leaves, also if the gateways used no numbers meanwhile`(
+        _ seed: UInt64, seconds: Double
+    ) {
+        var house = House(Self.rooms)
+        var bits = seed
+        /// Of a beacon of one second the kitchen hears every second packet.
+        func level() -> Float? {
+            bits = bits &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return bits >> 63 == 1 ? -50 : silence
+        }
+        for _ in 0..<300 { house.second(["g1": level(), "g2": silence]) }
+        house.pass(.connected(false))
+        house.wait(until: house.now + seconds)
+        house.pass(.connected(true))
+        for _ in 0..<40 { house.second(["g1": level(), "g2": silence]) }
+        #expect(house.home == [true, true])
+    }
+
     @Test(arguments: [true, false]) func `A tag that leaves in a stall is away soon after it`(isHallHeard: Bool) {
         var house = house()
         house.seconds(15, isHallHeard ? ["g2": silence] : [:])

@@ -49,6 +49,8 @@ package struct ReadingFeed: Sendable {
 
     /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock restarted.
     private let boot: String
+    /// The number of the next message. A number that is left out tells the service that the time before that message is no silence
+    /// of tags, as after a lost message.
     private var sequence: UInt64 = 0
     private var places: [BeaconID: Int] = [:]
     private var readings: [Reading] = []
@@ -125,6 +127,8 @@ package struct ReadingFeed: Sendable {
             lastMessage = now
             reports = 0
             radios.restart(at: now)
+            // Nobody knows what this gateway would have heard since the latest message.
+            if tags != nil, sequence > 0 { sequence &+= 1 }
         }
         isOn = tags != nil
         if !isOn { nearby = NearbyFeed() }

@@ -46,9 +46,13 @@ struct GatewayState: Sendable {
     var isTrusted: Bool { isKnown || isConfigured }
 
     /// Whether all that the gateway heard since its latest message is known. It is not if messages between the two were lost, or
-    /// came too late to count, or if the gateway itself stood still.
-    func follows(_ second: HeardSecond, at now: MonotonicInstant) -> Bool {
+    /// came too late to count, if the gateway itself stood still, or if the service had no connection.
+    ///
+    /// - Parameter resumed: When the service last got a connection; nil if it always had one.
+    func follows(_ second: HeardSecond, resumed: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
         guard let latest, let lastMessage else { return true }
+        // A gateway that lost its connection at the same time may have used no numbers meanwhile.
+        if let resumed, lastMessage < resumed { return false }
         return second.boot == latest.boot && second.sequence == latest.sequence &+ 1
             && lastMessage.duration(to: now) <= RoomEngine.interruption
     }
@@ -175,7 +179,7 @@ extension RoomEngine {
         of gateway: GatewayIndex, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         endInterruption(at: now)
-        if !gateways[gateway].follows(second, at: now) {
+        if !gateways[gateway].follows(second, resumed: departures.resumed, at: now) {
             // It covers one second. Of the time before nobody knows what the gateway heard.
             let listened = gateways[gateway].listened + second.listening.nanoseconds
             presence.forgetListening(of: gateway, after: listened, at: now)
