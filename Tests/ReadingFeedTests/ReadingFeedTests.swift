@@ -188,6 +188,27 @@ import Testing
         #expect(text(feed.handle(.tick, at: instant(102.5))).map { $0.contains(#""seq":2,"#) } == [true])
     }
 
+    /// Seconds after 101 at which the gateway goes on, and the number of its next message. It should have sent one each second.
+    @Test(arguments: [(1.0, 1), (2.9, 1), (3.1, 2), (12, 2)], [true, false])
+    func `A gateway that stood still for more than two seconds leaves a number out`(
+        _ end: (seconds: Double, number: Int), isHeard: Bool
+    ) {
+        var feed = feed([jane])
+        _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))
+        _ = feed.handle(.tick, at: instant(101))
+        if isHeard { _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(101)) }
+        let messages = text(feed.handle(.tick, at: instant(101 + end.seconds)))
+        #expect(messages.map { $0.contains(#""seq":\#(end.number),"#) } == [true])
+    }
+
+    @Test func `A gateway that hears no tag is not late when it speaks every ten seconds`() {
+        var feed = feed([jane])
+        for number in 0..<3 {
+            let messages = text(feed.handle(.tick, at: instant(110 + 10 * Double(number))))
+            #expect(messages.map { $0.contains(#""seq":\#(number),"#) } == [true])
+        }
+    }
+
     @Test func aTagThatIsListedTwiceIsOneTag() {
         var feed = feed([jane, jane])
         _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))

@@ -19,6 +19,8 @@ package struct ReadingFeed: Sendable {
     package static let attention: Duration = .seconds(30)
     /// Each reading covers one second.
     package static let period: Duration = .seconds(1)
+    /// A message that is made later than this after it was due shows that the gateway stood still.
+    private static let tolerance: Duration = .seconds(2)
 
     package enum Input: Sendable {
         /// Replaces the tags of the site, at most `mostTags`. Without a list (nil) the feed is off.
@@ -151,6 +153,7 @@ package struct ReadingFeed: Sendable {
     private mutating func finishSeconds(before now: MonotonicInstant) -> [Message] {
         let elapsed = start.duration(to: now)
         guard elapsed >= Self.period else { return [] }
+        if let due = nextDeadline, due.duration(to: now) > Self.tolerance { sequence &+= 1 }
         var messages: [Message] = []
         if !heard.isEmpty {
             lastHeard = start.advanced(by: Self.period)
