@@ -132,6 +132,35 @@ extension House {
         #expect(!house.home.contains(false))
     }
 
+    @Test(arguments: [1.0, 2, 5], [5.0, 10, 20, 40])
+    func `After an outage of the broker a tag that only a node hears has not left`(interval: Double, outage: Double) {
+        var house = House(Self.rooms)
+        for _ in 0..<100 { house.sendAsNode("k", level: -55, at: house.now + interval) }
+        house.pass(.connected(false))
+        house.wait(until: house.now + outage)
+        house.pass(.connected(true))
+        // The node connects later than the service.
+        house.wait(until: house.now + 2)
+        for _ in 0..<20 { house.sendAsNode("k", level: -55, at: house.now + interval) }
+        #expect(house.home == [true, true])
+    }
+
+    @Test(arguments: [true, false])
+    func `A tag that nodes hear no more after a restart of the broker is away within 90 s`(hasTelemetry: Bool) {
+        var house = House(Self.rooms)
+        house.rounds(60, kitchen: -55, hall: -80)
+        for isConnected in [false, true] {
+            house.pass(.connected(isConnected))
+            house.wait(until: house.now + 10)
+        }
+        #expect(!house.home.contains(false))
+        for _ in 0..<6 {
+            house.wait(until: house.now + 15)
+            if hasTelemetry { for node in ["k", "h"] { house.pass(.telemetry(node: node)) } }
+        }
+        #expect(house.home.last == false)
+    }
+
     @Test func `A node listens for 45 s after its last message`() {
         var house = House(Self.rooms)
         house.rounds(2, kitchen: -55, hall: -80)

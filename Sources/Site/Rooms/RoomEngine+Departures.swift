@@ -78,7 +78,14 @@ extension RoomEngine {
     /// Records that the connection to the broker was lost or restored.
     mutating func setConnected(_ isConnected: Bool, at now: MonotonicInstant) {
         departures.isInterrupted = !isConnected
-        if isConnected { departures.begin(again: now) }
+        guard isConnected else { return }
+        departures.begin(again: now)
+        // The next message of an ibeacon-gateway shows by its number that messages were lost. Those of a node have none.
+        for gateway in gateways.indices where gateways[gateway].isListening && !gateways[gateway].sendsAlways {
+            presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
+            // It gets the whole time again in which it may be silent. Else no tag would go away if it was silent from now on.
+            gateways[gateway].lastMessage = now
+        }
     }
 
     /// Records a message. After a long silence of all gateways, departures have to be confirmed again.

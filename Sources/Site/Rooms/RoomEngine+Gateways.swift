@@ -208,6 +208,7 @@ extension RoomEngine {
         gateways[gateway].lastMessage = now
         gateways[gateway].isAvailable = true
         setListening(gateway, true, at: now, &effects)
+        gateways[gateway].listened = presence.listened(by: gateway, at: now)
     }
 
     /// Decides whether the gateway is deaf.
