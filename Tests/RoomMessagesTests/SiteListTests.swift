@@ -447,6 +447,23 @@ import Testing
         #expect(fleet.transitions.allSatisfy { $0.created > 1_700_000_000 })
     }
 
+    /// The state of a tag at a service.
+    private func state(of id: String, at name: String, in fleet: SiteFleet) -> PublishedTag? {
+        guard let roster = fleet.services[name]?.roster, let position = roster.position(ofTag: id) else { return nil }
+        return roster.states[position]
+    }
+
+    @Test func `A standby learns the states of tags, too, that it gets after them with the site's list`() {
+        var fleet = fleet()
+        fleet.publish(RoomTopic.card(site: "home", gateway: "g1").text, Array(#"{"v":1,"room":"Kitchen"}"#.utf8))
+        fleet.hear(7, best: "g1", of: ["g1"], seconds: 30)
+        fleet.start("b", stored: SiteFleet.stored("Bob:8"))
+        fleet.hear(7, best: "g1", of: ["g1"], seconds: 20)
+        #expect(fleet.role("b") == .standby && fleet.tags("b") == ["Bob", "Jane", "Keys"])
+        #expect(state(of: "jane", at: "b", in: fleet)?.room?.id == "kitchen")
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen"])
+    }
+
     @Test func `Cards of invented services cause a round of states every ten seconds at most, fifty in each part`() {
         var states = StateRound()
         var now = MonotonicInstant.zero

@@ -45,6 +45,13 @@ struct StateRound: Sendable {
 }
 
 extension Site {
+    /// Asks the active service for the states of tags that this standby did not have: what was sent of them before was dropped.
+    /// The answer to the card is the site's list, which is known, and a round of states.
+    mutating func askForStates(ofTagsBeside known: Set<String>, _ effects: inout [Effect]) {
+        guard role == .standby, let election, roster.tags.contains(where: { !known.contains($0.id) }) else { return }
+        effects.append(.send(card(of: election, isActive: false, counter: 0)))
+    }
+
     /// Sends the states that are due.
     mutating func sendStates(at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard role == .active, retained.connected != nil else { return states.end() }

@@ -264,7 +264,9 @@ extension Site {
         let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""
         effects.append(.log(.notice, "takes the site's list of \(list.tags.count) tags\(by)", once: "list taken"))
         let gone = removesOthers ? others.filter { !configuredTags.contains($0.tag.id) } : []
+        let known = Set(roster.tags.map(\.id))
         change(tags: changes + gone.map { .remove(rid: $0.region.rid) }, isOwn: false, at: now, &effects)
+        askForStates(ofTagsBeside: known, &effects)
         // A region that is no tag, because another has its id or beacon, is not in the list and does not extend it.
         let tags = Set(roster.tags)
         let kept = others.filter {
