@@ -464,6 +464,26 @@ import Testing
         #expect(fleet.transitions.map(\.text) == ["a enter Kitchen"])
     }
 
+    @Test func `When a tag is removed during a round of states, no state is left out`() throws {
+        var stored = StoredSite()
+        _ = stored.regions.apply((1...120).map { SiteFleet.change("T\($0):\($0)") })
+        stored.listVersion = TagList.Version(1, "a")
+        let withoutStates = stored
+        for number in 1...120 { stored.states["t\(number)"] = PublishedTag(name: "", since: 1_600_000_000) }
+        var fleet = SiteFleet()
+        fleet.start("a", stored: stored)
+        fleet.run(15)
+        fleet.start("b", stored: withoutStates)
+        for _ in 0..<10 where fleet.role("b") != .standby { fleet.run(1) }
+        // The round has begun in this moment.
+        let first = try #require(fleet.services["a"]?.tags.first)
+        fleet.edit("a", .remove(rid: first.id))
+        fleet.run(15)
+        let left = try #require(fleet.services["b"]).tags
+        #expect(left.count == 119)
+        #expect(left.filter { state(of: $0.id, at: "b", in: fleet)?.since != 1_600_000_000 } == [])
+    }
+
     @Test func `Cards of invented services cause a round of states every ten seconds at most, fifty in each part`() {
         var states = StateRound()
         var now = MonotonicInstant.zero

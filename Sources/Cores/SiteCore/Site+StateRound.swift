@@ -40,6 +40,9 @@ struct StateRound: Sendable {
         return part
     }
 
+    /// The tags have other positions now. A round that runs begins again.
+    mutating func beginAgain() { (next, isWanted) = (0, false) }
+
     /// Another service is active.
     mutating func end() { (next, due, isWanted) = (0, nil, false) }
 }

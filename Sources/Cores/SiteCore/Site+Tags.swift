@@ -153,6 +153,7 @@ extension Site {
         let kept = Set(engine.tags.map(\.id))
         var seen: Set<String> = []
         roster.replace(by: tags.filter { kept.contains($0.id) && seen.insert($0.id).inserted })
+        states.beginAgain()
     }
 
     /// Tells the engine which tags are phones.
