@@ -209,6 +209,15 @@ import Testing
         }
     }
 
+    @Test func `A list that is sent again costs no reading`() {
+        var feed = feed([jane, john])
+        _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))
+        _ = feed.handle(.tags([john, jane]), at: instant(100.6))
+        #expect(text(feed.handle(.tick, at: instant(101))).map { $0.components(of: #""id""#) } == [1])
+        _ = feed.handle(.tags([john, jane]), at: instant(101.5))
+        #expect(feed.nextDeadline == instant(102), "and the next message comes as soon as before")
+    }
+
     @Test func aTagThatIsListedTwiceIsOneTag() {
         var feed = feed([jane, jane])
         _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))

@@ -124,6 +124,10 @@ package struct ReadingFeed: Sendable {
     }
 
     private mutating func setTags(_ tags: [BeaconID]?, at now: MonotonicInstant) {
+        var new: [BeaconID: Int] = [:]
+        for tag in tags ?? [] where new.count < Self.mostTags && new[tag] == nil { new[tag] = new.count }
+        // A list that is sent again must not cost the readings of the current second.
+        if isOn, tags != nil, new.keys == places.keys { return }
         if !isOn {
             start = now
             lastMessage = now
@@ -136,8 +140,7 @@ package struct ReadingFeed: Sendable {
         if !isOn { nearby = NearbyFeed() }
         lastHeard = nil
         heard.removeAll(keepingCapacity: false)
-        places = [:]
-        for tag in tags ?? [] where places.count < Self.mostTags && places[tag] == nil { places[tag] = places.count }
+        places = new
         readings = Array(repeating: Reading(), count: places.count)
         node = node.map { _ in NodeFeed() }
         for (tag, place) in places { readings[place].beacon = tag }
