@@ -421,6 +421,57 @@ import Testing
         #expect(fleet.tags("a") == ["Case", "Jane"])
     }
 
+    @Test func `Beside a question that nobody answers, live commands wait for a retained one ten seconds at most`()
+        throws
+    {
+        var fleet = SiteFleet()
+        fleet.publish(SiteFleet.listTopic, TagList(try beacons(7, 8)).payload)
+        fleet.start("a", stored: StoredSite())
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.receive(command: Self.bag.replacing("Bag", with: "Case"), "a")
+        #expect(fleet.tags("a") == [])
+        fleet.run(10)
+        #expect(fleet.tags("a") == ["Case"] && fleet.listed == [7, 8])
+        #expect(fleet.role("a") == .listening && fleet.card("a")?.asksToAdopt == true)
+        fleet.receive(command: Self.bag.replacing("Bag", with: "Box"), "a")
+        #expect(fleet.tags("a") == ["Box"])
+        #expect(fleet.request("a", .adoptTags) == nil)
+        fleet.run(10)
+        #expect(fleet.role("a") == .active && fleet.listed == [7, 8, 12])
+    }
+
+    @Test func `A retained setWaypoints with all tags of the site's list answers the question`() throws {
+        var fleet = SiteFleet()
+        fleet.publish(SiteFleet.listTopic, TagList(try beacons(12)).payload)
+        fleet.start("a", stored: StoredSite())
+        #expect(fleet.card("a")?.asksToAdopt == true)
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.run(10)
+        #expect(fleet.role("a") == .active && fleet.card("a")?.asksToAdopt == false)
+        #expect(fleet.tags("a") == ["Bag"] && fleet.listed == [12])
+    }
+
+    @Test func `A service that waits for an answer leaves a retained setWaypoints to another one that comes`() throws {
+        var fleet = SiteFleet()
+        fleet.publish(SiteFleet.listTopic, TagList(try beacons(7)).payload)
+        fleet.start("a", stored: StoredSite())
+        fleet.run(10)
+        fleet.start("b", stored: SiteFleet.stored("Jane:7"))
+        fleet.run(10)
+        #expect(fleet.role("b") == .active && fleet.role("a") == .standby)
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.run(20)
+        #expect(fleet.tags("a") == [])
+    }
+
+    @Test func `A retained command that is refused keeps no other one waiting`() {
+        var fleet = SiteFleet()
+        fleet.start("a", stored: SiteFleet.stored("Jane:7"))
+        fleet.receiveRetained(command: #"{"_type":"cmd","action":"clearWaypoints"}"#, "a")
+        fleet.receive(command: Self.bag, "a")
+        #expect(fleet.role("a") == .listening && fleet.tags("a") == ["Bag", "Jane"])
+    }
+
     // MARK: States for a service that was off
 
     @Test func `A standby that was off while a tag changed its room goes on from that room when it takes over`() throws

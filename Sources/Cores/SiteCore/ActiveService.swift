@@ -55,6 +55,8 @@ package struct ActiveService: Sendable {
     /// Whether this service may become active. One that does not know the site's list of tags must not
     /// replace it.
     package var isAble = true
+    /// Whether this service would be active if it were able: no other one is.
+    package private(set) var isHeldBack = false
     private var others: [String: Other] = [:]
     private var counter: UInt64 = 0
     private var next: MonotonicInstant?
@@ -84,7 +86,7 @@ package struct ActiveService: Sendable {
             next = now
             return tick(at: now)
         }
-        role = .listening
+        (role, isHeldBack) = (.listening, false)
         next = now.advanced(by: others.values.contains(where: \.holds) ? Self.patience : Self.listening)
         return []
     }
@@ -108,6 +110,7 @@ package struct ActiveService: Sendable {
         guard known != nil || makeRoom(for: name, at: now) else { return [] }
         // A retained card may belong to a service that is gone. An active service yields only if the counter moves.
         let isAlive = known != nil
+        isHeldBack = false
         let wentOn = known?.isActive == false ? now : known?.wentOn
         others[name] = Other(
             counter: counter, moved: now, hasMoved: isAlive,
@@ -155,7 +158,8 @@ package struct ActiveService: Sendable {
             next = others.values.filter(\.holds).map(\.moved).max()?.advanced(by: Self.patience)
             return []
         }
-        guard role == .active || isAble else {
+        isHeldBack = role != .active && !isAble
+        guard !isHeldBack else {
             next = now.advanced(by: Self.period)
             return []
         }

@@ -3,16 +3,20 @@ import OwnTracks
 import Regions
 
 extension Site {
-    /// Queues a command, and carries out the commands that are due. A retained command waits until it is known whether another
-    /// service is active: that one has carried it out. Those that come later wait behind it.
+    /// Queues a command, and carries out the commands that are due. A retained `setWaypoints` waits until it is known whether
+    /// another service is active: that one has carried it out. Commands that come later wait behind it.
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
-        if received.isRetained { hasRetainedCommand = true }
+        if received.isRetained, case .success(.setWaypoints) = received.command { hasRetainedCommand = true }
         if let refusal = gate.receive(received, at: now) { report(refusal, &effects) }
         carryOutDueCommands(at: now, &effects)
     }
 
     /// Whether the commands in the queue wait until it is known whether another service is active.
-    var holdsCommands: Bool { hasRetainedCommand && role == .listening }
+    var holdsCommands: Bool { hasRetainedCommand && role == .listening && !isForemost }
+
+    /// Whether this service is active, or would be if a person had answered its question. Then it carries out a retained command,
+    /// too: its tags may be the answer, and the commands behind it would wait for as long as the question.
+    private var isForemost: Bool { role == .active || (siteList.offer != nil && election?.isHeldBack == true) }
 
     mutating func carryOutDueCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard !holdsCommands else { return }
@@ -34,7 +38,7 @@ extension Site {
             return
         case .admitted(let admitted): command = admitted
         }
-        guard role == .active || !received.isRetained else {
+        guard isForemost || !received.isRetained else {
             // It is old: what it said may have been changed since, in the list of all services.
             effects += remember(received)
             return effects.append(

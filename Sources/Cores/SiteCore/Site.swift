@@ -48,7 +48,7 @@ package struct Site: Sendable {
     /// nil if decisions are not published as ESPresense nodes.
     package internal(set) var virtualNodes: VirtualNodes?
     var states = StateRound()
-    /// Whether a retained command may be in the queue.
+    /// Whether a retained `setWaypoints` may be in the queue.
     var hasRetainedCommand = false
     var learning = LearnedWrites()
     /// Whether the stored state was read.
