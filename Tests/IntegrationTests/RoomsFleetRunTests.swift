@@ -218,7 +218,7 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let witness = try Subscriber(to: broker)
-        let service = try RoomsProcess(port: broker.port, instance: "a", Self.discovery)
+        let service = try RoomsProcess(port: broker.port, instance: "a", Self.discovery + ", lat: 48.2, lon: 16.4")
         let house = try RoomsHouse(port: broker.port)
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")

@@ -1,6 +1,8 @@
 import Base
 import Configuration
 import JSON
+import OwnTracks
+import Regions
 import RoomMessages
 import SiteCore
 import SiteProtocol
@@ -53,7 +55,9 @@ import Testing
     }
 
     @Test func `The messages of a decision come in their order: leave, enter, location, tag, old room, new room`() {
-        let last = Self.play(Self.walk()).suffix(6)
+        var settings = SiteSettings()
+        settings.position = Position(coordinates: Coordinates(latitude: 48.2, longitude: 16.4), accuracy: 10)
+        let last = Self.play(Self.walk(), settings).suffix(6)
         let tag = "11112222-3333-4444-5555-666677778888-1-7"
         #expect(
             last.map(\.topic) == [
@@ -65,6 +69,11 @@ import Testing
         #expect(texts[1].contains(#""event":"enter""#) && texts[1].contains(#""desc":"Hall""#))
         #expect(texts[2].contains(#""inregions":["Hall"]"#))
         #expect(last.map(\.isRetained) == [false, false, true, true, true, true])
+    }
+
+    @Test func `Without lat and lon, no location of a tag is published`() {
+        let topics = Self.play(Self.walk()).map(\.topic).filter { $0.hasPrefix("owntracks/") }
+        #expect(topics.count == 3 && topics.allSatisfy { $0.hasSuffix("/event") }, "\(topics)")
     }
 
     @Test func `Two runs give the same bytes`() {

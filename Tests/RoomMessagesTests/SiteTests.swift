@@ -9,12 +9,15 @@ import Testing
 
 /// The core of the rooms service by itself.
 @Suite struct SiteTests {
+    private static let position = Position(coordinates: Coordinates(latitude: 48.2, longitude: 16.4), accuracy: 10)
+
     private func instant(_ seconds: Int) -> MonotonicInstant { .zero.advanced(by: .seconds(1000 + seconds)) }
 
     private func site(instance: String? = nil) -> Site {
         var settings = SiteSettings()
         settings.instance = instance
         settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.position = Self.position
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(StoredSite()), at: instant(0))
         return site
@@ -196,6 +199,7 @@ import Testing
     private func kitchen() throws -> Site {
         var settings = SiteSettings()
         settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.position = Self.position
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(SiteFleet.stored("Jane:7", "Keys:8")), at: instant(0))
         _ = site.handle(.brokerConnected, at: instant(0))

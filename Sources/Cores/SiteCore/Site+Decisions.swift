@@ -18,8 +18,8 @@ extension Site {
         }
     }
 
-    /// Makes the reports of one decision, in this order: leave of the old room, enter of the new room, location, tag,
-    /// old room, new room.
+    /// Makes the reports of one decision, in this order: leave of the old room, enter of the new room, location (where `lat`
+    /// and `lon` are set), tag, old room, new room.
     mutating func publish(_ decision: RoomEngine.Decision, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard isActive, roster.tags.indices.contains(decision.tag) else { return }
         let tag = roster.tags[decision.tag]
@@ -39,7 +39,7 @@ extension Site {
         }
         if let from { publish(.transition(tag: tag.id, transition(.leave, from, tag, epoch)), &effects) }
         if let to { publish(.transition(tag: tag.id, transition(.enter, to, tag, epoch)), &effects) }
-        if from != nil || to != nil || !decision.isHome {
+        if settings.position.isKnown, from != nil || to != nil || !decision.isHome {
             let location = Location(
                 .beacon, trackerID: tag.trackerID, position: settings.position, timestamp: epoch, createdAt: epoch,
                 inRegions: to.map { [region($0)] } ?? [])
