@@ -469,16 +469,18 @@ struct ServiceTests {
         #expect(fixture.host.releases.count == (isLong ? 2 : 1))
     }
 
-    @Test func `The birth of Home Assistant counts once, and not each time that the broker sends a retained one`()
-        throws
-    {
-        let fixture = try ServiceFixture("reannounce: true,", in: directory)
+    @Test(arguments: ["homeassistant/status", "ha/status"])
+    func `The birth of Home Assistant counts once, and not each time that the broker sends a retained one`(
+        topic: String
+    ) throws {
+        let fixture = try ServiceFixture("reannounce: true, homeAssistant: {prefix: \"ha\"},", in: directory)
+        #expect(fixture.broker.filters.contains(topic))
         try fixture.bringKeys()
         for (isRetained, enters) in [(true, 1), (false, 2)] {
             fixture.broker.send(
                 .message(
                     ReceivedMessage(
-                        topic: "homeassistant/status", payload: Array("online".utf8), qos: .atLeastOnce,
+                        topic: topic, payload: Array("online".utf8), qos: .atLeastOnce,
                         retained: isRetained))
             )
             fixture.settle()

@@ -15,6 +15,9 @@ struct HomeAssistantFeedTests {
         prefix: "homeassistant", device: "pi kitchen", version: "1.0.0")
     private var feed = HomeAssistantFeed(settings)
 
+    @Test("With the usual prefix there is one topic of Home Assistant's birth")
+    func oneBirthTopic() { #expect(feed.subscriptions.count { $0.hasSuffix("/status") } == 1) }
+
     /// A gateway with one tracker and these regions, `seconds` after its start.
     private func snapshot(
         _ regions: [(rid: String, name: String, isInside: Bool)], seconds: Int64 = 0, rssi: Int8? = nil
@@ -220,6 +223,18 @@ struct HomeAssistantFeedTests {
         #expect(removed.map(\.topic) == first.map(\.topic) && removed.allSatisfy(\.payload.isEmpty))
         _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
         #expect(descriptions(feed.update(snapshot([], seconds: 90))).isEmpty, "once is enough")
+    }
+
+    @Test(
+        "Home Assistant's birth counts on its default topic and on that of the prefix",
+        arguments: ["homeassistant/status", "ha/status"])
+    mutating func birth(topic: String) {
+        feed = HomeAssistantFeed(.init(prefix: "ha", device: "pi kitchen", version: "1.0.0"))
+        #expect(feed.subscriptions.count { $0 == topic } == 1)
+        let first = feed.update(snapshot([]))
+        #expect(!first.isEmpty && feed.update(snapshot([], seconds: 1)).isEmpty)
+        _ = feed.received(topic: topic, payload: "online", isRetained: false)
+        #expect(feed.update(snapshot([], seconds: 2)).map(\.topic) == first.map(\.topic))
     }
 
     @Test("A region that exists again is not removed at Home Assistant's birth")

@@ -155,12 +155,20 @@ import Testing
         #expect(fixture.broker.connections == 3)
     }
 
-    @Test func `A birth of Home Assistant brings everything again, a retained one does not`() throws {
-        let fixture = try active(Self.discovery)
-        fixture.receive("homeassistant/status", "online", isRetained: true)
-        #expect(fixture.published(Self.roomOfJane).count == 1)
-        fixture.receive("homeassistant/status", "online")
-        #expect(fixture.published(Self.roomOfJane).count == 2)
+    @Test(arguments: [(Self.discovery, "homeassistant"), (#", homeAssistant: {discovery: true, prefix: "ha"}"#, "ha")])
+    func `A birth of Home Assistant brings everything again, a retained one does not`(
+        discovery: String, prefix: String
+    ) throws {
+        let fixture = try active(discovery)
+        let topic = Self.roomOfJane.replacing("homeassistant", with: prefix)
+        for birth in ["homeassistant/status", prefix + "/status"] {
+            #expect(fixture.broker.filters.contains(birth))
+            let before = fixture.published(topic).count
+            fixture.receive(birth, "online", isRetained: true)
+            #expect(fixture.published(topic).count == before)
+            fixture.receive(birth, "online")
+            #expect(fixture.published(topic).count == before + 1)
+        }
     }
 
     @Test func `A standby describes nothing`() throws {

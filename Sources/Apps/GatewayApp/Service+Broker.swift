@@ -1,6 +1,7 @@
 package import Base
 import Configuration
 import Gateway
+import Health
 package import Messaging
 import OwnTracks
 import Runtime
@@ -42,7 +43,7 @@ extension Service {
 
     package func received(_ message: ReceivedMessage, at now: MonotonicInstant) {
         // A retained message tells of an earlier start.
-        guard message.topic == homeAssistantTopic, !message.retained, message.payload == Array("online".utf8) else {
+        guard birthTopics.contains(message.topic), !message.retained, message.payload == Array("online".utf8) else {
             return
         }
         app.handle(.homeAssistantStarted, at: now)
@@ -64,12 +65,12 @@ extension Service {
         log.once("subscription", .warning, "the broker refuses to send us \(filter); commands cannot arrive")
     }
 
-    /// The topics of commands, and the topic on which Home Assistant announces its start.
+    /// The topics of commands, and those on which Home Assistant may announce its start.
     var filters: Set<String> {
-        var topics: Set = [homeAssistantTopic]
+        var topics = birthTopics
         if configuration.obeysCommands { topics.formUnion(app.core.trackers.map(\.topics.command)) }
         return topics
     }
 
-    private var homeAssistantTopic: String { configuration.homeAssistant.prefix + "/status" }
+    private var birthTopics: Set<String> { DiscoveryConfig.birthTopics(prefix: configuration.homeAssistant.prefix) }
 }

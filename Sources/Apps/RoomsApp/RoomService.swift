@@ -250,7 +250,7 @@ extension RoomService: AppOwner {
     /// Handles a message according to its topic.
     package func received(_ message: ReceivedMessage, at now: MonotonicInstant) {
         if message.topic.hasSameBytes(as: identity.topics.command) { return handle(command(in: message)) }
-        if let discovery = site.discovery, message.topic == discovery.birthTopic {
+        if let discovery = site.discovery, discovery.birthTopics.contains(message.topic) {
             // A retained birth message is old.
             if !message.retained, message.payload == Array("online".utf8) { handle(.homeAssistantStarted) }
             return

@@ -101,7 +101,9 @@ package struct HomeAssistantFeed: Sendable {
     /// The subscriptions on each connection: Home Assistant's birth message, descriptions that earlier runs published,
     /// and commands.
     package var subscriptions: [String] {
-        var topics = ["\(settings.prefix)/status", "\(settings.prefix)/+/\(settings.node)/+/config"]
+        var topics =
+            DiscoveryConfig.birthTopics(prefix: settings.prefix).sorted()
+            + ["\(settings.prefix)/+/\(settings.node)/+/config"]
         if settings.takesCommands { topics.append(Self.commandTopic(settings.device)) }
         return topics
     }
@@ -128,7 +130,7 @@ package struct HomeAssistantFeed: Sendable {
     ///
     /// - Returns: The request of a user, if the message is one. After any other message, `update` is needed.
     package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
-        if topic == "\(settings.prefix)/status" {
+        if DiscoveryConfig.birthTopics(prefix: settings.prefix).contains(topic) {
             // A retained birth message is old, and everything is sent at each connection.
             if payload == "online", !isRetained { (isStale, isBorn) = (true, true) }
             return nil

@@ -60,18 +60,21 @@ package struct SiteDiscovery: Sendable {
     package let settings: Settings
     private var removed = RemovedDescriptions()
 
-    package init(_ settings: Settings) { self.settings = settings }
+    package init(_ settings: Settings) {
+        self.settings = settings
+        birthTopics = DiscoveryConfig.birthTopics(prefix: settings.prefix)
+    }
 
     /// The topics of Home Assistant's birth message and of the descriptions, including those of earlier runs.
     package var subscriptions: Set<String> {
-        [birthTopic, descriptionFilter]
+        birthTopics.union([descriptionFilter])
     }
 
     /// The topics of all descriptions of this site.
     package var descriptionFilter: String { "\(settings.prefix)/+/\(settings.node)/+/config" }
 
     /// Where Home Assistant publishes `online` when it has started.
-    package var birthTopic: String { "\(settings.prefix)/status" }
+    package let birthTopics: Set<String>
 
     /// Whether a topic is that of one of this site's descriptions.
     package func isDescription(_ topic: String) -> Bool {

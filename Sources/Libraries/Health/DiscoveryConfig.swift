@@ -29,6 +29,10 @@ package struct DiscoveryConfig {
         "\(prefix)/\(component)/\(node)/\(object)/config"
     }
 
+    /// Where Home Assistant publishes `online` when it has started. Its default topic does not follow the discovery prefix.
+    /// Who has changed the prefix may have changed the topic, too.
+    package static func birthTopics(prefix: String) -> Set<String> { ["homeassistant/status", "\(prefix)/status"] }
+
     /// - Parameters:
     ///   - node: Names the gateway or the site in topics and unique ids.
     package func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> Publication {
