@@ -107,6 +107,24 @@ import Testing
         #expect(version["device"]?["name"] == "iBeacon gateway kitchen-pi")
     }
 
+    @Test(arguments: [
+        ("pi_5fkitchen", "pi_kitchen"), ("K_c3_bcche", "Küche"), ("pi", "pi"), ("pi_kitchen", "pi_kitchen"),
+        ("pi_5Fkitchen", "pi_5Fkitchen"), ("a__0123456789abcdef", "a__0123456789abcdef"), ("pi_5", "pi_5"),
+    ])
+    func `The device of a gateway has the name that the gateway's own discovery gives it: that of its deviceId`(
+        topic: String, name: String
+    ) throws {
+        var picture = SiteDiscovery.Picture(instance: "attic")
+        picture.gateways = [.init(name: topic, hasCard: true, room: "Kitchen")]
+        let messages = Self.discovery.descriptions(of: picture).filter { $0.topic.contains("/gateway-") }
+        for message in messages {
+            let device = try JSONValue(parsing: message.payload)["device"]
+            #expect(device?["identifiers"]?.array == [.string("ibeacon-gateway-\(topic)")])
+            #expect(device?["name"]?.string == "iBeacon gateway \(name)")
+        }
+        #expect(messages.count == 2)
+    }
+
     @Test func `Rooms and tags have no availability, so that a restart of the service starts no automation`() throws {
         #expect(try described().values.allSatisfy { $0["availability"] == nil })
     }

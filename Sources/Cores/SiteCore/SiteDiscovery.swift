@@ -250,9 +250,11 @@ package struct SiteDiscovery: Sendable {
         // The device of an ibeacon-gateway is described by the gateway's own discovery.
         var device = device(object, gateway.name.asEntityName, "ESPresense node", area: gateway.room)
         if gateway.hasCard {
+            // The gateway names the device by its `deviceId`. With another name here, the two would replace each other.
+            let deviceID = TopicIdentifier.text(of: gateway.name) ?? gateway.name
             var members: [String: JSONValue] = [
                 "identifiers": [.string("ibeacon-gateway-" + gateway.name)],
-                "name": .string("iBeacon gateway \(gateway.name)".asEntityName), "manufacturer": "ibeacon-gateway",
+                "name": .string("iBeacon gateway \(deviceID)".asEntityName), "manufacturer": "ibeacon-gateway",
                 "model": "iBeacon gateway",
             ]
             members["suggested_area"] = Self.area(gateway.room)

@@ -33,6 +33,19 @@ package enum TopicIdentifier {
         return identifier.prefix(60) + "__" + hexadecimal(hash(text), digits: 16)
     }
 
+    /// The text that `identifier(of:)` made into this identifier; nil if the end was replaced by a hash, and for any other text.
+    package static func text(of identifier: String) -> String? {
+        let parts = identifier.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
+        var bytes = parts.first.map(Array.init) ?? []
+        for part in parts.dropFirst() {
+            guard let byte = UInt8(String(decoding: part.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+            bytes.append(byte)
+            bytes += part.dropFirst(2)
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return Self.identifier(of: text) == identifier ? text : nil
+    }
+
     /// FNV-1a with 64 bits: the same on every machine and in every run, unlike Swift's own hash.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
