@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import OwnTracks
 import Regions
 import SiteProtocol
 import Testing
@@ -353,6 +354,79 @@ import Testing
             fleet.run(10)
         }
         #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+    }
+
+    /// A list with a tag of each of these numbers.
+    private func list(_ version: Int64, _ tags: [(id: String, name: String, beacon: Int)]) -> [UInt8] {
+        TagList(
+            .init(version, "zz"),
+            tags.map {
+                TagList.Tag(
+                    uuid: BeaconUUID(high: 0, low: 1), major: UInt16($0.beacon / 50_000),
+                    minor: UInt16($0.beacon % 50_000), id: $0.id, name: $0.name)
+            }
+        ).payload
+    }
+
+    @Test func `Names that make no tag are left out of a list, and take nobody's place`() {
+        var fleet = fleet()
+        for round in 0..<3 {
+            let tags = (0..<100).map { (id: "x\(round)-\($0)", name: "+x\($0)", beacon: 100 * round + $0) }
+            fleet.publish(SiteFleet.listTopic, list(Int64(100 * (round + 1)), tags))
+            fleet.run(10)
+        }
+        let jane = TagList.Tag(
+            uuid: BeaconUUID(SiteFleet.uuid) ?? BeaconUUID(high: 0, low: 0), major: 1, minor: 7, id: "jane",
+            name: "+Jane")
+        fleet.publish(SiteFleet.listTopic, TagList(.init(1000, "zz"), [jane]).payload)
+        fleet.run(10)
+        #expect(fleet.services["a"]?.regions.regions.count == 3)
+        #expect(fleet.tags("a") == ["Bob", "Jane", "Keys"] && fleet.listed == [7, 8, 9])
+    }
+
+    @Test func `Lists that give the beacons of tags to new tags are bounded by the largest number of tags`() {
+        var fleet = fleet()
+        let first = (0..<9997).map { (id: "x\($0)", name: "x\($0)", beacon: $0) }
+        fleet.publish(SiteFleet.listTopic, list(100, first))
+        fleet.run(10)
+        let moved = (0..<5000).map { (id: "x\($0)", name: "x\($0)", beacon: 10_000 + $0) }
+        let new = (0..<5000).map { (id: "y\($0)", name: "y\($0)", beacon: $0) }
+        fleet.publish(SiteFleet.listTopic, list(200, moved + new))
+        fleet.run(10)
+        #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+        // In a full table, tags may still exchange their beacons.
+        let exchanged = (0..<1000).map { (id: "x\($0)", name: "z\($0)", beacon: 10_000 + ($0 ^ 1)) }
+        fleet.publish(SiteFleet.listTopic, list(300, exchanged))
+        fleet.run(10)
+        #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+        #expect(fleet.tags("a").filter { $0.hasPrefix("z") }.count == 1000)
+    }
+
+    @Test func `A change that would make too many regions is refused as a whole, and the log says it`() throws {
+        var fleet = SiteFleet()
+        var stored = SiteFleet.stored()
+        stored.regions.apply((0..<Site.mostRegions - 1).map { SiteFleet.change("R\($0):\($0 + 100)") })
+        fleet.start("a", stored: stored)
+        fleet.run(5)
+        let count = { (fleet: SiteFleet) in fleet.services["a"]?.regions.regions.count }
+        fleet.edit("a", SiteFleet.change("Bag:12"), SiteFleet.change("+Case:13"))
+        #expect(count(fleet) == Site.mostRegions - 1)
+        #expect(
+            fleet.log.contains { $0.contains("nothing is changed: this would make 10001 regions; at most 10000") })
+        #expect(fleet.request("a", .addTag(name: "Keys", beacon: "\(SiteFleet.uuid):1:9")) == nil)
+        #expect(count(fleet) == Site.mostRegions)
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.run(5)
+        #expect(count(fleet) == Site.mostRegions)
+        #expect(fleet.services["a"]?.commandCounts[.unavailable] == 1)
+        #expect(
+            fleet.request("a", .addTag(name: "Bag", beacon: "\(SiteFleet.uuid):1:12"))?.contains("already 10000")
+                == true)
+        // The command is obeyed once there is room.
+        fleet.edit("a", .remove(rid: "r1"))
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.run(5)
+        #expect(count(fleet) == Site.mostRegions && fleet.tags("a").contains("Bag"))
     }
 
     // MARK: Services of an earlier version

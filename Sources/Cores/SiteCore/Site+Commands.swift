@@ -47,6 +47,8 @@ extension Site {
         switch command {
         case .setWaypoints(let reading):
             for problem in reading.problems { effects.append(.log(.warning, "setWaypoints: \(problem)")) }
+            // It is tried again when the broker sends it again: there may be room by then.
+            if let text = refusal(of: reading.changes) { return report(gate.refuse(.unavailable, text), &effects) }
             change(tags: reading.changes, remember(received), at: now, &effects)
         case .clearWaypoints: change(tags: regions.regions.map { .remove(rid: $0.rid) }, at: now, &effects)
         // The gate admits none of these. They are listed, so that the compiler asks where a new command belongs.

@@ -296,25 +296,30 @@ extension Site {
         let byPattern = Dictionary(own.map { ($0.tag.pattern, $0) }) { first, _ in first }
         var (removals, settings): ([RegionChange], [RegionChange]) = ([], [])
         var known: Set<String> = []
-        var places = RoomEngine.mostTags - own.count
+        // A listed tag takes the place of an own one, or else a free one. Regions that are no tags have places, too.
+        var (places, taken) = (Self.mostRegions - regions.regions.count, Set<ExactString>())
         for listed in list.tags {
             let beacon = byPattern[listed.pattern]
             let old = listed.id.flatMap { byID[$0] } ?? beacon
             let id = listed.id.flatMap { TopicIdentifier.isIdentifier($0) ? $0 : nil } ?? old?.tag.id ?? listed.newID
             let name = listed.name ?? old?.tag.name ?? listed.id ?? listed.newID
             known.formUnion([old, beacon].compactMap { $0?.tag.id })
-            guard !configuredTags.contains(id), old.map({ !configuredTags.contains($0.tag.id) }) ?? true,
-                beacon.map({ !configuredTags.contains($0.tag.id) }) ?? true,
-                old?.tag != TagIdentity(id: id, name: name, pattern: listed.pattern)
+            let description = RegionDescription(name: name, pattern: listed.pattern)
+            let region = Region(rid: id, description: description, timestamp: epoch(at: now))
+            // A name that begins with '+' makes no tag.
+            guard let tag = TagIdentity(region), old?.tag != tag, !configuredTags.contains(id),
+                old.map({ !configuredTags.contains($0.tag.id) }) ?? true,
+                beacon.map({ !configuredTags.contains($0.tag.id) }) ?? true
             else { continue }
-            if old == nil, beacon == nil {
+            let replaced = [old, beacon].compactMap { $0.map { ExactString($0.region.rid) } }
+            if let place = replaced.first(where: { !taken.contains($0) }) {
+                taken.insert(place)
+            } else {
                 guard places > 0 else { continue }
                 places -= 1
             }
-            removals += [old, beacon].compactMap { $0.map { .remove(rid: $0.region.rid) } }
-            let description = RegionDescription(name: name, pattern: listed.pattern)
-            settings.append(
-                .set(Region(rid: id, description: description, timestamp: epoch(at: now)), isRIDDerived: false))
+            removals += replaced.map { .remove(rid: $0.text) }
+            settings.append(.set(region, isRIDDerived: false))
         }
         return (removals + settings, own.filter { !known.contains($0.tag.id) })
     }

@@ -6,6 +6,9 @@ import Rooms
 import SiteProtocol
 
 extension Site {
+    /// Regions that are kept, tags or not: all are stored, and any client that may write to `/cmd` can add some.
+    package static let mostRegions = RoomEngine.mostTags
+
     // MARK: - Changes
 
     /// The regions as tags. Of several with one id or one beacon only that of the configuration file is a tag, else the latest.
@@ -47,6 +50,7 @@ extension Site {
         _ changes: [RegionChange], at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         configuredTags = Set(Self.tags(changes).map(\.id))
+        if let refusal = refusal(of: changes) { return reportRefused(refusal, &effects) }
         change(tags: changes, at: now, &effects)
     }
 
@@ -61,10 +65,28 @@ extension Site {
                 erasures += [.eraseHistory(topic: topic), .editsTaken(topic: topic, upTo: edit.id)]
             }
         }
+        if let refusal = refusal(of: changes) {
+            reportRefused(refusal, &effects)
+            changes = []
+        }
         change(tags: changes, [.editsTaken(topic: nil, upTo: last)], then: erasures, at: now, &effects)
     }
 
+    /// Why none of the changes is made: there would be too many regions. nil if there is room for them.
+    func refusal(of changes: [RegionChange]) -> String? {
+        guard regions.regions.count + changes.count > Self.mostRegions else { return nil }
+        var changed = regions
+        let difference = changed.apply(changes)
+        guard changed.regions.count > Self.mostRegions, !difference.inserted.isEmpty else { return nil }
+        return "this would make \(changed.regions.count) regions; at most \(Self.mostRegions) are allowed"
+    }
+
+    private func reportRefused(_ refusal: String, _ effects: inout [Effect]) {
+        effects.append(.log(.warning, "regions: nothing is changed: \(refusal)", once: "regions-refused"))
+    }
+
     /// - Parameters:
+    ///   - changes: The caller has seen to it that there is room for them.
     ///   - more: Further effects of the same decision.
     ///   - last: Effects that come after all consequences of `changes`.
     ///   - isOwn: Whether the change was made here. Otherwise it comes with the site's list, and its version.
@@ -180,8 +202,8 @@ extension Site {
         guard let beacon = BeaconID(text) else {
             return "'\(shortened(text))' is not a beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
         }
-        guard tags.count < RoomEngine.mostTags else {
-            return "there are already \(RoomEngine.mostTags) tags, the largest possible number"
+        guard regions.regions.count < Self.mostRegions else {
+            return "there are already \(Self.mostRegions) tags, the largest possible number"
         }
         return tags.first { $0.pattern.matches(beacon) }.map { "this beacon is the tag '\($0.name)' already" }
     }

@@ -162,7 +162,8 @@ package struct CommandRefusal: Hashable, Sendable {
         case retained
         /// Too many commands waited.
         case overload
-        /// The request cannot be answered now: no position is known, or the monitoring mode withholds it.
+        /// The request cannot be carried out now: no position is known, the monitoring mode withholds it, or a rooms service has
+        /// no room for more tags.
         case unavailable
         /// The settings of a `setConfiguration` were not valid, or were taken back.
         case configuration
