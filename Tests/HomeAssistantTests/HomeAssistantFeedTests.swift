@@ -237,6 +237,32 @@ struct HomeAssistantFeedTests {
         #expect(feed.update(snapshot([], seconds: 2)).map(\.topic) == first.map(\.topic))
     }
 
+    @Test("A description of another client that is too long to be remembered is removed, and not shown again")
+    mutating func longDescriptions() {
+        func topic(_ object: String) -> String { "homeassistant/sensor/\(Self.settings.node)/\(object)/config" }
+        for (object, count) in [("short", 10_000), ("long", 20_000)] {
+            let payload = String(repeating: "x", count: count)
+            _ = feed.received(topic: topic(object), payload: payload, isRetained: true)
+        }
+        let removed = feed.update(snapshot([])).filter(\.payload.isEmpty).map(\.topic)
+        #expect(removed == [topic("long"), topic("short")])
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        let shown = feed.update(snapshot([], seconds: 60)).filter { $0.text.hasPrefix("x") }
+        #expect(shown.map(\.topic) == [topic("short")])
+    }
+
+    @Test("Of very many descriptions of other clients some are removed at each connection")
+    mutating func manyDescriptions() {
+        var waiting = Set((0..<15_000).map { "homeassistant/sensor/\(Self.settings.node)/x\($0)/config" })
+        for left in [5_000, 0] {
+            feed.connected()
+            _ = feed.update(snapshot([]))
+            for topic in waiting.sorted() { _ = feed.received(topic: topic, payload: "{}", isRetained: true) }
+            waiting.subtract(feed.update(snapshot([])).filter(\.payload.isEmpty).map(\.topic))
+            #expect(waiting.count == left)
+        }
+    }
+
     @Test("A region that exists again is not removed at Home Assistant's birth")
     mutating func returned() {
         let regions = [(rid: "b4b412", name: "Kitchen", isInside: false)]

@@ -49,6 +49,8 @@ package struct HomeAssistantFeed: Sendable {
 
     /// The limit of regions of one tracker that become entities. Each region has five or six entities.
     package static let regionLimit = 200
+    /// Descriptions of earlier runs, or of other clients, that are removed at one connection. Further ones stay until the next.
+    package static let strangeLimit = 10_000
     /// The interval of signal updates. Signals change with every packet, and each change is a row in Home Assistant's
     /// recorder: at this interval at most 288 rows of each region and day.
     package static let signalPeriod: Duration = .seconds(600)
@@ -61,7 +63,10 @@ package struct HomeAssistantFeed: Sendable {
     static let signalLife: Duration = .seconds(30)
 
     package private(set) var settings: Settings
+    /// Payloads by topic. One that is too long to be remembered is empty.
     private var announced: [ExactString: String] = [:]
+    /// Descriptions received on this connection that are not known.
+    private var strangeCount = 0
     private var states: [ExactString: String] = [:]
     private var sentAt: [ExactString: MonotonicInstant] = [:]
     private var isStale = true
@@ -110,7 +115,7 @@ package struct HomeAssistantFeed: Sendable {
 
     /// The broker may have lost retained messages: the next `update` sends all of them again.
     package mutating func connected() {
-        isStale = true
+        (isStale, strangeCount) = (true, 0)
     }
 
     /// Takes other settings. The next `update` describes what they change, and removes what they no longer allow.
@@ -142,8 +147,9 @@ package struct HomeAssistantFeed: Sendable {
         let isOurs =
             topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
             && topic.contains("/\(settings.node)/")
-        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil {
-            announced[topic] = payload
+        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil, strangeCount < Self.strangeLimit {
+            announced[topic] = payload.utf8.count <= RemovedDescriptions.mostBytes ? payload : ""
+            strangeCount += 1
             mustCompareDescriptions = true
         }
         return nil

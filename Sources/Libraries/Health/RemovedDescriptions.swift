@@ -11,6 +11,8 @@ package import Base
 package struct RemovedDescriptions: Sendable {
     /// The limit of remembered descriptions, about a kilobyte each. Further ones are not remembered.
     package static let limit = 1_000
+    /// Bytes of a description that is remembered. Any client may have published a longer one.
+    package static let mostBytes = 16_384
     /// The time that Home Assistant takes to load a description.
     package static let delay: Duration = .seconds(3)
 
@@ -23,7 +25,7 @@ package struct RemovedDescriptions: Sendable {
 
     /// Remembers a description that was emptied.
     package mutating func add(_ topic: String, payload: String) {
-        guard payloads.count < Self.limit, !payload.isEmpty else { return }
+        guard payloads.count < Self.limit, !payload.isEmpty, payload.utf8.count <= Self.mostBytes else { return }
         payloads[topic] = payload
     }
 
