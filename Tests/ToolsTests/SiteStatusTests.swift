@@ -34,6 +34,22 @@ import Testing
         #expect(status.gateways.map(\.availability) == ["offline"])
     }
 
+    @Test func `Only locations of tags in the list of the site are deleted, and none if the list does not name them`() {
+        let topics = ["tags", "tag/jane", "tag/phone", "room/kitchen"].map { Self.root + $0 }
+        func locations(_ topics: [String], _ tags: String?) -> [String]? {
+            let list = tags.map { Array(#"{"v":1,"version":1,"by":"a","tags":[\#($0)]}"#.utf8) }
+            return RoomsClearCommand.locations(topics, list: list, user: "house")
+        }
+        func tag(_ members: String) -> String {
+            #"{"uuid":"11112222-3333-4444-5555-666677778888","major":1,"minor":7\#(members)}"#
+        }
+        #expect(locations(topics, tag(#","id":"jane""#)) == ["owntracks/house/jane"])
+        #expect(locations(topics, "") == [])
+        #expect(locations(topics, tag("")) == nil, "the list of an earlier version has no ids")
+        #expect(locations(topics, nil) == nil)
+        #expect(locations([topics[0]], nil) == [], "without states of tags there is nothing to say")
+    }
+
     // MARK: Tags
 
     private static let now: Int64 = 1_700_010_000

@@ -35,13 +35,24 @@ enum RoomsClearCommand {
                 "the rooms service '\(active[0])' is active and would publish everything again; stop it first: "
                     + "sudo systemctl disable --now ibeacon-gateway-rooms")
         }
-        let obsolete = Self.obsolete(topics)
-        // Without the list of tags, gateways stop sending readings.
-        for topic in [RoomTopic.tags(site: topics.identity.site).text] + obsolete {
+        let site = topics.identity.site
+        let list = RoomTopic.tags(site: site).text
+        let obsolete = (Array(topics.retained.keys) + Array(topics.closed.keys)).sorted().filter {
+            if case .availability = RoomTopic($0) { false } else { true }
+        }
+        let locations = Self.locations(obsolete, list: topics.retained[list], user: topics.identity.user)
+        // The list is needed for the locations, so it stays until they are deleted. Without it gateways stop sending readings.
+        for topic in (locations ?? []) + [list] + obsolete {
             try topics.publish(topic, [], isRetained: true)
         }
+        if locations == nil {
+            Terminal.printError(
+                "the locations of the tags stay at the broker (owntracks/\(topics.identity.user)/<tag>): the list that says "
+                    + "which ones are of tags cannot be read here")
+        }
         if !arguments.has("quiet") {
-            Terminal.printError("\(obsolete.count) retained messages of site '\(topics.identity.site)' are deleted")
+            let count = obsolete.count + (locations ?? []).count
+            Terminal.printError("\(count) retained messages of site '\(site)' are deleted")
         }
         return .ok
     }
@@ -55,14 +66,22 @@ enum RoomsClearCommand {
         return cards
     }
 
-    /// The retained topics of the site, including the locations of its tags.
-    private static func obsolete(_ topics: SiteTopics) -> [String] {
-        (Array(topics.retained.keys) + Array(topics.closed.keys)).sorted().flatMap { topic -> [String] in
-            switch RoomTopic(topic) {
-            case .availability: []
-            case .tag(_, let id): [topic, "owntracks/\(topics.identity.user)/\(id)"]
-            default: [topic]
-            }
+    /// The topics of the locations of the site's tags. Any client can retain the state of a tag that does not exist and has the name
+    /// of a phone, so only the list says which locations are those of tags.
+    ///
+    /// - Parameters:
+    ///   - topics: What the broker retains of the site.
+    ///   - list: The site's list of tags; nil if the broker has none, or it cannot be decrypted.
+    ///   - user: The user level of the locations.
+    /// - Returns: nil if there are states of tags, and the list cannot be read or lacks ids.
+    static func locations(_ topics: [String], list: [UInt8]?, user: String) -> [String]? {
+        let ids = topics.compactMap { topic in
+            if case .tag(_, let id) = RoomTopic(topic) { id } else { nil }
         }
+        guard !ids.isEmpty else { return [] }
+        guard let list, let tags = try? ReceivedTagList(list).list().tags else { return nil }
+        let listed = Set(tags.compactMap(\.id))
+        guard tags.allSatisfy({ $0.id != nil }) else { return nil }
+        return ids.filter(listed.contains).map { "owntracks/\(user)/\($0)" }
     }
 }
